@@ -1,0 +1,71 @@
+"""The command line; here, and only here, errors become exit codes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from dedup_job import __version__
+from dedup_job.cli import config, demo, run, texts
+from dedup_job.errors import DedupError
+
+app = typer.Typer(
+    name="dedup",
+    help="Remove duplicate and near-duplicate documents from MongoDB collections.",
+    epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
+    "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
+    "11 another run holds the lease · 130/143 stopped by a signal after a checkpoint",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run.run)
+app.command("demo")(demo.demo)
+app.command("fingerprint")(texts.fingerprint)
+app.command("compare")(texts.compare)
+app.add_typer(config.app, name="config")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dedup {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Remove duplicate and near-duplicate documents from MongoDB collections."""
+
+
+def main() -> None:
+    """Run the command line."""
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
+    logging.getLogger("dedup").setLevel(logging.INFO)
+    try:
+        app()
+    except DedupError as e:
+        _fail(f"{e}", e.code)
+    except Exception as e:  # noqa: BLE001  # the last resort: a sentence, not a traceback
+        if os.environ.get("DEDUP_TRACEBACK"):
+            raise
+        _fail(
+            f"unexpected {type(e).__name__}: {e}\nNothing is lost: what was committed stays, and "
+            "the same command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
+            1,
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    typer.secho("error: ", fg=typer.colors.RED, err=True, nl=False)
+    typer.echo(message, err=True)
+    sys.exit(code)

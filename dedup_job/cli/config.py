@@ -1,0 +1,41 @@
+"""`dedup config show|validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Show or check settings.", no_args_is_help=True, rich_markup_mode=None)
+_File = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings in TOML.")]
+
+
+@app.command()
+def show(config: _File = None) -> None:
+    """Show every setting, its value, where the value comes from, and what it means."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from dedup_job.settings import load
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("from", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
+    for row in load(file=config).rows():
+        table.add_row(*row)
+    Console(highlight=False, markup=False).print(table)
+
+
+@app.command()
+def validate(
+    config: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
+) -> None:
+    """Check a configuration file, together with the environment; name every problem at once."""
+    from dedup_job.settings import load
+
+    load(file=config)
+    typer.echo(f"{config}: good")

@@ -1,0 +1,149 @@
+"""Wire the parts of a run together, run it, and tell of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from dedup_job import job
+from dedup_job.cleaning import Cleaner
+from dedup_job.cli.signals import StopSignals
+from dedup_job.decision import FirstWins
+from dedup_job.errors import Interrupted, UsageError
+from dedup_job.fingerprint import Fingerprinter
+from dedup_job.mongo.connection import (
+    Client,
+    Namespace,
+    check_source,
+    check_target,
+    connect,
+)
+from dedup_job.mongo.errors import translated
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.rows import KeptRows
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target import DryTarget, Target
+from dedup_job.report.progress import progress
+from dedup_job.report.run import About, Report, Scope, Status
+from dedup_job.report.terminal import show
+from dedup_job.settings import Settings
+
+QUARANTINED = 3
+_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "selectolax", "xxhash")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run was asked for, besides settings."""
+
+    source: str
+    target: str
+    limit: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+
+
+def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> Report:
+    """Connect, check everything that can be checked before the first write, and run."""
+    seen = progress()
+    try:
+        seen.stage("connecting")
+        client, database = connect(settings.connection)
+        with client, translated():
+            source_name = Namespace.parse(request.source, database, "--source")
+            target_name = Namespace.parse(request.target, database, "--target")
+            check_source(client, source_name)
+            check_target(client, source_name, target_name)
+            target = _target(client, settings, source_name, target_name)
+            target.check()
+            page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+            collection = client[source_name.database][source_name.collection]
+            source = Source(collection, settings.source, target.decided, page)
+            if not request.yes:
+                source.check_field()
+                if target.is_new and not request.dry_run:
+                    _confirm(source_name, target_name)
+            seen.stage("loading the dictionary")
+            about = About(
+                source=str(source_name),
+                target=str(target_name),
+                settings=settings.recorded(),
+                versions=_versions(client),
+                dry_run=request.dry_run,
+            )
+            return job.run(
+                job.Job(
+                    about=about,
+                    scope=Scope(settings.source.query, request.limit),
+                    source=source,
+                    target=DryTarget(target) if request.dry_run else target,
+                    cleaner=Cleaner(settings.cleaning),
+                    fingerprinter=Fingerprinter(settings.fingerprint),
+                    decider=FirstWins(settings.index.distance),
+                    threads=settings.run.threads,
+                    progress=seen,
+                    stop=stop,
+                )
+            )
+    finally:
+        seen.close()
+
+
+def tell(outcome: Report, file: Path | None, stop: StopSignals) -> None:
+    """Print the report, write it to the file, and end with the exit code that fits."""
+    show(outcome, Console())
+    if file is not None:
+        write_report(outcome, file)
+    if outcome.status is Status.STOPPED:
+        raise Interrupted("stopped by a signal after a checkpoint.", stop.received or 2)
+    if outcome.checkpoint.counts.quarantined:
+        raise typer.Exit(QUARANTINED)
+
+
+def check_report(file: Path | None) -> None:
+    """Refuse a report that could not be written, before the work rather than after it."""
+    if file is None:
+        return
+    folder = file.absolute().parent
+    if file.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"--report {file}: {folder} is not a folder that can be written to.")
+
+
+def write_report(outcome: Report, file: Path) -> None:
+    """Write the report as JSON; a reader never sees half of it."""
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2)
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(file)
+
+
+def _target(client: Client, settings: Settings, source: Namespace, target: Namespace) -> Target:
+    rows = KeptRows(settings.output.document, settings.source.field)
+    return Target(client, target, rows, settings.stamp(), source)
+
+
+def _confirm(source: Namespace, target: Namespace) -> None:
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        typer.confirm(
+            f"\nCopy the unique documents of {source} to the new collection {target}?",
+            default=True,
+            abort=True,
+            err=True,
+        )
+
+
+def _versions(client: Client) -> dict[str, str]:
+    versions = {name: metadata.version(name) for name in _PACKAGES}
+    versions["python"] = platform.python_version()
+    versions["server"] = client.server_info()["version"]
+    return versions
+

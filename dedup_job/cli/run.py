@@ -1,0 +1,107 @@
+"""`dedup run`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dedup_job.cli.signals import StopSignals
+from dedup_job.errors import UsageError
+
+
+def run(
+    source: Annotated[
+        str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
+    ],
+    target: Annotated[
+        str,
+        typer.Option(metavar="NS", help="Collection for unique documents; also T.ledger, .runs, .state."),
+    ],
+    uri: Annotated[
+        str | None,
+        typer.Option(
+            help="MongoDB connection string without a password [default: mongodb://localhost:27017; "
+            "environment DEDUP_URI].",
+        ),
+    ] = None,
+    uri_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File with the connection string, password included."),
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Database of names given without one.")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Field that holds the text, dotted path [default: text]."),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; see dedup config show.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Decide at most N documents.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Decide and report, write nothing.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the report as JSON, too.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1].")
+    ] = None,
+    embedded: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Start a MongoDB server of its own on the data in DIR."),
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Ask nothing; go on though --field seems absent."),
+    ] = False,
+) -> None:
+    """Copy the unique documents of the source to the target; record every other in T.ledger.
+
+    A second run with the same target decides only what is new. A run that was stopped, killed or
+    cut off goes on where it was with the same command.
+    """
+    # imported here: --help should not wait for numba and pymongo
+    from dedup_job.cli.execute import Request, check_report, execute, tell
+    from dedup_job.mongo.embedded import embedded_server
+    from dedup_job.settings import load
+
+    flags = {
+        **connection_flags(uri, uri_file, db),
+        "source.field": field,
+        "source.query": query,
+        "run.threads": threads,
+    }
+    settings = load(flags, config).settings
+    check_report(report)
+    request = Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
+    with ExitStack() as stack:
+        stop = stack.enter_context(StopSignals())
+        if embedded is not None:
+            settings = settings.at(stack.enter_context(embedded_server(embedded)))
+        outcome = execute(settings, request, stop)
+    tell(outcome, report, stop)
+
+
+def connection_flags(uri: str | None, uri_file: Path | None, db: str | None) -> dict[str, Any]:
+    """Return the settings of the three connection options; a password in --uri is refused."""
+    from dedup_job.mongo.connection import has_password
+
+    if uri is not None and has_password(uri):
+        raise UsageError(
+            "--uri holds a password, which other users of this machine could read. Put the "
+            "connection string into the environment (DEDUP_URI) or into a file (--uri-file)."
+        )
+    if uri is not None and uri_file is not None:
+        raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
+    return {"connection.uri": uri, "connection.uri_file": uri_file, "connection.db": db}

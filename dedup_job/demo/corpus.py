@@ -1,0 +1,249 @@
+"""A corpus with known answers: each document says what it is and which one it was made from.
+
+Everything follows from the seed. What `due` says is the policy of the demo: a copy that only looks
+different is a duplicate, a question with another number or the opposite demand is not.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, assert_never
+
+from dedup_job.demo import phrases
+from dedup_job.demo.phrases import Filler, dress, lines, words
+
+
+class Kind(StrEnum):
+    """What a document of the corpus is."""
+
+    ORIGINAL = "original"
+    EXACT_COPY = "exact_copy"
+    MARKUP_COPY = "markup_copy"
+    NEAR_COPY = "near_copy"
+    NUMBER_CHANGED = "number_changed"
+    POLARITY_CHANGED = "polarity_changed"
+    SHORT = "short"
+    SHORT_COPY = "short_copy"
+    EMPTY = "empty"
+    MISSING = "missing"
+    NOT_TEXT = "not_text"
+
+
+# Of all documents; what is left over are originals.
+SHARES: Mapping[Kind, float] = {
+    Kind.EXACT_COPY: 0.08,
+    Kind.MARKUP_COPY: 0.08,
+    Kind.NEAR_COPY: 0.08,
+    Kind.NUMBER_CHANGED: 0.05,
+    Kind.POLARITY_CHANGED: 0.02,
+    Kind.SHORT: 0.03,
+    Kind.SHORT_COPY: 0.01,
+    Kind.EMPTY: 0.01,
+    Kind.MISSING: 0.01,
+    Kind.NOT_TEXT: 0.01,
+}
+
+LONGEST = 400  # characters of an original before its closing question
+NEAR_COPY_FROM = 100  # shorter texts change too much by one character
+RETRIES = 40
+
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_^{/.\\])\d+(?:\.\d+)?")
+
+
+def due(kind: Kind | str) -> str:
+    """Return the decision a document of this kind should get: kept, duplicate or skipped."""
+    match Kind(kind):
+        case Kind.ORIGINAL | Kind.NUMBER_CHANGED | Kind.POLARITY_CHANGED | Kind.SHORT:
+            return "kept"
+        case Kind.EXACT_COPY | Kind.MARKUP_COPY | Kind.NEAR_COPY | Kind.SHORT_COPY:
+            return "duplicate"
+        case Kind.EMPTY | Kind.MISSING | Kind.NOT_TEXT:
+            return "skipped"
+        case never:
+            assert_never(never)
+
+
+def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
+    """Make `size` labelled documents, `_id` from 1 in order; copies come after their original."""
+    drafts = sorted(_drafts(random.Random(seed), size), key=lambda draft: draft.place)
+    ids = {id(draft): number for number, draft in enumerate(drafts, 1)}
+    corpus = []
+    for number, draft in enumerate(drafts, 1):
+        text = {} if draft.kind is Kind.MISSING else {"text": draft.text}
+        labels = {"kind": draft.kind.value, "of": ids[id(draft.of)] if draft.of else None}
+        corpus.append(
+            {"_id": number, **text, **labels, "subject": draft.subject, "answer": draft.answer}
+        )
+    return corpus
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draft:
+    """A document before the order is known; `place` in [0, 1) decides it."""
+
+    kind: Kind
+    text: Any
+    subject: str
+    answer: str
+    place: float
+    of: _Draft | None = None
+    paragraphs: tuple[str, ...] = ()
+
+
+def _drafts(rng: random.Random, size: int) -> list[_Draft]:
+    """Make the documents, each after the one it is made from."""
+    counts = {kind: round(size * share) for kind, share in SHARES.items()}
+    used: set[str] = set()
+    originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
+    shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]
+    drafts = [*originals, *shorts]
+    for kind, count in counts.items():
+        for _ in range(count):
+            if (maker := _DERIVED.get(kind)) is None:
+                draft = _without_text(rng, kind)
+            else:
+                sources = shorts if kind is Kind.SHORT_COPY else originals
+                draft = _derived(rng, kind, maker, sources, used) or _original(rng, used)
+            drafts.append(draft)
+    return drafts
+
+
+def _derived(
+    rng: random.Random, kind: Kind, maker: _Deriver, sources: list[_Draft], used: set[str]
+) -> _Draft | None:
+    """Make a document of this kind from one of the sources; None if none of them lends itself."""
+    for _ in range(RETRIES if sources else 0):
+        source = rng.choice(sources)
+        text = maker(rng, source)
+        answer = source.answer
+        if text is None or (due(kind) == "kept" and text in used):
+            continue
+        if due(kind) == "kept":
+            used.add(text)
+            answer = rng.choice([letter for letter in "ABCD" if letter != answer])
+        place = rng.uniform(source.place, 1)
+        return _Draft(kind, text, source.subject, answer, place, of=source)
+    return None
+
+
+def _original(rng: random.Random, used: set[str]) -> _Draft:
+    subject = rng.choice(tuple(phrases.SENTENCES))
+    while True:
+        paragraphs = _compose(rng, subject)
+        # Several paragraphs are stored as HTML, as an editor leaves them; one is plain text.
+        marked = len(paragraphs) > 1
+        text = "".join(f"<p>{part}</p>" for part in paragraphs) if marked else paragraphs[0]
+        if text not in used:
+            used.add(text)
+            return _Draft(
+                Kind.ORIGINAL, text, subject, rng.choice("ABCD"), rng.random(), None, paragraphs
+            )
+
+
+def _short(rng: random.Random, used: set[str]) -> _Draft:
+    names = words("bioprocess") + words("reagent") + words("landform")
+    while True:
+        a, b, letter = rng.randint(1, 99), rng.randint(1, 99), rng.choice("abkmnxy")
+        sums = ((f"{a}+{b}=?", str(a + b)), (f"{a}×{b}=?", str(a * b)), (f"{a}-{b}=?", str(a - b)))
+        stubs = ((f"若{letter}>{a}，则", "A"), (f"求{letter}÷{b}", "B"), (rng.choice(names), "C"))
+        text, answer = rng.choice(sums + stubs)
+        if text not in used and 2 <= len(text) <= 8:
+            used.add(text)
+            return _Draft(Kind.SHORT, text, "数学", answer, rng.random())
+
+
+def _without_text(rng: random.Random, kind: Kind) -> _Draft:
+    text = rng.choice(phrases.EMPTY if kind is Kind.EMPTY else phrases.NOT_TEXT)
+    return _Draft(kind, text, rng.choice(tuple(phrases.SENTENCES)), "", rng.random())
+
+
+def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
+    """Return the paragraphs of one text; more than one only where no `<` could mislead a parser."""
+    fill = Filler(rng, phrases.CLAIMS[subject])
+    longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
+    pool = lines(phrases.SENTENCES[subject])
+    sentences: list[str] = []
+    for template in rng.sample(pool, rng.randint(2, longest)):
+        sentence = fill(template)
+        sentence = sentence[0].upper() + sentence[1:]
+        if sum(map(len, sentences)) + len(sentence) <= LONGEST:
+            sentences.append(sentence)
+    if subject != "新闻":
+        closing = phrases.CLOSINGS["english" if subject == "英语" else "exam"]
+        sentences.append(fill(rng.choice(lines(closing))))
+    glue = " " if subject == "英语" else ""
+    if len(sentences) < 5 or rng.random() < 0.5 or any("<" in part for part in sentences):
+        return (glue.join(sentences),)
+    cut = rng.randint(2, len(sentences) - 2)
+    return glue.join(sentences[:cut]), glue.join(sentences[cut:])
+
+
+# How one document is made from another: its text, or None if the source does not lend itself.
+_Deriver = Callable[[random.Random, _Draft], str | None]
+
+
+def _copy(_rng: random.Random, source: _Draft) -> str:
+    return str(source.text)
+
+
+def _near_copy(rng: random.Random, source: _Draft) -> str | None:
+    """Slip, change the width of punctuation or add a note, never where the meaning would change."""
+    text = str(source.text)
+    # Only between two Chinese characters: numbers, formulas and tags stay whole.
+    inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
+    letters = [i for i in inner if _chinese(text[i]) and text[i] not in phrases.MEANINGFUL]
+    marks = [i for i in inner if text[i] in phrases.WIDTHS]
+    if sum(map(len, source.paragraphs)) < NEAR_COPY_FROM or not letters or not marks:
+        return None
+    characters = list(text)
+    match rng.choice(("drop", "exchange", "width", "note")):
+        case "drop":
+            for i in rng.sample(letters, min(rng.randint(1, 2), len(letters))):
+                characters[i] = ""
+        case "exchange":
+            for i in rng.sample(letters, min(rng.randint(1, 2), len(letters))):
+                characters[i] = rng.choice([slip for slip in "的地得了着其该此" if slip != text[i]])
+        case "width":
+            for i in rng.sample(marks, min(rng.randint(1, 3), len(marks))):
+                characters[i] = phrases.WIDTHS[text[i]]
+        case _:
+            characters.append(rng.choice(words("note")))
+    return "".join(characters)
+
+
+def _chinese(character: str) -> bool:
+    return "\u4e00" <= character <= "\u9fff"
+
+
+def _number_changed(rng: random.Random, source: _Draft) -> str | None:
+    numbers = list(_NUMBER.finditer(str(source.text)))
+    if not numbers:
+        return None
+    number = rng.choice(numbers)
+    first, rest = number[0][0], number[0][1:]
+    digit = rng.choice([d for d in "123456789" if d != first])
+    return number.string[: number.start()] + digit + rest + number.string[number.end() :]
+
+
+def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:
+    text = str(source.text)
+    fitting = [(said, opposite) for said, opposite in phrases.OPPOSITES if said in text]
+    return text.replace(*rng.choice(fitting), 1) if fitting else None
+
+
+def _markup_copy(rng: random.Random, source: _Draft) -> str:
+    return dress(rng, source.paragraphs)
+
+
+_DERIVED: Mapping[Kind, _Deriver] = {
+    Kind.EXACT_COPY: _copy,
+    Kind.MARKUP_COPY: _markup_copy,
+    Kind.NEAR_COPY: _near_copy,
+    Kind.NUMBER_CHANGED: _number_changed,
+    Kind.POLARITY_CHANGED: _polarity_changed,
+    Kind.SHORT_COPY: _copy,
+}

@@ -1,0 +1,78 @@
+"""The errors a user can meet, each with the exit code of the process.
+
+DedupError (1)
+ ├─ UsageError (2)              an option, a name or a configuration is wrong
+ │   └─ ConfigurationError (2)  every problem of the configuration at once
+ ├─ DatabaseUnreachable (5)     try again later, with the same command
+ ├─ StateMismatch (6)           the target does not fit this run
+ │   └─ LeaseLost (6)           another run took over
+ ├─ LeaseHeld (11)              another run is at work
+ └─ Interrupted (128 + signal)  stopped after a checkpoint
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class DedupError(Exception):
+    """Base of all errors that are told to the user in a sentence, without a traceback."""
+
+    exit_code: ClassVar[int] = 1
+
+    @property
+    def code(self) -> int:
+        """Exit code of the process."""
+        return self.exit_code
+
+
+class UsageError(DedupError):
+    """What was asked for cannot be done as asked."""
+
+    exit_code = 2
+
+
+class ConfigurationError(UsageError):
+    """The configuration has problems; all of them are listed."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        head = f"the configuration has {len(problems)} problem{'s' if len(problems) != 1 else ''}:"
+        super().__init__("\n  - ".join([head, *problems]))
+
+
+class DatabaseUnreachable(DedupError):
+    """The server does not answer; the same command may work later."""
+
+    exit_code = 5
+
+
+class StateMismatch(DedupError):
+    """The target holds the result of other settings, another source or another tool."""
+
+    exit_code = 6
+
+
+class LeaseLost(StateMismatch):
+    """Another run took the lease over; this one wrote nothing more."""
+
+
+class LeaseHeld(DedupError):
+    """Another run holds the lease of this target."""
+
+    exit_code = 11
+
+
+class Interrupted(DedupError):
+    """A signal ended the run after a checkpoint."""
+
+    def __init__(self, message: str, signum: int) -> None:
+        super().__init__(message)
+        self.signum = signal.Signals(signum)
+
+    @property
+    def code(self) -> int:
+        """128 + signal number, as shells report it."""
+        return 128 + int(self.signum)

@@ -1,0 +1,220 @@
+"""The story of a run, in stage order: source -> clean -> fingerprint -> decide -> target -> report.
+
+The stages meet here and nowhere else. What a source and a target are is said by two protocols;
+that they lie on MongoDB is not known here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.decision import FirstWins
+from dedup_job.documents import Batch, Decision, Document, KeptPage, Quarantined, Reason, Skipped
+from dedup_job.errors import DedupError
+from dedup_job.fingerprint import Fingerprinter
+from dedup_job.report.counts import Counts
+from dedup_job.report.progress import Progress
+from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.report.stages import Stage, Stopwatch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Source(Protocol):
+    """Gives the documents that are not decided yet."""
+
+    known: int
+
+    def expected(self) -> int | None:
+        """Return about how many documents there are, decided ones included."""
+
+    def pages(self, limit: int | None) -> Iterator[list[Document]]:
+        """Yield undecided documents in `_id` order, `limit` of them at most."""
+
+
+class Target(Protocol):
+    """Takes decided documents, a batch at a time, each batch whole or not at all."""
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Keep every other run away."""
+
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        """Resume the unfinished run of this scope or begin the next."""
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what is kept already."""
+
+    def fits(self, document: Document) -> bool:
+        """Tell whether the document could be stored."""
+
+    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+        """Commit a batch together with the report's checkpoint."""
+
+    def finish(self, report: Report) -> None:
+        """Record the end of the run, whatever its status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a run needs."""
+
+    about: About
+    scope: Scope
+    source: Source
+    target: Target
+    cleaner: Cleaner
+    fingerprinter: Fingerprinter
+    decider: FirstWins
+    threads: int
+    progress: Progress
+    stop: Callable[[], bool]
+
+
+def run(job: Job) -> Report:
+    """Decide every undecided document of the source; return the report.
+
+    A stop that is asked for is obeyed after the batch in hand: its status is then `stopped`.
+    """
+    watch = Stopwatch()
+    began = time.perf_counter()
+    with job.target.hold():
+        first = job.target.begin(job.scope, lambda c: _report(job, watch, c, Status.RUNNING))
+        report = _report(job, watch, first, Status.RUNNING)
+        try:
+            _load(job, watch)
+            job.progress.total(_at_most(job.source.expected(), job.scope.limit))
+            for batch in _batches(job, watch, first):
+                with watch.timing(Stage.DECIDE):
+                    decisions = job.decider.decide(batch)
+                before = report.checkpoint
+                after = before.advanced(
+                    before.counts + Counts.of(decisions),
+                    first.seconds + time.perf_counter() - began,
+                    batch.documents[-1].id,
+                )
+                _prove(before, after, batch)
+                report = _report(job, watch, after, Status.RUNNING)
+                with watch.timing(Stage.WRITE):
+                    job.target.write(batch, decisions, report)
+                job.progress.advance(job.source.known + after.counts.scanned, after.counts)
+                if job.stop():
+                    break
+            ended = replace(
+                report.checkpoint,
+                seconds=first.seconds + time.perf_counter() - began,
+                finished=not job.stop(),
+            )
+            status = Status.DONE if ended.finished else Status.STOPPED
+            report = _report(job, watch, ended, status, known_since=first)
+        except BaseException:
+            job.target.finish(replace(report, status=Status.FAILED, finished=datetime.now(UTC)))
+            raise
+        job.target.finish(report)
+        return report
+
+
+def _load(job: Job, watch: Stopwatch) -> None:
+    """Fill the index with what the target holds."""
+    job.progress.stage("loading the index")
+
+    def counted() -> Iterator[KeptPage]:
+        kept = 0
+        for page in job.target.kept():
+            kept += len(page.ids)
+            job.progress.loaded(kept)
+            yield page
+
+    with watch.timing(Stage.LOAD):
+        job.decider.remember(counted())
+
+
+def _batches(job: Job, watch: Stopwatch, first: Checkpoint) -> Iterator[Batch]:
+    """Read, clean and fingerprint, pages ahead of the decisions where there are threads."""
+    left = None if job.scope.limit is None else job.scope.limit - first.counts.scanned
+    if job.stop() or left == 0:
+        return
+    pages = watch.timed(Stage.READ, job.source.pages(left))
+    yield from _in_order(lambda page: _prepare(job, watch, page), pages, job.threads)
+
+
+def _prepare(job: Job, watch: Stopwatch, page: list[Document]) -> Batch:
+    with watch.timing(Stage.CLEAN):
+        documents = tuple(_clean(job, document) for document in page)
+    with watch.timing(Stage.FINGERPRINT):
+        texts = [d.content for d in documents if isinstance(d.content, str)]
+        return Batch(documents, job.fingerprinter.fingerprint(texts))
+
+
+def _clean(job: Job, document: Document) -> Document:
+    if not isinstance(document.content, str):
+        return document
+    text = job.cleaner.clean(document.content)
+    if not text:
+        return document.with_content(Skipped(Reason.EMPTY))
+    cleaned = document.with_content(text)
+    if not job.target.fits(cleaned):
+        detail = "with the fields that dedup adds the document is larger than 16 MiB"
+        return document.with_content(Quarantined(Reason.TOO_LARGE, detail))
+    return cleaned
+
+
+def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
+    """Every document read has exactly one decision, or nothing of the batch is written."""
+    decided = after.counts.scanned - before.counts.scanned
+    if decided != len(batch.documents):
+        raise DedupError(
+            f"{len(batch.documents)} documents were read and {decided} decided, which is a "
+            "fault of dedup; please report it. Nothing of this batch was written."
+        )
+
+
+def _report(
+    job: Job,
+    watch: Stopwatch,
+    checkpoint: Checkpoint,
+    status: Status,
+    known_since: Checkpoint | None = None,
+) -> Report:
+    # of the documents passed over, those that the first part of this run decided are its own
+    own = known_since.counts.scanned if known_since else 0
+    return Report(
+        about=job.about,
+        status=status,
+        checkpoint=checkpoint,
+        finished=None if status is Status.RUNNING else datetime.now(UTC),
+        known=max(job.source.known - own, 0),
+        stages={str(stage): seconds for stage, seconds in watch.seconds.items()},
+    )
+
+
+def _at_most(expected: int | None, limit: int | None) -> int | None:
+    known: list[int] = [n for n in (expected, limit) if n is not None]
+    return min(known) if known else None
+
+
+def _in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Map in threads, results in order, no more than threads + 1 items ahead."""
+    if threads == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
+    ahead: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            ahead.append(pool.submit(work, item))
+            if len(ahead) > threads + 1:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+

@@ -1,0 +1,1 @@
+"""Everything that talks to MongoDB; nothing outside this folder imports pymongo or bson."""

@@ -1,0 +1,171 @@
+"""From settings to a client, and from names to collections."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pymongo import MongoClient, uri_parser
+from pymongo.collection import Collection
+from pymongo.errors import ConfigurationError, PyMongoError
+
+from dedup_job.errors import UsageError
+from dedup_job.mongo.errors import translated
+
+Client = MongoClient[dict[str, Any]]
+Documents = Collection[dict[str, Any]]
+_SUFFIXES = (".ledger", ".runs", ".state")
+
+
+class ConnectionSettings(BaseModel):
+    """Where the database is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    uri: str = Field(default="mongodb://localhost:27017", description="MongoDB connection string")
+    uri_file: Path | None = Field(
+        default=None, description="file that holds the connection string, password included"
+    )
+    db: str | None = Field(default=None, description="database of names given without one")
+    timeout: float = Field(
+        default=20.0, gt=0, le=600, description="seconds to wait for the server to be found"
+    )
+
+    def connection_string(self) -> str:
+        """Return the URI, read from the file if one is named; UsageError where it cannot be."""
+        if self.uri_file is None:
+            return self.uri
+        try:
+            text = self.uri_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as e:
+            raise UsageError(f"--uri-file {self.uri_file} cannot be read: {e}") from e
+        if not text:
+            raise UsageError(f"--uri-file {self.uri_file} is empty; it should hold one URI")
+        return text
+
+
+def has_password(uri: str) -> bool:
+    """Tell whether a connection string holds a password, well-formed or not."""
+    return re.search(r"://[^/@]*:.*@", uri, re.DOTALL) is not None
+
+
+def redacted(uri: str) -> str:
+    """Return the connection string with its password hidden, well-formed or not."""
+    return re.sub(r"(://[^/@:]*):.*@", r"\1:***@", uri, flags=re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A collection by the names of its database and its own."""
+
+    database: str
+    collection: str
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.collection}"
+
+    @classmethod
+    def parse(cls, text: str, default_database: str | None, option: str) -> Namespace:
+        """Read `collection` or `database.collection`; UsageError says what is wrong."""
+        database, dot, collection = text.partition(".")
+        if not dot:
+            if not default_database:
+                raise UsageError(
+                    f"{option} {text!r} names no database: write database.{text}, or add --db NAME"
+                )
+            database, collection = default_database, text
+        if not database or not collection or "$" in text or "\0" in text:
+            raise UsageError(
+                f"{option} {text!r} is not a collection: expected collection or "
+                "database.collection, e.g. school.questions"
+            )
+        return cls(database, collection)
+
+
+def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
+    """Return a client whose server answered, and the database that the URI names, if any.
+
+    Raises UsageError for a wrong URI or password, DatabaseUnreachable after `timeout` seconds.
+    """
+    uri = settings.connection_string()
+    try:
+        uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
+        milliseconds = int(settings.timeout * 1000)
+        client: Client = MongoClient(
+            uri,
+            appname="dedup",
+            serverSelectionTimeoutMS=milliseconds,
+            connectTimeoutMS=milliseconds,
+        )
+    except (PyMongoError, ValueError, TypeError) as e:
+        # the driver's own message may repeat parts of a password that is not escaped
+        raise UsageError(
+            f"the connection string {redacted(uri)} is not valid ({type(e).__name__}). Expected "
+            "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
+            "password must be percent-encoded."
+        ) from None
+    with translated():
+        client.admin.command("ping")
+    return client, settings.db or _database_in_uri(client)
+
+
+def _database_in_uri(client: Client) -> str | None:
+    try:
+        return client.get_default_database().name
+    except ConfigurationError:
+        return None
+
+
+def check_source(client: Client, source: Namespace) -> None:
+    """Refuse a source that does not exist, or that cannot be read in `_id` order."""
+    listed = _collections(client, source.database)
+    kind = listed.get(source.collection)
+    if kind is None:
+        raise UsageError(_unknown_source(client, source, sorted(listed)))
+    if kind != "collection":
+        raise UsageError(
+            f"the source {source} is a {kind}, which has no _id index to be read in order. Name "
+            "the collection behind it, with --query for the part that you want."
+        )
+
+
+def check_target(client: Client, source: Namespace, target: Namespace) -> None:
+    """Refuse a target that is the source, belongs to another target, or is no collection."""
+    own = {target.collection, *(target.collection + suffix for suffix in _SUFFIXES)}
+    if source.database == target.database and source.collection in own:
+        raise UsageError(f"source and target are the same: {source}. Name another --target.")
+    for suffix in _SUFFIXES:
+        if target.collection.endswith(suffix):
+            raise UsageError(
+                f"the target {target} ends in {suffix}, which is where another target keeps its "
+                "records. Name another --target."
+            )
+    kind = _collections(client, target.database).get(target.collection, "collection")
+    if kind != "collection":
+        raise UsageError(f"the target {target} is a {kind}. Name a collection.")
+
+
+def _collections(client: Client, database: str) -> dict[str, str]:
+    reply = client[database].command(
+        "listCollections", nameOnly=True, authorizedCollections=True, cursor={"batchSize": 100_000}
+    )
+    return {row["name"]: row["type"] for row in reply["cursor"]["firstBatch"]}
+
+
+def _unknown_source(client: Client, source: Namespace, collections: list[str]) -> str:
+    message = f"the source {source} does not exist."
+    if collections:
+        near = difflib.get_close_matches(source.collection, collections, n=5, cutoff=0.4)
+        names = ", ".join(near or collections[:5])
+        return f"{message} Nearest in {source.database}: {names}."
+    try:
+        databases = [d for d in client.list_database_names() if d not in ("admin", "config", "local")]
+    except PyMongoError:  # the list is a kindness; the right to see it may be missing
+        databases = []
+    near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)
+    names = ", ".join(near or databases[:5]) or "none"
+    return f"{message} The database {source.database} has no collections; databases here: {names}."

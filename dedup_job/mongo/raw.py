@@ -1,0 +1,146 @@
+"""Read and change raw BSON documents without touching the fields that are not ours.
+
+Decoding a document and encoding it again is not the identity: repeated keys, deprecated types
+and the order within a DBRef change. So the text is exchanged in the bytes themselves, and every
+other field reaches the target as it lay in the source. See bsonspec.org, version 1.1.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import bson
+from bson.codec_options import CodecOptions, DatetimeConversion
+
+_FIXED = {
+    0x01: 8,  # double
+    0x06: 0,  # undefined
+    0x07: 12,  # ObjectId
+    0x08: 1,  # bool
+    0x09: 8,  # date
+    0x0A: 0,  # null
+    0x10: 4,  # int32
+    0x11: 8,  # timestamp
+    0x12: 8,  # int64
+    0x13: 16,  # decimal128
+    0x7F: 0,  # max key
+    0xFF: 0,  # min key
+}
+_COUNTED = {  # types that begin with an int32 length: what else counts beside that length
+    0x02: 4,  # string
+    0x03: 0,  # document
+    0x04: 0,  # array
+    0x05: 5,  # binary: length and subtype
+    0x0C: 16,  # DBPointer: string and ObjectId
+    0x0D: 4,  # code
+    0x0E: 4,  # symbol
+    0x0F: 0,  # code with scope
+}
+_STRING, _DOCUMENT, _REGEX = 0x02, 0x03, 0x0B
+_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
+    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
+)
+
+
+class Element(NamedTuple):
+    """One field of a raw document: raw[start:end] is all of it, raw[value:end] its value."""
+
+    name: bytes
+    kind: int
+    start: int
+    value: int
+    end: int
+
+
+def elements(raw: bytes) -> Iterator[Element]:
+    """Yield the top-level fields of a raw document.
+
+    Raises ValueError for a type that BSON does not have.
+    """
+    start, stop = 4, len(raw) - 1
+    while start < stop:
+        kind = raw[start]
+        value = raw.index(0, start + 1) + 1
+        if kind in _FIXED:
+            end = value + _FIXED[kind]
+        elif kind in _COUNTED:
+            end = value + int(struct.unpack_from("<i", raw, value)[0]) + _COUNTED[kind]
+        elif kind == _REGEX:
+            end = raw.index(0, raw.index(0, value) + 1) + 1
+        else:
+            raise ValueError(f"unknown BSON type 0x{kind:02x}")
+        yield Element(raw[start + 1 : value - 1], kind, start, value, end)
+        start = end
+
+
+def find(raw: bytes, name: bytes) -> Element | None:
+    """Return the top-level field of this name; of repeated ones the last, as decoders do."""
+    found = None
+    for element in elements(raw):
+        if element.name == name:
+            found = element
+    return found
+
+
+def id_element(raw: bytes) -> bytes:
+    """Return the bytes of the `_id` field; equal ids have equal bytes in copies of a document.
+
+    Raises ValueError for a document without `_id`.
+    """
+    for element in elements(raw):  # a server stores _id first
+        if element.name == b"_id":
+            return raw[element.start : element.end]
+    raise ValueError("the document has no _id")
+
+
+def id_value(element: bytes) -> Any:
+    """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
+    return bson.decode(document(element), codec_options=_LENIENT)["_id"]
+
+
+def document(*fields: bytes) -> bytes:
+    """Return the document made of these raw fields."""
+    body = b"".join(fields)
+    return struct.pack("<i", len(body) + 5) + body + b"\0"
+
+
+def fields(values: dict[str, Any]) -> bytes:
+    """Return values as raw fields, to be joined by `document`."""
+    return bson.encode(values)[4:-1]
+
+
+def string_field(path: Sequence[str], text: str) -> bytes:
+    """Return a raw string field; a path of several names gives nested documents."""
+    value = text.encode()
+    field = struct.pack("<i", len(value) + 1) + value + b"\0"
+    kind = _STRING
+    for name in reversed(path[1:]):
+        field = document(bytes([kind]) + name.encode() + b"\0" + field)
+        kind = _DOCUMENT
+    return bytes([kind]) + path[0].encode() + b"\0" + field
+
+
+def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
+    """Return the document with the string at `path` replaced, all other bytes unchanged.
+
+    Raises KeyError where the path does not lead to a field.
+    """
+    element = find(raw, path[0].encode())
+    if element is None:
+        raise KeyError(path[0])
+    if len(path) == 1:
+        field = string_field(path, text)
+    else:
+        inner = replace_string(raw[element.value : element.end], path[1:], text)
+        field = raw[element.start : element.value] + inner
+    return document(raw[4 : element.start], field, raw[element.end : -1])
+
+
+def without(raw: bytes, name: bytes) -> bytes:
+    """Return the document without the top-level fields of this name."""
+    if b"\0" + name + b"\0" not in raw and not raw.startswith(name + b"\0", 5):
+        return raw  # far cheaper than walking, and nearly always so
+    kept = [raw[e.start : e.end] for e in elements(raw) if e.name != name]
+    return document(*kept)

@@ -1,0 +1,184 @@
+"""What the target and the ledger hold for each decision, as raw BSON; and how it is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any, assert_never
+
+import bson
+import numpy as np
+from bson.int64 import Int64
+from pydantic import BaseModel, ConfigDict, Field
+
+from dedup_job.documents import (
+    Document,
+    Duplicate,
+    Fingerprints,
+    Kept,
+    KeptPage,
+    Quarantined,
+    Skipped,
+)
+from dedup_job.errors import StateMismatch
+from dedup_job.fingerprint import is_text_hash, text_digest
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.reading import Row
+
+MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+
+
+class Form(StrEnum):
+    """What of a document the target holds."""
+
+    WHOLE = "whole"
+    TEXT = "text"
+    CLASSIC = "classic"
+
+
+class OutputSettings(BaseModel):
+    """What of a document goes to the target."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Form = Field(
+        default=Form.WHOLE,
+        description="whole = the source document with the cleaned text; text = _id, the text "
+        "field and dedup; classic = _id, ques, old_id, hash_value",
+    )
+
+
+def signed(fingerprint: int) -> Int64:
+    """Return a 64-bit fingerprint as BSON holds it: there are no unsigned integers."""
+    return Int64(fingerprint - (1 << 64) if fingerprint >> 63 else fingerprint)
+
+
+def unsigned(stored: int) -> int:
+    """Return a stored fingerprint as the uint64 that it stands for."""
+    return stored & 0xFFFF_FFFF_FFFF_FFFF
+
+
+class KeptRows:
+    """Writes kept documents in the form chosen, and reads them back."""
+
+    def __init__(self, form: Form, field: str) -> None:
+        self._form = form
+        self._path = field.split(".") if form is not Form.CLASSIC else ["ques"]
+        self.projection = (
+            {"_id": 1, "ques": 1, "hash_value": 1}
+            if form is Form.CLASSIC
+            else {"_id": 1, field: 1, "dedup": 1}
+        )
+
+    def encode(self, document: Document, fingerprint: int, run: int) -> bytes:
+        """Return the kept document as raw BSON; its content must be text."""
+        assert isinstance(document.content, str)  # noqa: S101  # only texts are kept
+        text, value = document.content, signed(fingerprint)
+        match self._form:
+            case Form.WHOLE:
+                bare = bson_raw.without(document.raw, b"dedup")
+                changed = bson_raw.replace_string(bare, self._path, text)
+                return bson_raw.document(changed[4:-1], _dedup(value, run))
+            case Form.TEXT:
+                field = bson_raw.string_field(self._path, text)
+                return bson_raw.document(document.key, field, _dedup(value, run))
+            case Form.CLASSIC:
+                field = bson_raw.string_field(["ques"], text)
+                rest = bson_raw.fields({"old_id": document.id, "hash_value": value})
+                return bson_raw.document(document.key, field, rest)
+            case _:
+                assert_never(self._form)
+
+    def decode(self, rows: Sequence[Row]) -> KeptPage:
+        """Read kept documents back; StateMismatch for one that this tool did not write."""
+        ids, values, digests, short, runs = [], [], [], [], []
+        for row in rows:
+            found = bson.decode(row.raw)
+            text = _text_at(found, self._path)
+            value, run = self._stored(found)
+            if not isinstance(text, str) or not isinstance(value, int):
+                raise StateMismatch(
+                    f"the target holds the document _id {found['_id']!r}, which dedup did not "
+                    "write or someone changed: it lacks its text or fingerprint. Remove it from "
+                    "the target or put it back as it was, or name another --target."
+                )
+            ids.append(found["_id"])
+            values.append(unsigned(value))
+            digests.append(text_digest(text))
+            short.append(is_text_hash(unsigned(value), text))
+            runs.append(run)
+        return KeptPage(
+            ids=ids,
+            fingerprints=Fingerprints(
+                values=np.array(values, dtype=np.uint64),
+                digests=np.array(digests, dtype=np.uint64),
+                short=np.array(short, dtype=np.bool_),
+            ),
+            run=np.array(runs, dtype=np.int64),
+        )
+
+    def _stored(self, found: dict[str, Any]) -> tuple[Any, int]:
+        if self._form is Form.CLASSIC:
+            return found.get("hash_value"), 0  # the classic form has no place for the run
+        own = found.get("dedup")
+        if not isinstance(own, dict) or not isinstance(own.get("run"), int):
+            return None, 0
+        return own.get("fingerprint"), own["run"]
+
+
+def encode_ledger(document: Document, decision: Duplicate | Skipped | Quarantined, run: int) -> bytes:
+    """Return the ledger's row for a document that was not kept, as raw BSON."""
+    row: dict[str, Any] = {
+        "decision": type(decision).__name__.lower(),
+        "of": None,
+        "distance": None,
+        "similarity": None,
+        "found_by": None,
+        "reason": str(decision.reason),
+        "run": run,
+    }
+    match decision:
+        case Duplicate():
+            row |= {
+                "of": decision.of,
+                "distance": decision.distance,
+                "similarity": decision.similarity,
+                "found_by": list(decision.found_by),
+            }
+        case Quarantined():
+            row["detail"] = decision.detail
+        case Skipped():
+            pass
+        case _:
+            assert_never(decision)
+    return bson_raw.document(document.key, bson_raw.fields(row))
+
+
+def split(
+    documents: Sequence[Document], decisions: Sequence[Any], rows: KeptRows, run: int
+) -> tuple[list[bytes], list[bytes]]:
+    """Return the raw documents for the target and the raw rows for the ledger."""
+    kept: list[bytes] = []
+    ledger: list[bytes] = []
+    for document, decision in zip(documents, decisions, strict=True):
+        if isinstance(decision, Kept):
+            kept.append(rows.encode(document, decision.fingerprint, run))
+        else:
+            ledger.append(encode_ledger(document, decision, run))
+    return kept, ledger
+
+
+def ids_of(documents: Sequence[Document]) -> Iterator[Any]:
+    """Yield the ids."""
+    return (document.id for document in documents)
+
+
+def _dedup(value: Int64, run: int) -> bytes:
+    return bson_raw.fields({"dedup": {"fingerprint": value, "run": run}})
+
+
+def _text_at(found: dict[str, Any], path: Sequence[str]) -> Any:
+    value: Any = found
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

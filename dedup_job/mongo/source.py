@@ -1,0 +1,194 @@
+"""The source: undecided documents, page by page, with their text or the reason for none."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import bson
+from bson import json_util
+from bson.errors import BSONError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pymongo.errors import ExecutionTimeout
+
+from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
+from dedup_job.errors import UsageError
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
+
+_SAMPLE = 1000
+_COUNT_MILLISECONDS = 5000
+_ID_PAGE = PageSize(documents=10_000)
+
+
+class SourceSettings(BaseModel):
+    """Which documents are read, and which field of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    field: str = Field(default="text", description="field that holds the text; a.b is a dotted path")
+    query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
+    max_chars: int = Field(
+        default=1_000_000,
+        ge=1,
+        description="a longer text (characters, before cleaning) is quarantined as too_large",
+    )
+
+    @field_validator("field")
+    @classmethod
+    def _is_a_path(cls, value: str) -> str:
+        if not all(value.split(".")) or "\0" in value or value.split(".")[0] in ("_id", "dedup"):
+            raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
+        return value
+
+    @field_validator("query")
+    @classmethod
+    def _is_a_filter(cls, value: str | None) -> str | None:
+        parse_query(value)
+        return value
+
+
+def parse_query(text: str | None) -> dict[str, Any]:
+    """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
+    if text is None:
+        return {}
+    try:
+        query = json_util.loads(text)
+    except json.JSONDecodeError as e:
+        raise ValueError(
+            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
+            'double quotes, e.g. {"lang": "zh"}'
+        ) from e
+    except (ValueError, TypeError, KeyError, BSONError) as e:
+        raise ValueError(f"not valid extended JSON: {e}") from e
+    if not isinstance(query, dict):
+        raise ValueError('must be an object, e.g. {"lang": "zh"}')
+    return query
+
+
+class Source:
+    """Reads the documents that neither target nor ledger hold yet."""
+
+    def __init__(
+        self,
+        collection: Documents,
+        settings: SourceSettings,
+        decided: Sequence[Documents],
+        page: PageSize,
+    ) -> None:
+        self._collection = majority(collection)
+        self._settings = settings
+        self._path = settings.field.split(".")
+        self._query = parse_query(settings.query)
+        self._decided = [majority(c) for c in decided]
+        self._page = page
+        self.known = 0  # documents passed over since they were decided before
+
+    def check_field(self) -> None:
+        """Refuse a field that none of the first 1,000 documents has, and list those they have."""
+        texts: Counter[str] = Counter()
+        seen = 0
+        for found in self._collection.find(self._query).sort("_id", 1).limit(_SAMPLE):
+            seen += 1
+            try:
+                decoded = bson.decode(found.raw)
+            except BSONError:
+                return  # it will be quarantined; the sample proves nothing
+            if not isinstance(_lookup(decoded, self._path), _Missing):
+                return
+            texts.update(_string_paths(decoded))
+        if not seen:
+            return
+        shares = ", ".join(f"{name} ({count / seen:.0%})" for name, count in texts.most_common(12))
+        raise UsageError(
+            f"none of the first {seen:,} documents has the field {self._settings.field!r}. "
+            + (f"Fields with text: {shares}. " if shares else "They have no text field at all. ")
+            + "Name one with --field, or give --yes if the field really is that rare."
+        )
+
+    def expected(self) -> int | None:
+        """Return about how many documents there are to read, None if that takes too long."""
+        if not self._query:
+            return self._collection.estimated_document_count()
+        try:
+            return self._collection.count_documents(self._query, maxTimeMS=_COUNT_MILLISECONDS)
+        except ExecutionTimeout:
+            return None
+
+    def pages(self, limit: int | None = None) -> Iterator[list[Document]]:
+        """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
+        left = limit
+        for rows in self._undecided():
+            page = rows if left is None else rows[:left]
+            if page:
+                yield [self._document(row) for row in page]
+            if left is not None:
+                left -= len(page)
+                if left <= 0:
+                    return
+
+    def _undecided(self) -> Iterator[list[Row]]:
+        if all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided):
+            yield from pages(self._collection, self._page, self._query)
+            return
+        # comparing ids first reads only what is new; a watermark would miss late ids
+        for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}):
+            keys = [row.key for row in page]
+            known = self._known_among(keys)
+            self.known += len(known)
+            new = [key for key in keys if key not in known]
+            for start in range(0, len(new), self._page.documents):
+                some = new[start : start + self._page.documents]
+                yield from fetch(self._collection, some, self._page)
+
+    def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
+        wanted = set(keys)
+        known: set[bytes] = set()
+        for collection in self._decided:
+            known.update(wanted.intersection(ids_between(collection, keys[0], keys[-1])))
+        return known
+
+    def _document(self, row: Row) -> Document:
+        try:
+            decoded = bson.decode(row.raw)
+        except (BSONError, ValueError, OverflowError) as e:
+            reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
+            return Document(bson_raw.id_value(row.key), row.key, row.raw, reason)
+        return Document(decoded["_id"], row.key, row.raw, self._content(decoded))
+
+    def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
+        value = _lookup(decoded, self._path)
+        if value is None or isinstance(value, _Missing):
+            return Skipped(Reason.MISSING)
+        if not isinstance(value, str):
+            return Skipped(Reason.NOT_TEXT)
+        if len(value) > self._settings.max_chars:
+            return Quarantined(
+                Reason.TOO_LARGE,
+                f"text of {len(value):,} characters, source.max_chars is {self._settings.max_chars:,}",
+            )
+        return value
+
+
+class _Missing:
+    """Stands for a field that is not there (None is a value that can be there)."""
+
+
+def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:
+    value: Any = decoded
+    for name in path:
+        if not isinstance(value, Mapping) or name not in value:
+            return _Missing()
+        value = value[name]
+    return value
+
+
+def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in decoded.items():
+        if isinstance(value, str) and (prefix or name != "_id"):
+            yield prefix + name
+        elif isinstance(value, dict):
+            yield from _string_paths(value, f"{prefix}{name}.")

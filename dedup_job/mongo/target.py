@@ -1,0 +1,275 @@
+"""The target with its ledger, runs and state: opened under the lease, written batch by batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo import WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.errors import BulkWriteError, CollectionInvalid, PyMongoError
+from pymongo.read_concern import ReadConcern
+
+from dedup_job.documents import Batch, Decision, Document, KeptPage
+from dedup_job.errors import StateMismatch
+from dedup_job.mongo import stamp as stamps
+from dedup_job.mongo.connection import Client, Documents, Namespace
+from dedup_job.mongo.reading import PageSize, majority, pages
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, split
+from dedup_job.mongo.state import State
+from dedup_job.report.counts import Counts
+from dedup_job.report.run import Checkpoint, Report, Scope, Status
+
+_DUPLICATE_KEY = 11000
+_RUN_ROW_SECONDS = 5.0
+
+
+class Target:
+    """Implements the job's target on MongoDB."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: Namespace,
+        rows: KeptRows,
+        stamp: Mapping[str, Any],
+        source: Namespace,
+    ) -> None:
+        database = client[namespace.database]
+        durable = WriteConcern("majority", j=True)
+        self._client = client
+        self._name = str(namespace)
+        self._rows = rows
+        self._stamp = dict(stamp)
+        self._source = source
+        self.documents: Documents = database.get_collection(
+            namespace.collection, write_concern=durable
+        )
+        self.ledger: Documents = database.get_collection(
+            f"{namespace.collection}.ledger", write_concern=durable
+        )
+        self._runs: Documents = database.get_collection(
+            f"{namespace.collection}.runs", write_concern=durable
+        )
+        self._state_name = f"{namespace.collection}.state"
+        self._state = State(database[self._state_name])
+        self._transactions = _has_transactions(client)
+        self._row_written = 0.0
+
+    @property
+    def decided(self) -> list[Documents]:
+        """Collections whose ids are decided."""
+        return [self.documents, self.ledger]
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether no run has written to this target yet."""
+        return self._state.read() is None
+
+    def check(self) -> None:
+        """Raise StateMismatch where the target does not belong to this source and settings."""
+        state = self._state.read()
+        if state is None:
+            self._check_empty()
+            return
+        stamps.check_source(state["source"], str(self._source), self._name)
+        if state["settings"] != self._stamp and not self._is_empty():
+            raise StateMismatch(stamps.difference(state["settings"], self._stamp, self._name))
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the lease; before the block any half-written batch of a former run is undone."""
+        self.check()
+        for collection in (self.documents, self.ledger, self._runs):
+            try:  # a collection that a transaction would create slows its first batch down
+                collection.database.create_collection(collection.name)
+            except CollectionInvalid:
+                continue
+        self._state.seed(str(self._source), self._stamp)
+        self._state.acquire()
+        try:
+            self.check()  # another run may have come first between check and lease
+            self._state.update({"settings": self._stamp})
+            self._undo_intent()
+            yield
+        finally:
+            self._state.release()
+
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        """Resume the unfinished run of this scope, or begin the next one."""
+        former = (self._state.read() or {}).get("checkpoint")
+        run = 1
+        if former:
+            checkpoint = Checkpoint.from_dict(former)
+            if not checkpoint.finished:
+                if checkpoint.scope == scope:
+                    self._write_run_row(record(checkpoint))
+                    return checkpoint
+                self._runs.update_one(
+                    {"_id": checkpoint.run}, {"$set": {"status": str(Status.ABANDONED)}}
+                )
+            run = checkpoint.run + 1
+        checkpoint = Checkpoint(run, scope, datetime.now(UTC), Counts())
+        self._write_run_row(record(checkpoint))
+        self._state.update({"checkpoint": checkpoint.as_dict()})
+        return checkpoint
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what the target holds, for the index."""
+        for page in pages(
+            majority(self.documents), PageSize(documents=5000), None, self._rows.projection
+        ):
+            yield self._rows.decode(page)
+
+    def fits(self, document: Document) -> bool:
+        """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
+        size = len(document.raw) + 128  # what dedup adds is less than that
+        if isinstance(document.content, str):
+            size += len(document.content.encode())  # as if the old text stayed: nearly always fits
+        if size <= MAX_DOCUMENT_BYTES:
+            return True
+        return len(self._rows.encode(document, 0, 2**31)) <= MAX_DOCUMENT_BYTES
+
+    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+        """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
+
+        Raises LeaseLost if another run took over; then nothing of the batch is written.
+        """
+        checkpoint = report.checkpoint
+        kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
+        if self._transactions:
+            with self._client.start_session() as session:
+                session.with_transaction(
+                    lambda s: self._commit(kept, ledger, checkpoint, s),
+                    read_concern=ReadConcern("majority"),
+                    write_concern=WriteConcern("majority", j=True),
+                )
+        else:
+            self._write_in_order(batch, kept, ledger, checkpoint)
+        if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
+            self._write_run_row(report)
+
+    def finish(self, report: Report) -> None:
+        """Record the end of the run; of a failed one as far as the database lets us."""
+        if report.status is Status.FAILED:
+            if not self._state.lost:
+                with suppress(PyMongoError):
+                    self._write_run_row(report)
+            return
+        self._write_run_row(report)
+        self._state.update({"checkpoint": report.checkpoint.as_dict()})
+
+    def _commit(
+        self,
+        kept: list[bytes],
+        ledger: list[bytes],
+        checkpoint: Checkpoint,
+        session: ClientSession,
+    ) -> None:
+        self._state.update({"checkpoint": checkpoint.as_dict()}, session)
+        _insert(self.documents, kept, session)
+        _insert(self.ledger, ledger, session)
+
+    def _write_in_order(
+        self, batch: Batch, kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
+    ) -> None:
+        """Without transactions (a standalone server): ids first, checkpoint last.
+
+        A run killed in between leaves the ids as its intent, and the next one undoes the batch.
+        """
+        self._state.update({"intent": list(ids_of(batch.documents))})
+        _insert(self.documents, kept)
+        _insert(self.ledger, ledger)
+        self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None})
+
+    def _undo_intent(self) -> None:
+        """Take back the batch that a killed run began to write on a standalone server.
+
+        Only what the source still holds is taken back; it will be decided again, as before.
+        """
+        intent = (self._state.read() or {}).get("intent")
+        if not intent:
+            return
+        database = self._client[self._source.database]
+        source = majority(database[self._source.collection])
+        there = [d["_id"] for d in source.find({"_id": {"$in": intent}}, {"_id": 1})]
+        for collection in self.decided:
+            collection.delete_many({"_id": {"$in": there}})
+        self._state.update({"intent": None})
+
+    def _write_run_row(self, report: Report) -> None:
+        run = {"_id": report.checkpoint.run}
+        self._runs.update_one(run, {"$set": report.as_row()}, upsert=True)
+        self._row_written = time.monotonic()
+
+    def _is_empty(self) -> bool:
+        return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self.decided)
+
+    def _check_empty(self) -> None:
+        for collection in (self.documents, self.ledger):
+            count = collection.estimated_document_count()
+            if count:
+                raise StateMismatch(
+                    f"the target's collection {collection.full_name} holds {count:,} documents "
+                    "that dedup did not write. Name another --target, or remove them first."
+                )
+
+
+def _insert(
+    collection: Documents, rows: Sequence[bytes], session: ClientSession | None = None
+) -> None:
+    if not rows:
+        return
+    documents = [RawBSONDocument(row) for row in rows]
+    try:
+        collection.insert_many(documents, ordered=False, session=session)  # type: ignore[arg-type]
+    except BulkWriteError as e:
+        errors = e.details.get("writeErrors", [])
+        clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)
+        if clash is None or e.has_error_label("TransientTransactionError"):
+            raise
+        raise StateMismatch(
+            f"{collection.full_name} already holds _id {clash.get('keyValue', {}).get('_id')!r}: "
+            "something else writes to the target while this run does. Find it and stop it; the "
+            "same command then goes on."
+        ) from e
+
+
+def _has_transactions(client: Client) -> bool:
+    hello = client.admin.command("hello")
+    return "setName" in hello or hello.get("msg") == "isdbgrid"
+
+
+class DryTarget:
+    """The same target for a run that writes nothing, not even a lease."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Check the target; keep nobody away."""
+        self._target.check()
+        yield
+
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:  # noqa: ARG002
+        """Begin at nothing."""
+        return Checkpoint(0, scope, datetime.now(UTC), Counts())
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what the target holds."""
+        return self._target.kept()
+
+    def fits(self, document: Document) -> bool:
+        """Tell whether the document could be stored."""
+        return self._target.fits(document)
+
+    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+        """Write nothing."""
+
+    def finish(self, report: Report) -> None:
+        """Write nothing."""

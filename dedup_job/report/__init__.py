@@ -1,0 +1,1 @@
+"""What a run counted and how a person sees it."""

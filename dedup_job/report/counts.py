@@ -1,0 +1,109 @@
+"""Counts that add up: of a batch, a run, or many runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from dedup_job.documents import Decision, Duplicate, Kept, Quarantined, Reason, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many documents were decided in which way.
+
+    Every document is one of kept, exact, near, skipped, quarantined; the short ones and the
+    reasons count some of them once more.
+    """
+
+    kept: int = 0
+    exact: int = 0
+    near: int = 0
+    skipped: int = 0
+    quarantined: int = 0
+    short_kept: int = 0
+    short_duplicate: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, decisions: Iterable[Decision]) -> Counts:
+        """Count decisions."""
+        n: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
+        for decision in decisions:
+            match decision:
+                case Kept():
+                    n["kept"] += 1
+                    n["short_kept"] += decision.short
+                case Duplicate():
+                    n["exact" if decision.reason is Reason.EXACT else "near"] += 1
+                    n["short_duplicate"] += decision.short
+                case Skipped():
+                    n["skipped"] += 1
+                    reasons[str(decision.reason)] += 1
+                case Quarantined():
+                    n["quarantined"] += 1
+                    reasons[str(decision.reason)] += 1
+                case _:
+                    assert_never(decision)
+        return cls(**n, reasons=dict(reasons))
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            kept=self.kept + other.kept,
+            exact=self.exact + other.exact,
+            near=self.near + other.near,
+            skipped=self.skipped + other.skipped,
+            quarantined=self.quarantined + other.quarantined,
+            short_kept=self.short_kept + other.short_kept,
+            short_duplicate=self.short_duplicate + other.short_duplicate,
+            reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
+        )
+
+    @property
+    def duplicates(self) -> int:
+        """Exact and near duplicates."""
+        return self.exact + self.near
+
+    @property
+    def scanned(self) -> int:
+        """All documents decided."""
+        return self.kept + self.duplicates + self.skipped + self.quarantined
+
+    @property
+    def repeat_rate(self) -> float:
+        """Duplicates per scanned document, 0 where nothing was scanned."""
+        return self.duplicates / self.scanned if self.scanned else 0.0
+
+    @property
+    def valid_rate(self) -> float:
+        """Kept documents per scanned document, 0 where nothing was scanned."""
+        return self.kept / self.scanned if self.scanned else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as the report and the run's row hold them."""
+        return {
+            "scanned": self.scanned,
+            "kept": self.kept,
+            "duplicate": {"exact": self.exact, "near": self.near},
+            "skipped": self.skipped,
+            "quarantined": self.quarantined,
+            "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
+            "reasons": dict(sorted(self.reasons.items())),
+        }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Counts:
+        """Read back what `as_dict` wrote."""
+        return cls(
+            kept=row["kept"],
+            exact=row["duplicate"]["exact"],
+            near=row["duplicate"]["near"],
+            skipped=row["skipped"],
+            quarantined=row["quarantined"],
+            short_kept=row["short"]["kept"],
+            short_duplicate=row["short"]["duplicate"],
+            reasons=dict(row["reasons"]),
+        )

@@ -1,0 +1,139 @@
+"""Progress from the first second: a bar on a terminal, a log line every 30 s elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Protocol
+
+from tqdm import tqdm
+
+from dedup_job.report.counts import Counts
+
+_LOG_SECONDS = 30.0
+log = logging.getLogger("dedup")
+
+
+class Progress(Protocol):
+    """Is told what a run does."""
+
+    def stage(self, name: str) -> None:
+        """A part of the work without a count begins."""
+
+    def loaded(self, kept: int) -> None:
+        """The index holds so many documents."""
+
+    def total(self, documents: int | None) -> None:
+        """About so many documents are to be read; None where that is not known."""
+
+    def advance(self, done: int, counts: Counts) -> None:
+        """`done` documents are decided or known; these are the counts of this run."""
+
+    def close(self) -> None:
+        """The work is over."""
+
+
+class Bar:
+    """A tqdm bar on stderr."""
+
+    def __init__(self) -> None:
+        self._bar = tqdm(
+            desc="connecting",
+            unit=" docs",
+            unit_scale=True,
+            dynamic_ncols=True,
+            file=sys.stderr,
+            smoothing=0.1,
+            mininterval=0.2,
+        )
+        self._bar.refresh()
+
+    def stage(self, name: str) -> None:
+        """Show the name of the work going on."""
+        self._bar.set_description_str(name)
+
+    def loaded(self, kept: int) -> None:
+        """Show how many documents the index holds."""
+        self._bar.set_postfix_str(f"{kept:,} kept before")
+
+    def total(self, documents: int | None) -> None:
+        """Start to count documents."""
+        self._bar.reset(total=documents)
+        self._bar.set_description_str("deduplicating")
+
+    def advance(self, done: int, counts: Counts) -> None:
+        """Move the bar."""
+        self._bar.set_postfix_str(_short(counts), refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        self._bar.close()
+
+
+class Log:
+    """A log line at each change of stage and every 30 s."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.monotonic()
+        self._first = 0
+        self._total: int | None = None
+
+    def stage(self, name: str) -> None:
+        """Log the name of the work going on."""
+        log.info("%s", name)
+        self._last = time.monotonic()
+
+    def loaded(self, kept: int) -> None:
+        """Log how many documents the index holds, if it is time."""
+        if self._due():
+            log.info("loading the index: %s kept before", f"{kept:,}")
+
+    def total(self, documents: int | None) -> None:
+        """Log how much there is to do."""
+        self._total = documents
+        self._started = time.monotonic()
+        log.info("deduplicating %s documents", "?" if documents is None else f"{documents:,}")
+
+    def advance(self, done: int, counts: Counts) -> None:
+        """Log how far the run is, if it is time."""
+        if not self._due():
+            return
+        rate = done / max(time.monotonic() - self._started, 1e-9)
+        left = "?" if not self._total or not rate else _clock((self._total - done) / rate)
+        share = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
+        log.info(
+            "deduplicating: %s%s, %s docs/s, ETA %s, %s",
+            f"{done:,}",
+            share,
+            f"{rate:,.0f}",
+            left,
+            _short(counts),
+        )
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+    def _due(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < _LOG_SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+def progress() -> Progress:
+    """Return what suits stderr."""
+    return Bar() if sys.stderr.isatty() else Log()
+
+
+def _short(counts: Counts) -> str:
+    text = f"{counts.kept:,} kept, {counts.duplicates:,} duplicates"
+    return f"{text}, {counts.quarantined:,} quarantined" if counts.quarantined else text
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(max(int(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

@@ -1,0 +1,133 @@
+"""A run as it is recorded: its checkpoint while it goes on, its report at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from dedup_job.report.counts import Counts
+
+
+class Status(StrEnum):
+    """What became of a run."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    DONE = "done"
+    ABANDONED = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a run was asked to read; an unfinished run is resumed by one of the same scope."""
+
+    query: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a run is; committed together with the documents that it counts."""
+
+    run: int
+    scope: Scope
+    started: datetime
+    counts: Counts
+    seconds: float = 0.0
+    last_id: Any = None
+    finished: bool = False
+
+    def advanced(self, counts: Counts, seconds: float, last_id: Any) -> Checkpoint:
+        """Return the checkpoint after one more batch."""
+        return replace(self, counts=counts, seconds=seconds, last_id=last_id)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as the state holds them."""
+        return {
+            "run": self.run,
+            "query": self.scope.query,
+            "limit": self.scope.limit,
+            "started": self.started,
+            "counts": self.counts.as_dict(),
+            "seconds": self.seconds,
+            "last_id": self.last_id,
+            "finished": self.finished,
+        }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Checkpoint:
+        """Read back what `as_dict` wrote."""
+        return cls(
+            run=row["run"],
+            scope=Scope(row["query"], row["limit"]),
+            started=row["started"].replace(tzinfo=UTC),
+            counts=Counts.from_dict(row["counts"]),
+            seconds=row["seconds"],
+            last_id=row["last_id"],
+            finished=row["finished"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a report says besides figures: names, settings, versions."""
+
+    source: str
+    target: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a run; the same values go to the screen, to JSON and to `T.runs`.
+
+    `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
+    parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads.
+    """
+
+    about: About
+    status: Status
+    checkpoint: Checkpoint
+    finished: datetime | None
+    known: int
+    stages: Mapping[str, float]
+
+    @property
+    def docs_per_second(self) -> float:
+        """Documents decided per second of wall time."""
+        seconds = self.checkpoint.seconds
+        return self.checkpoint.counts.scanned / seconds if seconds > 0 else 0.0
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the report as `T.runs` holds it, without its `_id`."""
+        counts = self.checkpoint.counts
+        return {
+            "started": self.checkpoint.started,
+            "finished": self.finished,
+            "status": str(self.status),
+            "source": self.about.source,
+            "target": self.about.target,
+            "query": self.checkpoint.scope.query,
+            "limit": self.checkpoint.scope.limit,
+            "settings": dict(self.about.settings),
+            "versions": dict(self.about.versions),
+            "counts": counts.as_dict(),
+            "rates": {"repeat_rate": counts.repeat_rate, "valid_rate": counts.valid_rate},
+            "known": self.known,
+            "seconds": self.checkpoint.seconds,
+            "docs_per_second": self.docs_per_second,
+            "stages": dict(self.stages),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as values that JSON can hold."""
+        row = self.as_row()
+        for name in ("started", "finished"):
+            row[name] = row[name].isoformat() if row[name] else None
+        return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

@@ -1,0 +1,80 @@
+"""The report as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from dedup_job.report.counts import Counts
+from dedup_job.report.run import Report, Status
+
+
+def show(report: Report, console: Console) -> None:
+    """Print the counts, rates and times of a run."""
+    about, checkpoint = report.about, report.checkpoint
+    name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
+    console.print(f"\n[bold]{about.source} -> {about.target}[/bold]  ({name})", highlight=False)
+    console.print(_documents(report))
+    console.print(_stages(report))
+    if report.status is Status.STOPPED:
+        console.print("Stopped after a checkpoint: the same command goes on from there.")
+    if checkpoint.counts.quarantined and not about.dry_run:
+        console.print(
+            f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
+            f'  db.getCollection("{about.target.partition(".")[2]}.ledger")'
+            '.find({decision: "quarantined"})',
+            highlight=False,
+            markup=False,
+        )
+
+
+def _documents(report: Report) -> Table:
+    counts = report.checkpoint.counts
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("documents")
+    table.add_column("count", justify="right")
+    table.add_column("share", justify="right")
+    for name, count in _rows(counts):
+        share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
+        table.add_row(name, f"{count:,}", share)
+    table.add_section()
+    table.add_row("repeat rate", "", f"{counts.repeat_rate:.2%}")
+    table.add_row("valid rate", "", f"{counts.valid_rate:.2%}")
+    if report.known:
+        table.add_section()
+        table.add_row("decided by earlier runs", f"{report.known:,}", "")
+    return table
+
+
+def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
+    yield "scanned", counts.scanned
+    yield "kept", counts.kept
+    yield "  of these short", counts.short_kept
+    yield "duplicate, exact", counts.exact
+    yield "  of these short", counts.short_duplicate
+    yield "duplicate, near", counts.near
+    yield "skipped", counts.skipped
+    yield from _reasons(counts, ("empty", "missing", "not_text"))
+    yield "quarantined", counts.quarantined
+    yield from _reasons(counts, ("too_large", "undecodable"))
+
+
+def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    for name in names:
+        if name in counts.reasons:
+            yield f"  {name}", counts.reasons[name]
+
+
+def _stages(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("stage")
+    table.add_column("seconds", justify="right")
+    for name, seconds in report.stages.items():
+        table.add_row(name, f"{seconds:,.2f}")
+    table.add_section()
+    wall = f"{report.checkpoint.seconds:,.2f}"
+    table.add_row(f"whole run, {report.docs_per_second:,.0f} docs/s", wall)
+    return table

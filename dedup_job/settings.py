@@ -1,0 +1,245 @@
+"""All settings in one place: flags > environment > file > defaults.
+
+Each stage owns its part; here they are composed, read and explained.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from dedup_job.cleaning import CleaningSettings
+from dedup_job.errors import ConfigurationError
+from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.index import IndexSettings
+from dedup_job.mongo.connection import ConnectionSettings, redacted
+from dedup_job.mongo.rows import OutputSettings
+from dedup_job.mongo.source import SourceSettings
+
+_PREFIX, _DELIMITER = "DEDUP_", "__"
+_URI = "DEDUP_URI"
+
+
+class RunSettings(BaseModel):
+    """How a run works; nothing here changes a decision."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    threads: int = Field(
+        default=1, ge=1, le=256, description="threads that clean and fingerprint"
+    )
+    batch_documents: int = Field(
+        default=1000, ge=1, le=100_000, description="documents in a transaction at most"
+    )
+    batch_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=1024,
+        le=64 * 1024 * 1024,
+        description="bytes of source documents in a transaction, about",
+    )
+
+
+class Settings(BaseSettings):
+    """All settings of a run."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=_PREFIX,
+        env_nested_delimiter=_DELIMITER,
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  # the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take the values given and no others: `load` brings the sources together."""
+        return (init_settings,)
+
+    connection: ConnectionSettings = ConnectionSettings()
+    source: SourceSettings = SourceSettings()
+    cleaning: CleaningSettings = CleaningSettings()
+    fingerprint: FingerprintSettings = FingerprintSettings()
+    index: IndexSettings = IndexSettings()
+    output: OutputSettings = OutputSettings()
+    run: RunSettings = RunSettings()
+
+    def at(self, uri: str) -> Settings:
+        """Return the same settings for the server at this URI."""
+        connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
+        return self.model_copy(update={"connection": connection})
+
+    def stamp(self) -> dict[str, Any]:
+        """Return what decides about documents; a target takes the result of one stamp only."""
+        chosen = {
+            "source": {"field", "max_chars"},
+            "cleaning": True,
+            "fingerprint": True,
+            "index": True,
+            "output": True,
+        }
+        return self.model_dump(mode="json", include=chosen)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what a run's row says of its settings: all but the connection."""
+        return self.model_dump(mode="json", exclude={"connection"})
+
+
+class Origin(StrEnum):
+    """Where a value comes from, the strongest last."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, and the origin of each value that is not a default, by dotted name."""
+
+    settings: Settings
+    origins: Mapping[str, Origin]
+
+    def rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """Yield (dotted name, value, origin, description); passwords are hidden."""
+        for section, part in self.settings:
+            for name, field in type(part).model_fields.items():
+                dotted = f"{section}.{name}"
+                value = getattr(part, name)
+                shown = redacted(value) if dotted == "connection.uri" else _shown(value)
+                origin = self.origins.get(dotted, Origin.DEFAULT)
+                yield dotted, shown, str(origin), field.description or ""
+
+
+def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Loaded:
+    """Read and check all settings; ConfigurationError lists every problem at once.
+
+    flags: values by dotted name; None means that the flag was not given.
+    """
+    layers = {
+        Origin.FILE: _from_file(file),
+        Origin.ENVIRONMENT: _from_environment(),
+        Origin.FLAG: _nested({k: v for k, v in (flags or {}).items() if v is not None}),
+    }
+    merged: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for origin, values in layers.items():
+        _merge(merged, values)
+        origins.update(dict.fromkeys(_names(values), origin))
+    _settle_uri(merged, origins)
+    try:
+        return Loaded(Settings(**merged), origins)
+    except ValidationError as e:
+        raise ConfigurationError([_problem(error, origins, file) for error in e.errors()]) from None
+
+
+def _from_file(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise ConfigurationError([f"{file} cannot be read: {e.strerror}"]) from e
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
+
+
+def _from_environment() -> dict[str, Any]:
+    """Read DEDUP_URI and DEDUP_<SECTION>__<NAME>."""
+    try:
+        found = EnvSettingsSource(Settings)()
+    except SettingsError as e:
+        raise ConfigurationError([f"environment: {e}; a list is written as JSON"]) from e
+    if os.environ.get(_URI):
+        found.setdefault("connection", {})["uri"] = os.environ[_URI]
+    return found
+
+
+def _settle_uri(merged: dict[str, Any], origins: dict[str, Origin]) -> None:
+    """Where both a URI and a file with one are given, the stronger origin counts."""
+    order = list(Origin)
+    uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
+    if order.index(uri) > order.index(file) and "uri_file" in merged.get("connection", {}):
+        del merged["connection"]["uri_file"]
+        del origins["connection.uri_file"]
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for dotted, value in values.items():
+        section, _, name = dotted.partition(".")
+        result.setdefault(section, {})[name] = value
+    return result
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
+            _merge(into[name], value)
+        else:
+            into[name] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _names(values: Mapping[str, Any]) -> Iterator[str]:
+    for section, part in values.items():
+        if isinstance(part, Mapping):
+            yield from (f"{section}.{name}" for name in part)
+        else:
+            yield section
+
+
+def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> str:
+    location = ".".join(str(part) for part in error["loc"])
+    origin = origins.get(".".join(str(part) for part in error["loc"][:2]), Origin.FILE)
+    where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
+    if error["type"] == "extra_forbidden":
+        return f"{where}unknown key {location}{_perhaps(location)}"
+    message = error["msg"].removeprefix("Value error, ")
+    given = "" if location.startswith("connection") else f", not {error['input']!r}"
+    return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"
+
+
+def _perhaps(location: str) -> str:
+    known = list(_known_names())
+    near = difflib.get_close_matches(location, known, n=1, cutoff=0.6)
+    if not near:  # the right name in the wrong section is a common slip
+        name = location.rpartition(".")[2]
+        near = [k for k in known if k.rpartition(".")[2] == name]
+    return f" (perhaps you meant {near[0]})" if near else ""
+
+
+def _known_names() -> Iterator[str]:
+    for section, field in Settings.model_fields.items():
+        yield section
+        part = field.annotation
+        assert isinstance(part, type)  # noqa: S101  # every section is a model
+        assert issubclass(part, BaseModel)  # noqa: S101
+        yield from (f"{section}.{name}" for name in part.model_fields)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "-"
+    return str(value)
