@@ -217,4 +217,3 @@ def _in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Itera
             yield ahead.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-

@@ -40,9 +40,7 @@ class RunSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    threads: int = Field(
-        default=1, ge=1, le=256, description="threads that clean and fingerprint"
-    )
+    threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
     batch_documents: int = Field(
         default=1000, ge=1, le=100_000, description="documents in a transaction at most"
     )
@@ -90,14 +88,9 @@ class Settings(BaseSettings):
 
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
-        chosen = {
-            "source": {"field", "max_chars"},
-            "cleaning": True,
-            "fingerprint": True,
-            "index": True,
-            "output": True,
-        }
-        return self.model_dump(mode="json", include=chosen)
+        values = self.recorded()
+        del values["run"], values["source"]["query"]
+        return values
 
     def recorded(self) -> dict[str, Any]:
         """Return what a run's row says of its settings: all but the connection."""
@@ -232,8 +225,8 @@ def _known_names() -> Iterator[str]:
     for section, field in Settings.model_fields.items():
         yield section
         part = field.annotation
-        assert isinstance(part, type)  # noqa: S101  # every section is a model
-        assert issubclass(part, BaseModel)  # noqa: S101
+        assert isinstance(part, type)  # every section is a model
+        assert issubclass(part, BaseModel)
         yield from (f"{section}.{name}" for name in part.model_fields)
 
 

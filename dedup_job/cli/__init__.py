@@ -55,7 +55,7 @@ def main() -> None:
         app()
     except DedupError as e:
         _fail(f"{e}", e.code)
-    except Exception as e:  # noqa: BLE001  # the last resort: a sentence, not a traceback
+    except Exception as e:  # the last resort: a sentence, not a traceback
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
         _fail(

@@ -20,7 +20,9 @@ def demo(
     documents: Annotated[
         int, typer.Option(metavar="N", min=100, help="How many documents to make, about.")
     ] = 5000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed, other documents.")] = 20260101,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Another seed, other documents.")
+    ] = 20260101,
     embedded: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),

@@ -68,6 +68,7 @@ def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> R
             page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
             collection = client[source_name.database][source_name.collection]
             source = Source(collection, settings.source, target.decided, page)
+            source.check_query()
             if not request.yes:
                 source.check_field()
                 if target.is_new and not request.dry_run:
@@ -146,4 +147,3 @@ def _versions(client: Client) -> dict[str, str]:
     versions["python"] = platform.python_version()
     versions["server"] = client.server_info()["version"]
     return versions
-

@@ -14,17 +14,20 @@ from dedup_job.errors import UsageError
 
 def run(
     source: Annotated[
-        str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
+        str,
+        typer.Option(metavar="NS", help="Collection to read: collection or database.collection."),
     ],
     target: Annotated[
         str,
-        typer.Option(metavar="NS", help="Collection for unique documents; also T.ledger, .runs, .state."),
+        typer.Option(
+            metavar="NS", help="Collection for unique documents; also T.ledger, .runs, .state."
+        ),
     ],
     uri: Annotated[
         str | None,
         typer.Option(
-            help="MongoDB connection string without a password [default: mongodb://localhost:27017; "
-            "environment DEDUP_URI].",
+            help="MongoDB connection string, without a password [default: "
+            "mongodb://localhost:27017; environment DEDUP_URI].",
         ),
     ] = None,
     uri_file: Annotated[
@@ -36,7 +39,9 @@ def run(
     ] = None,
     field: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Field that holds the text, dotted path [default: text]."),
+        typer.Option(
+            metavar="PATH", help="Field that holds the text, dotted path [default: text]."
+        ),
     ] = None,
     query: Annotated[
         str | None,
@@ -55,7 +60,8 @@ def run(
         Path | None, typer.Option(metavar="FILE.json", help="Write the report as JSON, too.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1].")
+        int | None,
+        typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1]."),
     ] = None,
     embedded: Annotated[
         Path | None,

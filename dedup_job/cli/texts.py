@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from dedup_job.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 _Config = Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML.")]
 
@@ -93,17 +97,14 @@ def _see(texts: list[str], config: Path | None) -> list[_Seen]:
     ]
 
 
-def _describe(console: object, name: str, seen: _Seen) -> None:
-    from rich.console import Console
-
-    assert isinstance(console, Console)  # noqa: S101
+def _describe(console: Console, name: str, seen: _Seen) -> None:
     kind = ""
     if seen.short:
         kind = f"  (short: {len(seen.keywords)} keywords; compared by its exact text only)"
     console.print(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}", soft_wrap=True)
 
 
-def _keyword_table(seen: _Seen) -> object:
+def _keyword_table(seen: _Seen) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -115,7 +116,7 @@ def _keyword_table(seen: _Seen) -> object:
     return table
 
 
-def _comparison_table(one: _Seen, two: _Seen) -> object:
+def _comparison_table(one: _Seen, two: _Seen) -> Table:
     from rich import box
     from rich.table import Table
 

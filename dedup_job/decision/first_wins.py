@@ -85,8 +85,6 @@ class FirstWins:
                 return Duplicate(of, int(distances[best]), None, ("simhash",), Reason.NEAR, short)
             self._near.extend(fingerprints.values[row : row + 1])
             self._near_position.append(len(self._ids))
-        self._equal.extend(
-            fingerprints.values[row : row + 1], fingerprints.digests[row : row + 1]
-        )
+        self._equal.extend(fingerprints.values[row : row + 1], fingerprints.digests[row : row + 1])
         self._ids.append(document.id)
         return Kept(int(value), short)

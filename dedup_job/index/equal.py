@@ -20,7 +20,7 @@ def _find(
     mask = np.uint64(table.shape[0] - 1)
     place = digest & mask
     while table[place] >= 0:
-        slot = table[place]
+        slot: int = table[place]
         if digests[slot] == digest and values[slot] == value:
             return slot
         place = (place + np.uint64(1)) & mask
@@ -28,9 +28,7 @@ def _find(
 
 
 @njit(cache=True, nogil=True)
-def _insert(
-    table: NDArray[np.int32], digests: NDArray[np.uint64], start: int, stop: int
-) -> None:
+def _insert(table: NDArray[np.int32], digests: NDArray[np.uint64], start: int, stop: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for slot in range(start, stop):
         place = digests[slot] & mask
@@ -70,4 +68,5 @@ class EqualIndex:
 
     def find(self, value: np.uint64, digest: np.uint64) -> int:
         """Return the slot of the first equal text, or -1."""
-        return int(_find(self._table, self._values, self._digests, value, digest))
+        slot: int = _find(self._table, self._values, self._digests, value, digest)
+        return slot

@@ -163,7 +163,9 @@ def _unknown_source(client: Client, source: Namespace, collections: list[str]) -
         names = ", ".join(near or collections[:5])
         return f"{message} Nearest in {source.database}: {names}."
     try:
-        databases = [d for d in client.list_database_names() if d not in ("admin", "config", "local")]
+        databases = [
+            d for d in client.list_database_names() if d not in ("admin", "config", "local")
+        ]
     except PyMongoError:  # the list is a kindness; the right to see it may be missing
         databases = []
     near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)

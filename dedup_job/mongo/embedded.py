@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -49,33 +49,41 @@ def find_mongod() -> Path:
 
 
 @contextmanager
-def embedded_server(folder: Path | None = None, *, replica_set: bool = True) -> Iterator[str]:
+def embedded_server(
+    folder: Path | None = None, *, replica_set: bool = True, options: Sequence[str] = ()
+) -> Iterator[str]:
     """Run a mongod for the block; yield its URI.
 
     folder: where its data lies and stays; None for a temporary folder, removed at the end.
     replica_set: False starts a standalone server, which has no transactions.
+    options: more command line options of mongod.
     Raises UsageError where there is no mongod or it does not start.
     """
     mongod = find_mongod()
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary:
-            with _running(mongod, Path(temporary), replica_set) as uri:
-                yield uri
+        with (
+            tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary,
+            _running(mongod, Path(temporary), replica_set, options) as uri,
+        ):
+            yield uri
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
-    with _running(mongod, folder.resolve(), replica_set) as uri:
+    with _running(mongod, folder.resolve(), replica_set, options) as uri:
         yield uri
 
 
 @contextmanager
-def _running(mongod: Path, folder: Path, replica_set: bool) -> Iterator[str]:
+def _running(
+    mongod: Path, folder: Path, replica_set: bool, options: Sequence[str]
+) -> Iterator[str]:
     port = _free_port()
     log = folder / "mongod.log"
     command = [str(mongod), "--dbpath", str(folder), "--port", str(port), "--bind_ip", "127.0.0.1"]
     command += ["--logpath", str(log), "--logappend", "--unixSocketPrefix", str(folder)]
+    command += options
     if replica_set:
         command += ["--replSet", _SET]
     process = subprocess.Popen(

@@ -91,11 +91,12 @@ def _take(
     room = size.bytes
     with cursor.batch_size(size.documents + 1):
         for found in cursor:
-            key = bson_raw.id_element(found.raw)
+            raw = bytes(found.raw)
+            key = bson_raw.id_element(raw)
             if key == last:
                 continue
-            page.append(Row(key, found.raw))
-            room -= len(found.raw)
+            page.append(Row(key, raw))
+            room -= len(raw)
             full = room <= 0 or len(page) >= size.documents
             if full and bson_raw.fields({"_id": bson_raw.id_value(key)}) == key:
                 return page, False
@@ -109,6 +110,6 @@ def ids_between(collection: RawDocuments, first: bytes, last: bytes) -> Iterator
     within = collection.find({}, {"_id": 1}).min([("_id", low)]).max([("_id", high)]).hint(index)
     if first != last:  # min = max is refused as an empty range
         for found in within.batch_size(10_000):
-            yield bson_raw.id_element(found.raw)
+            yield bson_raw.id_element(bytes(found.raw))
     for found in collection.find({"_id": {"$in": [high]}}, {"_id": 1}):
-        yield bson_raw.id_element(found.raw)
+        yield bson_raw.id_element(bytes(found.raw))

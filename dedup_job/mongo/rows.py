@@ -72,7 +72,7 @@ class KeptRows:
 
     def encode(self, document: Document, fingerprint: int, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
-        assert isinstance(document.content, str)  # noqa: S101  # only texts are kept
+        assert isinstance(document.content, str)  # only texts are kept
         text, value = document.content, signed(fingerprint)
         match self._form:
             case Form.WHOLE:
@@ -126,7 +126,9 @@ class KeptRows:
         return own.get("fingerprint"), own["run"]
 
 
-def encode_ledger(document: Document, decision: Duplicate | Skipped | Quarantined, run: int) -> bytes:
+def encode_ledger(
+    document: Document, decision: Duplicate | Skipped | Quarantined, run: int
+) -> bytes:
     """Return the ledger's row for a document that was not kept, as raw BSON."""
     row: dict[str, Any] = {
         "decision": type(decision).__name__.lower(),

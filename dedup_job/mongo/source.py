@@ -11,7 +11,7 @@ import bson
 from bson import json_util
 from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
-from pymongo.errors import ExecutionTimeout
+from pymongo.errors import ExecutionTimeout, OperationFailure
 
 from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
@@ -20,6 +20,7 @@ from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
 
 _SAMPLE = 1000
+_BAD_QUERY = (2, 9)  # BadValue, FailedToParse
 _COUNT_MILLISECONDS = 5000
 _ID_PAGE = PageSize(documents=10_000)
 
@@ -29,7 +30,9 @@ class SourceSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    field: str = Field(default="text", description="field that holds the text; a.b is a dotted path")
+    field: str = Field(
+        default="text", description="field that holds the text; a.b is a dotted path"
+    )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
     max_chars: int = Field(
         default=1_000_000,
@@ -65,7 +68,9 @@ def parse_query(text: str | None) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError, BSONError) as e:
         raise ValueError(f"not valid extended JSON: {e}") from e
     if not isinstance(query, dict):
-        raise ValueError('must be an object, e.g. {"lang": "zh"}')
+        raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors
+            'must be an object, e.g. {"lang": "zh"}'
+        )
     return query
 
 
@@ -86,6 +91,16 @@ class Source:
         self._decided = [majority(c) for c in decided]
         self._page = page
         self.known = 0  # documents passed over since they were decided before
+
+    def check_query(self) -> None:
+        """Refuse a query that the server does not understand."""
+        try:
+            next(self._collection.find(self._query).limit(1), None)
+        except OperationFailure as e:
+            if e.code not in _BAD_QUERY:
+                raise
+            message = (e.details or {}).get("errmsg", "")
+            raise UsageError(f"the server does not understand --query: {message}") from e
 
     def check_field(self) -> None:
         """Refuse a field that none of the first 1,000 documents has, and list those they have."""
@@ -168,7 +183,7 @@ class Source:
         if len(value) > self._settings.max_chars:
             return Quarantined(
                 Reason.TOO_LARGE,
-                f"text of {len(value):,} characters, source.max_chars is {self._settings.max_chars:,}",
+                f"text of {len(value):,} characters, limit {self._settings.max_chars:,}",
             )
         return value
 

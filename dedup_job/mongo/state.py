@@ -7,7 +7,6 @@ a holder that slept through its lease finds another token and writes nothing mor
 
 from __future__ import annotations
 
-import os
 import platform
 import threading
 from collections.abc import Mapping
@@ -70,7 +69,7 @@ class State:
             upsert=True,
         )
         state = self.read()
-        assert state is not None  # noqa: S101  # written just above, with majority
+        assert state is not None  # written just above, with majority
         return state
 
     def acquire(self) -> None:
@@ -154,7 +153,7 @@ def _machine() -> str:
     for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         path = Path(place)
         if path.is_symlink():
-            parts.append(os.readlink(path))
+            parts.append(str(path.readlink()))
         elif path.exists():
             parts.append(path.read_text().strip())
     return "|".join(parts)

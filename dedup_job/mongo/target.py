@@ -226,7 +226,7 @@ def _insert(
         return
     documents = [RawBSONDocument(row) for row in rows]
     try:
-        collection.insert_many(documents, ordered=False, session=session)  # type: ignore[arg-type]
+        collection.insert_many(documents, ordered=False, session=session)
     except BulkWriteError as e:
         errors = e.details.get("writeErrors", [])
         clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)

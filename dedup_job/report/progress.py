@@ -19,19 +19,19 @@ class Progress(Protocol):
     """Is told what a run does."""
 
     def stage(self, name: str) -> None:
-        """A part of the work without a count begins."""
+        """Take note that a part of the work without a count begins."""
 
     def loaded(self, kept: int) -> None:
-        """The index holds so many documents."""
+        """Take note of how many documents the index holds."""
 
     def total(self, documents: int | None) -> None:
-        """About so many documents are to be read; None where that is not known."""
+        """Take note of about how many documents are to be read; None if not known."""
 
     def advance(self, done: int, counts: Counts) -> None:
-        """`done` documents are decided or known; these are the counts of this run."""
+        """Take note that `done` documents are decided or known, with the counts of this run."""
 
     def close(self) -> None:
-        """The work is over."""
+        """Take note that the work is over."""
 
 
 class Bar:

@@ -1,0 +1,25 @@
+# Sourced by scripts/demo and scripts/test: makes the project's own virtual environment, once for
+# each pyproject.toml. DEDUP_VENV names another place than .venv for it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+venv=${DEDUP_VENV:-.venv}
+
+for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11; do
+    if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+if [ -z "${python:-}" ]; then
+    echo "Python 3.11 or later with the venv module is needed (Debian: apt install python3-venv)." >&2
+    exit 2
+fi
+
+ready="$venv/.ready-$(cksum < pyproject.toml | tr ' ' '-')-$1"
+if [ ! -e "$ready" ]; then
+    echo "making the environment $venv (once, about a minute) ..." >&2
+    [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+    touch "$ready"
+fi
+PATH="$(cd "$venv/bin" && pwd):$PATH"

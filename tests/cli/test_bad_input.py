@@ -1,0 +1,258 @@
+"""What a user gets to read when something is wrong: one clear message, the right exit code."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+from pymongo.database import Database
+
+from tests.running import dedup, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+SECRET = "s3cr3t"
+
+
+def run_on(database: Db, *more: str, **names: str) -> Any:
+    """Run on a database, source and target by name."""
+    source, target = names.get("source", "source"), names.get("target", "target")
+    arguments = ("--db", database.name, "--source", source, "--target", target)
+    return dedup("run", *arguments, *more, uri=uri_of(database))
+
+
+@pytest.fixture
+def filled(database: Db) -> Db:
+    """Return a database with a small source."""
+    database.source.insert_many([{"_id": i, "text": f"第{i}段不同的正文内容"} for i in range(20)])
+    return database
+
+
+def assert_refused(result: Any, code: int, *words: str) -> None:
+    """Check exit code and words of the message; a traceback is never shown."""
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def test_an_unreachable_server_ends_with_5_within_30_seconds() -> None:
+    start = time.monotonic()
+    uri = f"mongodb://someone:{SECRET}@127.0.0.1:9/?authSource=admin"
+    result = dedup(
+        "run", "--db", "d", "--source", "a", "--target", "b", uri=uri, DEDUP_CONNECTION__TIMEOUT="2"
+    )
+    assert_refused(result, 5, "does not answer", "127.0.0.1:9", "the same command")
+    assert SECRET not in result.stderr + result.stdout
+    assert time.monotonic() - start < 30
+
+
+def test_the_default_timeout_leaves_room_within_30_seconds() -> None:
+    from dedup_job.mongo.connection import ConnectionSettings
+
+    assert ConnectionSettings().timeout <= 25
+
+
+def test_a_wrong_password_ends_with_2_and_is_not_shown(server_with_users: str) -> None:
+    uri = server_with_users.replace("mongodb://", f"mongodb://reader:{SECRET}@")
+    result = dedup("run", "--db", "d", "--source", "a", "--target", "b", uri=uri)
+    assert_refused(result, 2, "refused user or password")
+    assert SECRET not in result.stderr + result.stdout
+
+
+def test_the_right_password_appears_in_no_output_and_no_stored_row(server_with_users: str) -> None:
+    uri = server_with_users.replace("mongodb://", "mongodb://root:right-password@")
+    with MongoClient[dict[str, Any]](uri) as client:
+        client.d.source.insert_many([{"_id": i, "text": f"第{i}段正文"} for i in range(5)])
+        result = dedup("run", "--db", "d", "--source", "source", "--target", "t", "--yes", uri=uri)
+        assert result.returncode == 0, result.stderr
+        stored = [str(d) for n in client.d.list_collection_names() for d in client.d[n].find()]
+    assert "right-password" not in result.stdout + result.stderr + "".join(stored)
+
+
+@pytest.fixture(scope="module")
+def server_with_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URI, without a user, of a standalone server that asks for one."""
+    from dedup_job.mongo.embedded import embedded_server
+
+    folder = tmp_path_factory.mktemp("auth")
+    with embedded_server(folder, replica_set=False) as uri, MongoClient[Any](uri) as client:
+        client.admin.command("createUser", "root", pwd="right-password", roles=["root"])
+    with embedded_server(folder, replica_set=False, options=("--auth",)) as uri:
+        yield uri.replace("directConnection=true", "directConnection=true&authSource=admin")
+
+
+def test_a_server_that_wants_a_user_says_so(server_with_users: str) -> None:
+    result = dedup("run", "--db", "d", "--source", "a", "--target", "b", uri=server_with_users)
+    assert_refused(result, 2, "lacks a right")
+
+
+def test_a_password_on_the_command_line_is_refused() -> None:
+    uri = f"mongodb://me:{SECRET}@localhost"
+    result = dedup("run", "--uri", uri, "--source", "d.a", "--target", "d.b")
+    assert_refused(result, 2, "DEDUP_URI", "--uri-file")
+    assert SECRET not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        f"mongodb://me:{SECRET}@x@localhost",
+        f"mongodb://me:{SECRET}/x@localhost",
+        f"mongodb://me:{SECRET}%@localhost",
+        f"http://me:{SECRET}@localhost",
+        f"mongodb://me:{SECRET}@localhost:port",
+    ],
+)
+def test_a_malformed_uri_is_refused_without_showing_its_password(uri: str) -> None:
+    result = dedup("run", "--source", "d.a", "--target", "d.b", uri=uri)
+    assert_refused(result, 2, "connection string")
+    assert SECRET not in result.stderr
+
+
+def test_an_uri_file_is_read(filled: Db, tmp_path: Path) -> None:
+    file = tmp_path / "uri"
+    file.write_text(uri_of(filled) + "\n")
+    names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
+    assert dedup("run", "--uri-file", str(file), *names).returncode == 0
+    missing = dedup("run", "--uri-file", str(tmp_path / "none"), *names)
+    assert_refused(missing, 2, "cannot be read")
+
+
+def test_an_unknown_source_names_the_nearest(filled: Db) -> None:
+    assert_refused(run_on(filled, source="sorce"), 2, "does not exist", "source")
+
+
+def test_an_unknown_database_names_the_nearest(filled: Db) -> None:
+    result = run_on(filled, source=f"{filled.name}x.source")
+    assert_refused(result, 2, "does not exist", filled.name)
+
+
+def test_source_and_target_must_differ(filled: Db) -> None:
+    assert_refused(run_on(filled, target="source"), 2, "the same")
+    assert filled.source.count_documents({}) == 20
+
+
+@pytest.mark.parametrize("suffix", ["ledger", "runs", "state"])
+def test_the_source_cannot_be_one_of_the_targets_own_collections(filled: Db, suffix: str) -> None:
+    filled[f"target.{suffix}"].insert_one({"text": "x"})
+    assert_refused(run_on(filled, source=f"{filled.name}.target.{suffix}"), 2, "the same")
+
+
+def test_a_target_with_documents_of_another_origin_is_refused(filled: Db) -> None:
+    filled.target.insert_one({"_id": "precious"})
+    assert_refused(run_on(filled), 6, "1 documents that dedup did not write", "--target")
+    assert list(filled.target.find()) == [{"_id": "precious"}]
+
+
+def test_a_target_made_from_another_source_is_refused(filled: Db) -> None:
+    run_here(filled)
+    filled.other.insert_one({"_id": 1, "text": "别的来源"})
+    assert_refused(run_on(filled, source="other"), 6, "was made from", "source")
+
+
+def test_other_settings_on_the_same_target_are_refused_and_named(
+    filled: Db, tmp_path: Path
+) -> None:
+    run_here(filled)
+    file = tmp_path / "c.toml"
+    file.write_text("[fingerprint]\ntop_k = 50\n[index]\ndistance = 2\n")
+    result = run_on(filled, "--config", str(file))
+    assert_refused(result, 6, "fingerprint.top_k = 30 then, 50 now", "index.distance", "--target")
+
+
+def test_a_document_put_into_the_target_by_hand_is_found(filled: Db) -> None:
+    run_here(filled)
+    filled.target.insert_one({"_id": "by hand", "text": "x"})
+    filled.source.insert_one({"_id": 99, "text": "新的"})
+    assert_refused(run_on(filled), 6, "by hand", "dedup did not write")
+
+
+def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -> None:
+    database.source.insert_many(
+        [{"_id": i, "body": "正文", "meta": {"title": "题"} if i % 2 else {}} for i in range(10)]
+    )
+    result = run_on(database)
+    assert_refused(result, 2, "'text'", "body (100%)", "meta.title (50%)", "--field")
+    assert run_on(database, "--yes").returncode == 0
+
+
+def test_a_view_is_refused_as_source(filled: Db) -> None:
+    filled.command("create", "part", viewOn="source", pipeline=[])
+    assert_refused(run_on(filled, source="part"), 2, "view", "--query")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("{lang: 1}", "character 2"),
+        ("[1]", "must be an object"),
+        ('{"_id": {"$oid": "zz"}}', "extended JSON"),
+    ],
+)
+def test_bad_extended_json_is_refused(filled: Db, query: str, words: str) -> None:
+    assert_refused(run_on(filled, "--query", query), 2, "source.query", words)
+
+
+def test_a_query_that_the_server_does_not_know_is_refused(filled: Db) -> None:
+    result = run_on(filled, "--query", '{"a": {"$nope": 1}}')
+    assert result.returncode != 0
+    assert_refused(result, 2, "$nope")
+
+
+def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(
+        '[fingerprint]\ntopk = 3\nmin_features = 0\n[indx]\ndistance = 3\n[run]\nthreads = "many"\n'
+    )
+    result = dedup("config", "validate", str(file))
+    assert_refused(
+        result,
+        2,
+        "4 problems",
+        "perhaps you meant fingerprint.top_k",
+        "perhaps you meant index",
+        "fingerprint.min_features",
+        "run.threads",
+    )
+
+
+def test_a_configuration_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    assert_refused(dedup("config", "validate", str(file)), 2, "cannot be read")
+    file.write_text("[fingerprint\n")
+    assert_refused(dedup("config", "validate", str(file)), 2, "not valid TOML", "line 1")
+
+
+def test_a_report_that_could_not_be_written_is_refused_before_the_work(filled: Db) -> None:
+    result = run_on(filled, "--report", "/nowhere/at/all.json")
+    assert_refused(result, 2, "--report")
+    assert "target" not in filled.list_collection_names()
+
+
+def test_quarantined_documents_end_with_3_and_the_report_counts_them(
+    filled: Db, tmp_path: Path
+) -> None:
+    from tests.mongo.test_run import bad_utf8
+
+    filled.get_collection("source").insert_one(bad_utf8(1000))  # type: ignore[arg-type]
+    file = tmp_path / "report.json"
+    result = run_on(filled, "--report", str(file))
+    assert result.returncode == 3, result.stderr
+    report = json.loads(file.read_text())
+    assert report["counts"]["quarantined"] == 1
+    assert report["counts"]["kept"] == 20
+    assert "undecodable" in result.stdout
+
+
+def test_names_without_a_database_are_refused(replica_set: str) -> None:
+    result = dedup("run", "--source", "a", "--target", "b", uri=replica_set)
+    assert_refused(result, 2, "names no database", "--db")
+
+
+def test_an_unknown_option_ends_with_2() -> None:
+    assert_refused(dedup("run", "--sorce", "a"), 2, "--sorce")

@@ -1,0 +1,66 @@
+"""Real MongoDB servers for the whole session, and a fresh database for each test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+from pymongo.database import Database
+
+from dedup_job.mongo.embedded import embedded_server
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def replica_set() -> Iterator[str]:
+    """Return the URI of a one-node replica set."""
+    with embedded_server() as uri:
+        yield uri
+
+
+@pytest.fixture(scope="session")
+def standalone() -> Iterator[str]:
+    """Return the URI of a server without transactions."""
+    with embedded_server(replica_set=False) as uri:
+        yield uri
+
+
+@pytest.fixture(params=["replica_set", "standalone"])
+def any_server(request: pytest.FixtureRequest) -> str:
+    """Return the URI of a replica set, then of a standalone."""
+    uri: str = request.getfixturevalue(request.param)
+    return uri
+
+
+@pytest.fixture
+def database(replica_set: str) -> Iterator[Database[dict[str, Any]]]:
+    """Return an empty database of the replica set."""
+    yield from fresh_database(replica_set)
+
+
+@pytest.fixture
+def any_database(any_server: str) -> Iterator[Database[dict[str, Any]]]:
+    """Return an empty database of the replica set, then of the standalone."""
+    yield from fresh_database(any_server)
+
+
+def fresh_database(uri: str) -> Iterator[Database[dict[str, Any]]]:
+    """Yield an empty database and drop it afterwards."""
+    with MongoClient[dict[str, Any]](uri) as client:
+        database = client[f"test_{next(_numbers)}"]
+        yield database
+        client.drop_database(database.name)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the developer's own DEDUP_ variables out of the tests."""
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("DEDUP_") and name != "DEDUP_TRACEBACK":
+            monkeypatch.delenv(name)

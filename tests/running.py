@@ -1,0 +1,84 @@
+"""Run the command as a user does, in a process of its own, or in this one where that is enough."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from pymongo.database import Database
+
+from dedup_job.cli.execute import Request, execute
+from dedup_job.report.run import Report
+from dedup_job.settings import load
+
+Documents = list[dict[str, Any]]
+
+
+def uri_of(database: Database[dict[str, Any]]) -> str:
+    """Return a URI for the server that a database lies on."""
+    host, port = database.client.address  # type: ignore[misc]
+    return f"mongodb://{host}:{port}/?directConnection=true"
+
+
+def run_here(
+    database: Database[dict[str, Any]],
+    *,
+    source: str = "source",
+    target: str = "target",
+    limit: int | None = None,
+    dry_run: bool = False,
+    yes: bool = True,
+    **flags: Any,
+) -> Report:
+    """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
+    dotted = {name.replace("__", "."): value for name, value in flags.items()}
+    settings = load({"connection.uri": uri_of(database), **dotted}).settings
+    names = (f"{database.name}.{source}", f"{database.name}.{target}")
+    return execute(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), lambda: False)
+
+
+def dedup(
+    *arguments: str, uri: str | None = None, timeout: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `dedup` with arguments in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "dedup_job", *arguments],
+        env=environment_for(uri, **environment),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def environment_for(uri: str | None, **more: str) -> dict[str, str]:
+    """Return the environment of a child process."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith("DEDUP_")}
+    return {**own, **({"DEDUP_URI": uri} if uri else {}), **more}
+
+
+def outcome(
+    database: Database[dict[str, Any]], target: str = "target"
+) -> tuple[Documents, Documents]:
+    """Return target and ledger, each in `_id` order."""
+    return (
+        list(database[target].find().sort("_id", 1)),
+        list(database[f"{target}.ledger"].find().sort("_id", 1)),
+    )
+
+
+def assert_each_source_id_is_in_one_place(
+    database: Database[dict[str, Any]], source: str = "source", target: str = "target"
+) -> None:
+    """Source ids = target ids + ledger ids, with no overlap."""
+    from bson import encode
+
+    def ids(name: str) -> list[bytes]:
+        return [encode(row) for row in database[name].find({}, {"_id": 1})]
+
+    kept, ledger = set(ids(target)), set(ids(f"{target}.ledger"))
+    assert kept | ledger == set(ids(source))
+    assert not kept & ledger
