@@ -60,7 +60,10 @@ class Target(Protocol):
         """Commit a batch together with the report's checkpoint."""
 
     def finish(self, report: Report) -> None:
-        """Record the end of the run, whatever its status."""
+        """Record the end of the run and its last checkpoint."""
+
+    def abort(self, report: Report) -> None:
+        """Record that the run broke off; its checkpoint stays the one committed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,10 @@ def run(job: Job) -> Report:
                     batch.documents[-1].id,
                 )
                 _prove(before, after, batch)
-                report = _report(job, watch, after, Status.RUNNING)
+                reached = _report(job, watch, after, Status.RUNNING)
                 with watch.timing(Stage.WRITE):
-                    job.target.write(batch, decisions, report)
+                    job.target.write(batch, decisions, reached)
+                report = reached
                 job.progress.advance(job.source.known + after.counts.scanned, after.counts)
                 if job.stop():
                     break
@@ -115,8 +119,9 @@ def run(job: Job) -> Report:
             )
             status = Status.DONE if ended.finished else Status.STOPPED
             report = _report(job, watch, ended, status, known_since=first)
-        except BaseException:
-            job.target.finish(replace(report, status=Status.FAILED, finished=datetime.now(UTC)))
+        except BaseException as e:
+            status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
+            job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))
             raise
         job.target.finish(report)
         return report

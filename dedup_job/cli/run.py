@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dedup_job.cli.signals import StopSignals
-from dedup_job.errors import UsageError
+from dedup_job.errors import Interrupted, UsageError
 
 
 def run(
@@ -95,7 +96,13 @@ def run(
         stop = stack.enter_context(StopSignals())
         if embedded is not None:
             settings = settings.at(stack.enter_context(embedded_server(embedded)))
-        outcome = execute(settings, request, stop)
+        try:
+            outcome = execute(settings, request, stop)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
+                stop.received or signal.SIGINT,
+            ) from None
     tell(outcome, report, stop)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import PyMongoError
+from pymongo.errors import DuplicateKeyError, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost
@@ -53,21 +53,22 @@ class State:
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> dict[str, Any]:
         """Create the state document if there is none, and return it."""
-        self._collection.update_one(
-            {"_id": STATE_ID},
-            {
-                "$setOnInsert": {
-                    "format": FORMAT,
-                    "source": source,
-                    "settings": dict(stamp),
-                    "token": 0,
-                    "lease": None,
-                    "checkpoint": None,
-                    "intent": None,
-                }
-            },
-            upsert=True,
-        )
+        with suppress(DuplicateKeyError):  # another run was a moment faster
+            self._collection.update_one(
+                {"_id": STATE_ID},
+                {
+                    "$setOnInsert": {
+                        "format": FORMAT,
+                        "source": source,
+                        "settings": dict(stamp),
+                        "token": 0,
+                        "lease": None,
+                        "checkpoint": None,
+                        "intent": None,
+                    }
+                },
+                upsert=True,
+            )
         state = self.read()
         assert state is not None  # written just above, with majority
         return state

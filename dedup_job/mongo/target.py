@@ -11,7 +11,7 @@ from typing import Any
 from bson.raw_bson import RawBSONDocument
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, CollectionInvalid, PyMongoError
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Batch, Decision, Document, KeptPage
@@ -25,6 +25,7 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _DUPLICATE_KEY = 11000
+_NAMESPACE_EXISTS = 48
 _RUN_ROW_SECONDS = 5.0
 
 
@@ -85,10 +86,11 @@ class Target:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
         self.check()
         for collection in (self.documents, self.ledger, self._runs):
-            try:  # a collection that a transaction would create slows its first batch down
-                collection.database.create_collection(collection.name)
-            except CollectionInvalid:
-                continue
+            try:  # within a transaction two runs that create it would conflict
+                collection.database.create_collection(collection.name, check_exists=False)
+            except OperationFailure as e:
+                if e.code != _NAMESPACE_EXISTS:
+                    raise
         self._state.seed(str(self._source), self._stamp)
         self._state.acquire()
         try:
@@ -154,14 +156,18 @@ class Target:
             self._write_run_row(report)
 
     def finish(self, report: Report) -> None:
-        """Record the end of the run; of a failed one as far as the database lets us."""
-        if report.status is Status.FAILED:
-            if not self._state.lost:
-                with suppress(PyMongoError):
-                    self._write_run_row(report)
-            return
-        self._write_run_row(report)
+        """Record the end of the run and its last checkpoint."""
         self._state.update({"checkpoint": report.checkpoint.as_dict()})
+        self._write_run_row(report)
+
+    def abort(self, report: Report) -> None:
+        """Record that the run broke off, as far as lease and database let us.
+
+        The checkpoint stays: whether the last commit took effect is not known here.
+        """
+        if not self._state.lost:
+            with suppress(PyMongoError):
+                self._write_run_row(report)
 
     def _commit(
         self,
@@ -272,4 +278,7 @@ class DryTarget:
         """Write nothing."""
 
     def finish(self, report: Report) -> None:
+        """Write nothing."""
+
+    def abort(self, report: Report) -> None:
         """Write nothing."""

@@ -1,0 +1,199 @@
+"""What comes out of the cleaner, case by case: (id, raw, expected)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+
+MATHEMATICS = [
+    ("two comparisons", "若a<b且b>c则x>y", "若a<b且b>c则x>y"),
+    ("chain", "1<x<3", "1<x<3"),
+    ("chain, then greater", "1<x<3, y>2", "1<x<3, y>2"),
+    ("one comparison", "a<b", "a<b"),
+    ("lone less-than", "<", "<"),
+    ("logical and", "i<a && a>b", "i<a && a>b"),
+    ("unknown letter in brackets", "x<y>z", "x<y>z"),
+    ("known letter in brackets", "若a<b>c", "若a<b>c"),
+    ("paragraph letter inside a formula", "m<p>n", "m<p>n"),
+    ("words after the letter", "if a <b and c> d", "if a <b and c> d"),
+    ("dashed name", "a<x-y>b", "a<x-y>b"),
+    ("heart", "我<3你", "我<3你"),
+    ("less or equal, arrow, unequal", "a <= b, c <- d, e <> f", "a <= b, c <- d, e <> f"),
+    ("generic types", "vector<int> v; List<String> s", "vector<int> v; List<String> s"),
+    ("generic type with an element's name", "List<Object> o", "List<Object> o"),
+    ("command line placeholders", "convert <path> <filter>", "convert <path> <filter>"),
+    ("email", "Wang <wang@example.com>", "Wang <wang@example.com>"),
+    (
+        "address in brackets",
+        "见<https://example.com/a?b=1&c=2>",
+        "见<https://example.com/a?b=1&c=2>",
+    ),
+    ("formula next to tags", "<p>若a<b且b>c</p><p>则x>y</p>", "若a<b且b>c\n则x>y"),
+    ("escaped less-than", "x&lt;y", "x<y"),
+    ("escaped tag stays as text", "标签 &lt;br&gt; 表示换行", "标签 <br> 表示换行"),
+    ("unclosed tag at the end", "已知 a<div", "已知 a<div"),
+]
+LATEX_AND_CODE = [
+    ("fraction", r"\frac{a}{b} < c", r"\frac{a}{b} < c"),
+    ("alignment", r"a & b \\ c & d", r"a & b \\ c & d"),
+    ("text with a colon", r"\text{note: x}", r"\text{note: x}"),
+    ("colour with a colon", r"\style{color: red}{x}", r"\style{color: red}{x}"),
+    ("set", "A={x:x>1}", "A={x:x>1}"),
+    ("set next to tags", "<p>A={x:x>1}</p>", "A={x:x>1}"),
+    ("braces", "p{x}", "p{x}"),
+    ("json", '{"color": "red", "width": 3}', '{"color": "red", "width": 3}'),
+    ("json next to tags", '<p>{"color": "red"}</p>', '{"color": "red"}'),
+    ("include", "#include <stdio.h>", "#include <stdio.h>"),
+    ("shift", "cout << a << endl;", "cout << a << endl;"),
+    ("php", "<?php echo $a > 1; ?>", "<?php echo $a > 1; ?>"),
+]
+ENTITIES = [
+    ("ampersand in a name", "AT&T", "AT&T"),
+    ("query string", "?a=1&para=2&copy=3", "?a=1&para=2&copy=3"),
+    ("query string next to tags", "<b>?a=1&copy=3</b>", "?a=1&copy=3"),
+    ("named", "a&nbsp;b&hellip;&copy;", "a b…©"),
+    ("numeric", "&#20013;&#x6587;", "中文"),
+    ("decoded once", "&amp;lt;", "&lt;"),
+    ("unknown name", "&unheard; &notit; &#;", "&unheard; &notit; &#;"),
+    ("many ampersands", "a&&&amp;b", "a&&&b"),
+]
+TAGS = [
+    ("inline leaves nothing", "H<sub>2</sub>O", "H2O"),
+    ("line break", "two<br>second", "two\nsecond"),
+    ("closed line breaks", "a<br/>b<br />c<BR>d</br>e", "a\nb\nc\nd\ne"),
+    ("cells", "<table><tr><td>a</td><td>b</td></tr></table>", "a\nb"),
+    ("text astray in a table", "<table><tr><td>甲</td></tr>乙</table>丙", "甲\n乙\n丙"),
+    ("list", "<ul><li>一<li>二</ul>三", "一\n二\n三"),
+    ("definitions", "<dl><dt>词<dd>义</dl>", "词\n义"),
+    ("headings and sections", "<h1>A</h1><section>b</section>", "A\nb"),
+    ("options", "<select><option>甲<option>乙</select>丙", "甲\n乙\n丙"),
+    ("newline in the source", "<p>a\nb</p>", "a\nb"),
+    ("bold in a word", "un<b>believ</b>able", "unbelievable"),
+    ("formatting badly nested", "<p><b>a<i>b</b>c</i>d</p>", "abcd"),
+    ("image", '甲<img src="a.png" alt="图">乙', "甲乙"),
+    ("style attribute", '<p style="color:red">x</p>', "x"),
+    ("greater-than in an attribute", '<a title="x>y">z</a>', "z"),
+    ("unquoted attributes", "<font face=宋体 size=3>x</font>", "x"),
+    ("quotes in quotes", '<p style="font-family:"宋体";color:red">x</p>', "x"),
+    ("open quote", '<a href="x>链接</a>完', "链接完"),
+    ("attribute without value", "<td nowrap>x</td>", "x"),
+    ("letter with attributes", "<p align=center>x", "x"),
+    ("open paragraph at the start", "<p>x", "x"),
+    ("open paragraph after white space", "a\n<p>b", "a\nb"),
+    ("open paragraph after a tag", "<div><p>b", "b"),
+    ("closing tag alone", "a</div>b</p>", "a\nb"),
+    ("word tags", '<o:p></o:p>今<st1:chsdate year="1">天</st1:chsdate>', "今天"),
+    ("custom element", "<my-note>x</my-note>", "x"),
+    ("formula markup", "<math><mi>x</mi><mo>&lt;</mo><mn>1</mn></math>", "x<1"),
+    ("drawing", '<svg viewBox="0 0 1 1"><text>a</text><text>b</text></svg>', "a\nb"),
+    ("ruby", "<ruby>漢<rp>(</rp><rt>hàn</rt><rp>)</rp></ruby>", "漢(hàn)"),
+    ("null in markup", "<p>a\0b</p>", "ab"),
+    ("surrogate in markup", "<p>a\ud800b</p>", "a\ufffdb"),
+]
+WHOLE_ELEMENTS = [
+    ("comment", "a<!-- <p>x</p> -->b", "ab"),
+    ("empty comment", "a<!-->b<!---->c", "abc"),
+    ("conditional comment", "<!--[if mso]><xml>x</xml><![endif]-->正文", "正文"),
+    ("revealed conditional comment", "<![if !supportLists]>1.<![endif]>正文", "1.正文"),
+    ("open comment", "a<!-- b", "a<!-- b"),
+    ("second comment open", "a<!-- x -->b<!-- c", "ab<!-- c"),
+    ("doctype and declaration", '<?xml version="1.0"?><!DOCTYPE html><p>x', "x"),
+    ("script", 'a<script>if (a<b) alert("</p>")</script>b', "a\nb"),
+    ("script in capitals", "a<SCRIPT SRC=x></Script >b", "a\nb"),
+    ("open script", "a<script>b<br>c", "a<script>b\nc"),
+    ("style", "<style>p{color:red}</style>x", "x"),
+    ("open style", "<style>x", "<style>x"),
+    ("title", "<title>a<b>c &amp; d</title>e", "a<b>c & d\ne"),
+    ("open title", "<title>x", "<title>x"),
+    ("open text area", "<textarea>x", "<textarea>x"),
+    ("verbatim text", "<xmp><b>&amp;</b></xmp>x", "<b>&amp;</b>\nx"),
+    ("template", "a<template>b<template>c</template>d</template>e", "a\ne"),
+    ("open template", "a<template>b", "a\nb"),
+    ("inner template closed", "a<template>b<template>c</template>d", "a\nb\nd"),
+    ("noscript", "<noscript>请开启脚本</noscript>x", "请开启脚本\nx"),
+    ("frame with content", "<iframe src=x>a<b>c</b></iframe>d", "ac\nd"),
+    ("frameset", "<frameset>abc", "abc"),
+    ("plaintext", "<plaintext>a<br>b", "a\nb"),
+    ("character data", "<p><![CDATA[a<b]]>c</p>", "a<bc"),
+    ("open character data", "<![CDATA[abc", "abc"),
+    ("text after the end", "<html><body>a</body></html>b", "a\nb"),
+]
+WHITE_SPACE = [
+    ("spaces", "  a \t b\u00a0\u3000c ", "a b c"),
+    ("line breaks", "a \r\n \n b\u2028c\x85d\x0be\x1cf", "a\nb\nc\nd\ne\nf"),
+    ("zero width", "\ufeffa\u200bb \u200b c", "ab c"),
+    ("zero width by reference", "a&#8203;b", "ab"),
+    ("joiners stay", "👨\u200d👩 می\u200cخواهم", "👨\u200d👩 می\u200cخواهم"),
+    ("control characters stay", "a\0b\x07c\x1b", "a\0b\x07c\x1b"),
+    ("lone surrogate stays", "a\ud800b", "a\ud800b"),
+    ("nothing", "", ""),
+    ("only white space", " \n\u3000<p>&nbsp;</p>", ""),
+]
+STYLE_RULES = [
+    ("word paste", "p.MsoNormal, li.MsoNormal\n\t{mso-style-parent:'';\n margin:0}\n正文", "正文"),
+    ("comment before", '/* Style */\n .a {font-family:"宋体"; color:red} 正文', "正文"),
+    ("at-rules", "@font-face{font-family:宋体} @page x{size:1pt} 正文", "正文"),
+    ("group", "@media print { p{color:red} .a{margin:0;} } 正文", "正文"),
+    ("group cut off", "@media print { p{color:red} 正文", "@media print { p{color:red} 正文"),
+    ("later rule without class", ".a{margin:0} p{color:red} 正文", "正文"),
+    ("two declarations", "p{color:red;margin:0}正文", "正文"),
+    ("one declaration", "p{color:red}", "p{color:red}"),
+    ("question on style", "下列CSS中 p{color:red} 的含义是", "下列CSS中 p{color:red} 的含义是"),
+    ("rule later in plain text", "题目 .a{color:red}", "题目 .a{color:red}"),
+    ("rule among tags", "<p>前 p.a{color:red} 后</p>", "前 后"),
+    ("words before the rule", "<b>Read this</b> note p.a {margin:0} now", "Read this note now"),
+    ("rule glued to text", "<p>前p.a{color:red}后</p>", "前 后"),
+    ("rule over several blocks", "<p>.a{</p><p>color:red;</p><p>}</p>正文", "正文"),
+    ("address with a semicolon", "<p>.a{src:url(data:x;base64,y)}z</p>", "z"),
+    ("groups among tags", "<p>@media print { p{color:red} } x</p>", "x"),
+    ("import among tags", '<p>@import url("a.css"); x</p>', "x"),
+    ("in code", "<p>看</p><pre>p{color:red}</pre><p>q.x{color:red}完</p>", "看\np{color:red}\n完"),
+    ("in inline code", "<p>规则<code>.a{color:red}</code>的含义</p>", "规则.a{color:red}的含义"),
+    ("escaped in code", "<code>p&#123;color:red&#125;</code>", "p{color:red}"),
+    ("unknown property", "<p>.a{note:x}</p>", ".a{note:x}"),
+]
+TABLES = (MATHEMATICS, LATEX_AND_CODE, ENTITIES, TAGS, WHOLE_ELEMENTS, WHITE_SPACE, STYLE_RULES)
+CASES = [pytest.param(raw, expected, id=name) for table in TABLES for name, raw, expected in table]
+
+
+@pytest.mark.parametrize(("raw", "expected"), CASES)
+def test_a_text_comes_out_clean_and_whole(raw, expected):
+    """Markup goes, text stays."""
+    assert Cleaner().clean(raw) == expected
+
+
+@pytest.mark.parametrize("formula", [pytest.param(raw, id=name) for name, raw, _ in MATHEMATICS])
+def test_mathematics_survives_among_tags(formula):
+    """What a formula says does not depend on the markup around it."""
+    cleaner = Cleaner()
+    among = f"<div>甲<br></div>\n{formula}\n<ul><li>乙</ul>"
+    assert cleaner.clean(among) == f"甲\n{cleaner.clean(formula)}\n乙"
+
+
+def test_with_html_never_markup_is_text():
+    """A collection known to be plain text is not searched for tags."""
+    cleaner = Cleaner(CleaningSettings(html="never"))
+    assert cleaner.clean(" <p>a&lt;b</p>\n\n<br> ") == "<p>a&lt;b</p>\n<br>"
+
+
+def test_with_css_off_style_rules_stay():
+    """The text of a course on style sheets must be possible to keep."""
+    cleaner = Cleaner(CleaningSettings(css=False))
+    assert cleaner.clean("<p>.a{color:red}</p>") == ".a{color:red}"
+    assert cleaner.clean(".a{color:red;margin:0} x") == ".a{color:red;margin:0} x"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        pytest.param("正文 收录：2011年", "正文", id="cut"),
+        pytest.param("正文<b>收</b>录：2011年", "正文", id="marker written with tags"),
+        pytest.param("正文 来源：a 收录：b", "正文", id="first of two markers"),
+        pytest.param("正文收录", "正文收录", id="no marker"),
+        pytest.param("收录：b", "", id="nothing left"),
+    ],
+)
+def test_a_text_is_cut_at_the_first_marker(raw, expected):
+    """What a site appends to each text would make different texts alike."""
+    assert Cleaner(CleaningSettings(cut_at=("收录：", "来源："))).clean(raw) == expected

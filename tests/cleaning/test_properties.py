@@ -1,0 +1,66 @@
+"""What holds for every text."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+
+CLEANER = Cleaner()
+MARKS = """
+    <p> </p> <b> </b> <br/> <!-- --> <script> </script> <template> </template> <pre> <code> </code>
+    <title> </title> <textarea> <xmp> </xmp> <frameset> <select> <plaintext> <o:p> <![CDATA[ ]]>
+    <?xml <!doctype &lt; &#0; & < > " ' = a= { } .a{color:red} /* */ 若 x
+"""
+FRAGMENTS = st.sampled_from(
+    [*MARKS.split(), "<div class='a'>", "@media x{", " ", "\n", "\0", "\ud800"]
+)
+DROPPING = re.compile("<!--|<script>|<template>|[<][?!][a-z]|[{\"']")
+BREAK = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def folded(text: str) -> str:
+    """Fold white space the slow way, by a rule that can be read."""
+    text = re.sub("[\u200b\ufeff]", "", text)
+    return re.sub(r"\s+", lambda m: "\n" if set(m[0]) & set(BREAK) else " ", text).strip()
+
+
+@given(st.text(alphabet=st.characters()) | st.lists(FRAGMENTS, max_size=40).map("".join))
+def test_no_text_makes_the_cleaner_fail(text):
+    """A document of 50 million must not stop the run."""
+    Cleaner(CleaningSettings(cut_at=("x",))).clean(text)
+    assert CLEANER.clean(text) == CLEANER.clean(text)
+
+
+@given(st.text(alphabet=st.characters(blacklist_characters="<&{")))
+def test_text_without_markup_is_only_folded(text):
+    """Nothing but white space may change, and a second cleaning changes nothing."""
+    clean = CLEANER.clean(text)
+    assert clean == folded(text)
+    assert CLEANER.clean(clean) == clean
+
+
+@given(st.text(alphabet="ab<>= 123,且若"))
+def test_mathematics_survives(text):
+    """Letters in angle brackets are comparisons as long as nothing closes them."""
+    assume(not re.search(r"<[ab]\s[^<>]*=", text))  # a letter with an attribute's value is a tag
+    assert CLEANER.clean(text) == folded(text)
+
+
+@given(st.lists(FRAGMENTS | st.text(alphabet="ab<>&;/!-= ", max_size=4), max_size=30))
+def test_words_outside_of_dropped_elements_are_kept(parts):
+    """Marker words between any broken markup come out in their order, each once."""
+    parts = [part for part in parts if not DROPPING.search(part)]
+    raw = "".join(f"{part}【{number}】" for number, part in enumerate(parts))
+    found = re.findall("【([0-9]+)】", CLEANER.clean(raw))
+    assert found == [str(number) for number in range(len(parts))]
+
+
+@given(st.lists(FRAGMENTS, max_size=30).map("".join))
+def test_the_result_has_no_superfluous_white_space(text):
+    """What markup leaves behind is folded, too."""
+    clean = CLEANER.clean(text)
+    assert clean == folded(clean)

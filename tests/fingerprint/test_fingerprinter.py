@@ -1,0 +1,148 @@
+"""The fingerprint stage on texts of many kinds, against the naive version."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.demo import make_corpus
+from dedup_job.fingerprint import (
+    Fingerprinter,
+    FingerprintSettings,
+    hamming,
+    is_text_hash,
+    text_digest,
+    text_hash,
+)
+from tests.reference import naive_fingerprint, naive_hash, naive_keywords, naive_simhash
+
+CHINESE = "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程，下列叙述正确的是"
+SCRIPTS = {
+    "chinese": CHINESE,
+    "traditional": "臺灣的學生在學校裡學習數學與物理，老師講解牛頓運動定律的應用",
+    "english": "The quick brown fox jumps over the lazy dog while seven wizards watch quietly.",
+    "mixed": "已知函数f(x)=2x+1，求f(3)的值；Choose the correct answer: A B C D，温度为36.5℃",
+    "japanese": "日本の学生は毎日学校で数学と物理学を勉強していますが、とても楽しいです",
+    "russian": "Съешь ещё этих мягких французских булок, да выпей чаю",
+    "arabic": "نص عربي طويل بعض الشيء لاختبار بصمة النصوص",
+    "emoji": "🙂🙃 数学考试 👩‍👩‍👧 今天 物理实验 结束 学生 老师 🎉",
+    "surrogates": "数学\ud800物理\udfff化学 生物 历史 地理 政治 \ud83d",
+    "control": "数学\x00物理\x1f化学\u200b生物\ufeff历史 地理\t政治\n语文",
+    "rare": "𠮷野家𡃁仔𨋢口𠝹𠱁嘅細路 学生 老师 学校 数学 物理 化学",
+}
+
+
+def stage(**values):
+    return Fingerprinter(FingerprintSettings(**values))
+
+
+@pytest.fixture(scope="module")
+def fingerprinter():
+    return stage()
+
+
+def one(fingerprinter, text):
+    result = fingerprinter.fingerprint([text])
+    return int(result.values[0]), bool(result.short[0])
+
+
+class WordsBySpace:
+    """Stands for jieba: the words between spaces, each of weight 1, repeated ones counted once."""
+
+    def extract(self, text):
+        return [(word, 1.0) for word in dict.fromkeys(text.split())]
+
+
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+def test_texts_of_every_script_equal_the_naive_version(fingerprinter, text):
+    assert one(fingerprinter, text) == naive_fingerprint(text)
+
+
+def test_the_texts_above_are_of_both_sorts(fingerprinter):
+    short = fingerprinter.fingerprint(list(SCRIPTS.values())).short
+    assert short.any()
+    assert not short.all()
+
+
+def test_the_demo_corpus_equals_the_naive_version(fingerprinter):
+    texts = [d["text"] for d in make_corpus(120) if isinstance(d.get("text"), str)]
+    result = fingerprinter.fingerprint(texts)
+    found = list(zip(result.values.tolist(), result.short.tolist(), strict=True))
+    assert found == [naive_fingerprint(text) for text in texts]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters() | st.sampled_from("数学物理化学生老师考试的是 ，。"), max_size=60))
+def test_any_string_equals_the_naive_version(fingerprinter, text):
+    assert one(fingerprinter, text) == naive_fingerprint(text)
+
+
+@pytest.mark.parametrize("top_k", [5, 10, 0])
+def test_top_k_limits_the_keywords_and_0_takes_all(top_k):
+    text = "".join(SCRIPTS[name] for name in ("chinese", "traditional", "english"))
+    expected = naive_simhash(naive_keywords(text, top_k or 10_000))
+    assert one(stage(top_k=top_k), text) == (expected, False)
+
+
+@pytest.mark.parametrize("text", ["", "的", "3+5=?", "求x÷12", "，。！", "\ud800"])
+def test_a_text_with_few_keywords_is_short_and_stands_for_itself(fingerprinter, text):
+    assert one(fingerprinter, text) == (naive_hash(text), True)
+    assert is_text_hash(naive_hash(text), text)
+
+
+def test_a_text_of_min_features_keywords_is_not_short():
+    by_space = Fingerprinter(FingerprintSettings(min_features=3), WordsBySpace())
+    assert by_space.fingerprint(["a b", "a b a b", "a b c"]).short.tolist() == [True, True, False]
+
+
+def test_short_texts_that_differ_by_a_character_are_far_apart(fingerprinter):
+    values = fingerprinter.fingerprint(["12+5=?", "12+6=?", "12×5=?", "12-5=?"]).values.tolist()
+    distances = [hamming(a, b) for i, a in enumerate(values) for b in values[:i]]
+    assert min(distances) > 7
+
+
+def test_a_long_text_is_not_its_own_hash(fingerprinter):
+    assert not is_text_hash(one(fingerprinter, CHINESE)[0], CHINESE)
+
+
+def test_a_repeated_text_has_the_same_fingerprint(fingerprinter):
+    """All term frequencies stay, so all weights do; 4 is a power of two, so to the last bit."""
+    assert one(fingerprinter, f"{CHINESE}。" * 4) == one(fingerprinter, f"{CHINESE}。")
+
+
+def test_a_batch_equals_its_texts_one_by_one(fingerprinter):
+    texts = [*SCRIPTS.values(), "", "的", CHINESE, CHINESE]
+    batch = fingerprinter.fingerprint(texts)
+    singles = [fingerprinter.fingerprint([text]) for text in texts]
+    for name in ("values", "digests", "short"):
+        together = np.concatenate([getattr(single, name) for single in singles])
+        assert getattr(batch, name).tolist() == together.tolist()
+
+
+def test_an_empty_batch_gives_empty_arrays_of_the_right_types(fingerprinter):
+    result = fingerprinter.fingerprint([])
+    assert [len(a) for a in (result.values, result.digests, result.short)] == [0, 0, 0]
+    assert (result.values.dtype, result.digests.dtype) == (np.uint64, np.uint64)
+    assert result.short.dtype == np.bool_
+
+
+def test_digests_are_those_of_the_texts(fingerprinter):
+    texts = list(SCRIPTS.values())
+    assert fingerprinter.fingerprint(texts).digests.tolist() == [text_digest(t) for t in texts]
+
+
+def test_the_digest_does_not_follow_from_the_hash():
+    texts = list(SCRIPTS.values())
+    assert all(text_digest(text) != text_hash(text) for text in texts)
+
+
+def test_threads_share_a_fingerprinter(fingerprinter):
+    texts = list(SCRIPTS.values())
+    expected = fingerprinter.fingerprint(texts).values.tolist()
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda _: fingerprinter.fingerprint(texts).values.tolist(), range(40))
+        assert all(result == expected for result in results)

@@ -1,0 +1,89 @@
+"""Token and text hashes are the same on every machine and in every process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job.fingerprint import is_text_hash, text_digest, text_hash
+from tests.reference import naive_hash
+
+ANY_TEXT = st.text(st.characters())  # lone surrogates, too
+
+# The hashes as a program: tokens of several scripts, one lone surrogate.
+PROGRAM = r"""
+import numpy as np
+from dedup_job.fingerprint import text_digest, text_hash
+from dedup_job.fingerprint.simhash import simhash
+tokens = ["数学", "physics", "物理", "ещё", "\ud83d", "🙂", ""]
+hashes = np.array([text_hash(t) for t in tokens], dtype=np.uint64)
+weights = np.array([3.5, 0.1, 0.7, 2.0, 1.0, 0.3, 0.2])
+value = simhash(hashes, weights, np.array([0, len(tokens)], dtype=np.int64))[0]
+print([hash("数学"), int(value), *map(text_hash, tokens), *map(text_digest, tokens)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0xEF46DB3751D8E999),
+        ("a", 0xD24EC4F1A98C6E5B),
+        ("abc", 0x44BC2CF5AD770999),
+    ],
+)
+def test_the_hash_is_xxh64_with_seed_0_as_published(text, expected):
+    assert text_hash(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", 0x2D06800538D394C2), ("a", 0xE6C632B61E964E1F)]
+)
+def test_the_digest_is_xxh3_as_published(text, expected):
+    assert text_digest(text) == expected
+
+
+@given(ANY_TEXT)
+def test_any_string_has_two_hashes_of_64_bits(text):
+    assert text_hash(text) == naive_hash(text)
+    assert 0 <= text_hash(text) < 2**64
+    assert 0 <= text_digest(text) < 2**64
+
+
+def test_lone_surrogates_are_told_apart():
+    texts = ["\ud800", "\udfff", "\ud83d", "\ufffd", "?", ""]
+    assert len({text_hash(text) for text in texts}) == len(texts)
+    assert len({text_digest(text) for text in texts}) == len(texts)
+
+
+def test_a_normal_and_a_decomposed_letter_are_different_texts():
+    assert text_hash("\u00e9") != text_hash("e\u0301")
+
+
+def test_only_its_own_hash_is_the_hash_of_a_text():
+    assert is_text_hash(text_hash("求x"), "求x")
+    assert not is_text_hash(text_hash("求x"), "求y")
+    assert not is_text_hash(text_hash("求x") ^ 1, "求x")
+
+
+def test_hashes_are_the_same_in_processes_with_different_hash_seeds():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    (seeded_1, *ours_1), (seeded_2, *ours_2) = (
+        output.strip("[]\n").split(", ") for output in outputs
+    )
+    assert seeded_1 != seeded_2  # Python's own hash does change, so the seeds took effect
+    assert ours_1 == ours_2

@@ -1,0 +1,310 @@
+"""Raw BSON is taken apart and put together again without a byte being lost."""
+
+from __future__ import annotations
+
+import struct
+from datetime import UTC, datetime
+
+import bson
+import pytest
+from bson.binary import Binary
+from bson.code import Code
+from bson.codec_options import CodecOptions
+from bson.datetime_ms import DatetimeMS
+from bson.dbref import DBRef
+from bson.decimal128 import Decimal128
+from bson.int64 import Int64
+from bson.max_key import MaxKey
+from bson.min_key import MinKey
+from bson.objectid import ObjectId
+from bson.raw_bson import RawBSONDocument
+from bson.regex import Regex
+from bson.timestamp import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job.mongo import raw
+
+UTF8 = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+OBJECT_IDS = st.binary(min_size=12, max_size=12).map(ObjectId)
+SIMPLE = (
+    st.none()
+    | st.booleans()
+    | INT32
+    | INT64.map(Int64)
+    | st.floats(allow_nan=False)
+    | UTF8
+    | OBJECT_IDS
+    | st.decimals(allow_nan=False, places=4, min_value=-(10**20), max_value=10**20).map(Decimal128)
+    | st.sampled_from(["NaN", "Infinity", "-0E+6"]).map(Decimal128)
+    | st.builds(Regex, NAMES, st.sampled_from(["", "i", "imsx"]))
+    | st.builds(Code, UTF8)
+    | st.builds(Code, UTF8, st.dictionaries(NAMES, INT32, max_size=2))
+    | st.builds(Binary, st.binary(max_size=20), st.sampled_from([0, 1, 2, 5, 6, 128, 255]))
+    | st.builds(Binary, st.binary(min_size=16, max_size=16), st.sampled_from([3, 4]))
+    | st.builds(Timestamp, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
+    | st.datetimes(timezones=st.just(UTC))
+    | INT64.map(DatetimeMS)
+    | st.builds(DBRef, UTF8, OBJECT_IDS, st.none() | UTF8)
+    | st.just(MinKey())
+    | st.just(MaxKey())
+)
+VALUES = st.recursive(
+    SIMPLE,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+DOCUMENTS = st.dictionaries(NAMES, VALUES, max_size=6)
+OTHERS = st.dictionaries(NAMES.filter(lambda name: name not in ("text", "dedup")), VALUES, max_size=4)
+
+
+def element(kind, name, value):
+    """Write a field by hand."""
+    return bytes([kind]) + name.encode() + b"\0" + value
+
+
+def counted(data):
+    """Write a string's value by hand: length, bytes, zero."""
+    return struct.pack("<i", len(data) + 1) + data + b"\0"
+
+
+# Fields of types that no driver writes any more.
+DEPRECATED = {
+    "undefined": element(0x06, "old", b""),
+    "symbol": element(0x0E, "old", counted("符号".encode())),
+    "DBPointer": element(0x0C, "old", counted(b"db.c") + b"twelve bytes"),
+    "code with scope": element(
+        0x0F,
+        "old",
+        struct.pack("<i", 4 + len(counted(b"f()")) + 5) + counted(b"f()") + b"\x05\0\0\0\0",
+    ),
+    "old binary": element(0x05, "old", struct.pack("<i", 7) + b"\x02" + b"\x03\0\0\0abc"),
+    "old uuid": element(0x05, "old", struct.pack("<i", 16) + b"\x03" + bytes(range(16))),
+    "text that is not UTF-8": element(0x02, "old", counted(b"\xff\xfe")),
+    "date out of Python's range": element(0x09, "old", struct.pack("<q", 2**62)),
+    "NaN with a payload": element(0x01, "old", b"\x01\0\0\0\0\0\xf8\x7f"),
+    "false as 2": element(0x08, "old", b"\x02"),
+}
+
+
+@given(DOCUMENTS)
+def test_the_fields_of_a_document_are_its_names_and_values_without_a_gap(values):
+    whole = bson.encode(values)
+    parts = list(raw.elements(whole))
+    assert b"".join(whole[p.start : p.end] for p in parts) == whole[4:-1]
+    assert [p.name.decode() for p in parts] == list(values)
+    for part, (name, value) in zip(parts, values.items(), strict=True):
+        assert raw.document(whole[part.start : part.end]) == bson.encode({name: value})
+        assert whole[part.start] == part.kind
+        assert whole[part.start + 1 : part.value] == name.encode() + b"\0"
+
+
+@given(DOCUMENTS)
+def test_fields_and_document_are_the_halves_of_encoding(values):
+    assert raw.document(raw.fields(values)) == bson.encode(values)
+    assert raw.document(*(raw.fields({k: v}) for k, v in values.items())) == bson.encode(values)
+
+
+@pytest.mark.parametrize("old", DEPRECATED.values(), ids=DEPRECATED)
+def test_deprecated_and_broken_values_are_stepped_over(old):
+    before, after = raw.fields({"_id": 1}), raw.fields({"text": "old text", "z": 1})
+    whole = raw.document(before, old, after)
+    assert [part.name for part in raw.elements(whole)] == [b"_id", b"old", b"text", b"z"]
+    found = raw.find(whole, b"old")
+    assert whole[found.start : found.end] == old
+    changed = raw.replace_string(whole, ["text"], "new")
+    assert changed == raw.document(before, old, raw.fields({"text": "new", "z": 1}))
+    assert raw.without(whole, b"old") == raw.document(before, after)
+
+
+def test_decoding_and_encoding_again_would_have_changed_them():
+    """The reason for this module."""
+    lenient = CodecOptions(unicode_decode_error_handler="replace")
+    changed = [
+        name
+        for name, old in DEPRECATED.items()
+        if name != "date out of Python's range"
+        and bson.encode(bson.decode(raw.document(old), lenient)) != raw.document(old)
+    ]
+    assert {"undefined", "symbol", "DBPointer", "text that is not UTF-8"} <= set(changed)
+
+
+def test_an_empty_document_has_no_fields():
+    assert list(raw.elements(bson.encode({}))) == []
+    assert raw.document() == bson.encode({})
+    assert raw.find(raw.document(), b"text") is None
+
+
+@pytest.mark.parametrize("kind", [0x00, 0x14, 0x7E, 0x80, 0xFE])
+def test_a_type_that_bson_does_not_have_is_refused(kind):
+    whole = raw.document(element(kind, "x", b"1234"))
+    with pytest.raises(ValueError, match=f"unknown BSON type 0x{kind:02x}"):
+        list(raw.elements(whole))
+
+
+@given(OTHERS, UTF8, UTF8, OTHERS)
+def test_replacing_the_text_keeps_every_other_byte(before, old, new, after):
+    whole = raw.document(raw.fields(before), raw.fields({"text": old}), raw.fields(after))
+    changed = raw.replace_string(whole, ["text"], new)
+    assert changed == raw.document(
+        raw.fields(before), raw.fields({"text": new}), raw.fields(after)
+    )
+    assert raw.replace_string(changed, ["text"], old) == whole
+
+
+@given(OTHERS, OTHERS, UTF8, UTF8, OTHERS, OTHERS)
+def test_replacing_at_a_dotted_path_keeps_every_other_byte(a, b, old, new, c, d):
+    def whole(text):
+        inner = raw.document(raw.fields(b), raw.fields({"text": text}), raw.fields(c))
+        middle = raw.document(raw.fields({"x": 1}), element(0x03, "内", inner))
+        return raw.document(raw.fields(a), element(0x03, "text", middle), raw.fields(d))
+
+    assert raw.replace_string(whole(old), ["text", "内", "text"], new) == whole(new)
+
+
+@given(DOCUMENTS, NAMES, UTF8, UTF8)
+def test_what_is_replaced_is_what_decoders_read(values, name, old, new):
+    whole = bson.encode({**values, name: old})
+    expected = bson.encode({**values, name: new})
+    assert raw.replace_string(whole, [name], new) == expected
+
+
+def test_of_repeated_names_the_last_is_found_and_replaced_as_decoders_read_it():
+    first, second = raw.fields({"text": "first"}), raw.fields({"text": "second"})
+    whole = raw.document(first, raw.fields({"n": 1}), second)
+    assert bson.decode(whole)["text"] == "second"
+    changed = raw.replace_string(whole, ["text"], "new")
+    assert changed == raw.document(first, raw.fields({"n": 1}), raw.fields({"text": "new"}))
+
+
+def test_of_repeated_documents_on_the_path_the_last_is_gone_into():
+    first, second = raw.fields({"a": {"text": "first"}}), raw.fields({"a": {"text": "second"}})
+    changed = raw.replace_string(raw.document(first, second), ["a", "text"], "new")
+    assert changed == raw.document(first, raw.fields({"a": {"text": "new"}}))
+
+
+@pytest.mark.parametrize("path", [["b"], ["a", "c"], ["a", "b", "c"], ["n", "b"], ["b", "a"]])
+def test_a_path_that_leads_nowhere_is_an_error(path):
+    whole = bson.encode({"a": {"b": {}}, "n": 1})
+    with pytest.raises(KeyError):
+        raw.replace_string(whole, path, "new")
+
+
+def test_a_name_within_a_value_is_not_taken_for_a_field():
+    values = {"_id": 1, "bait": {"text": "in"}, "also": "\2text\0", "list": ["text"], "text": "x"}
+    changed = raw.replace_string(bson.encode(values), ["text"], "new")
+    assert bson.decode(changed) == {**values, "text": "new"}
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4), UTF8)
+def test_a_string_field_is_what_encoding_gives(path, text):
+    nested = text
+    for name in reversed(path):
+        nested = {name: nested}
+    assert raw.document(raw.string_field(path, text)) == bson.encode(nested)
+
+
+def test_a_text_may_hold_zeros_and_any_script():
+    text = "数学\0物理🙂"
+    assert bson.decode(raw.document(raw.string_field(["题", "文"], text))) == {"题": {"文": text}}
+
+
+@given(OTHERS)
+def test_without_a_field_that_is_not_there_all_stays(values):
+    whole = bson.encode(values)
+    assert raw.without(whole, b"dedup") == whole
+
+
+def test_without_leaves_the_name_alone_where_it_is_no_field():
+    values = {"_id": 1, "a": {"dedup": 1}, "b": "dedup", "c": "\0dedup\0", "dedupe": 1, "xdedup": 2}
+    assert raw.without(bson.encode(values), b"dedup") == bson.encode(values)
+
+
+@given(OTHERS, VALUES)
+def test_without_takes_the_first_field_away(after, value):
+    whole = raw.document(raw.fields({"dedup": value}), raw.fields(after))
+    assert raw.without(whole, b"dedup") == bson.encode(after)
+
+
+# without() looks for a zero before the name, where the type byte stands
+_MISSED = pytest.mark.xfail(strict=True, reason="without() sees the field at the front only")
+
+
+@_MISSED
+@given(OTHERS, VALUES, OTHERS)
+def test_without_takes_the_field_away_wherever_it_stands(before, value, after):
+    parts = raw.fields(before), raw.fields({"dedup": value}), raw.fields(after)
+    assert raw.without(raw.document(*parts), b"dedup") == raw.document(parts[0], parts[2])
+
+
+@_MISSED
+def test_without_takes_repeated_fields_away():
+    field = raw.fields({"dedup": 1})
+    rest = raw.fields({"_id": 1})
+    assert raw.without(raw.document(rest, field, field), b"dedup") == raw.document(rest)
+
+
+@given(OTHERS, VALUES, OTHERS)
+def test_the_id_element_is_the_id_wherever_it_stands(before, value, after):
+    before.pop("_id", None)
+    after.pop("_id", None)
+    whole = raw.document(raw.fields(before), raw.fields({"_id": value}), raw.fields(after))
+    assert raw.id_element(whole) == raw.fields({"_id": value})
+
+
+@pytest.mark.parametrize("values", [{}, {"a": {"_id": 1}}, {"id": 1, "a_id": 2}])
+def test_a_document_without_id_is_an_error(values):
+    with pytest.raises(ValueError, match="no _id"):
+        raw.id_element(bson.encode(values))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        7,
+        Int64(7),
+        7.0,
+        "题",
+        ObjectId(),
+        {"a": 1, "b": "x"},
+        Binary(b"1234", 5),
+        Decimal128("1.50"),
+        Timestamp(1, 2),
+        MinKey(),
+        Regex("^a", "i"),
+        datetime(2026, 1, 2),  # noqa: DTZ001  # naive, as the driver gives it
+        None,
+        True,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_id_can_be_read_from_its_element_and_written_back_to_the_byte(value):
+    key = raw.id_element(bson.encode({"x": 1, "_id": value}))
+    read = raw.id_value(key)
+    assert (read, type(read)) == (value, type(value))
+    assert raw.fields({"_id": read}) == key
+
+
+def test_equal_numbers_of_different_types_have_different_elements():
+    keys = [raw.id_element(bson.encode({"_id": value})) for value in (7, Int64(7), 7.0)]
+    assert len(set(keys)) == 3
+
+
+def test_an_id_that_is_not_utf_8_can_be_read_but_not_written_back():
+    key = element(0x02, "_id", counted(b"a\xffb"))
+    assert raw.id_value(key) == "a\ufffdb"
+    assert raw.fields({"_id": raw.id_value(key)}) != key
+
+
+def test_an_id_beyond_the_years_of_python_can_be_read_and_written_back():
+    key = element(0x09, "_id", struct.pack("<q", 2**60))
+    assert raw.id_value(key) == DatetimeMS(2**60)
+    assert raw.fields({"_id": raw.id_value(key)}) == key
+
+
+def test_the_result_can_be_given_to_the_driver():
+    changed = raw.replace_string(bson.encode({"_id": 1, "text": "old"}), ["text"], "新")
+    assert dict(RawBSONDocument(changed)) == {"_id": 1, "text": "新"}

@@ -1,0 +1,111 @@
+"""What is recorded of a run: its checkpoint and its report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import bson
+import pytest
+from bson.objectid import ObjectId
+from bson.timestamp import Timestamp
+
+from dedup_job.report.counts import Counts
+from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+
+STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+COUNTS = Counts(
+    kept=5, exact=2, near=1, skipped=1, quarantined=1, short_kept=2, reasons={"empty": 1}
+)
+CHECKPOINT = Checkpoint(
+    run=7,
+    scope=Scope('{"lang": "zh"}', 100),
+    started=STARTED,
+    counts=COUNTS,
+    seconds=4.0,
+    last_id=ObjectId(b"twelve bytes"),
+)
+REPORT = Report(
+    about=About("题库.题目", "题库.去重", {"run": {"threads": 2}}, {"python": "3.11"}, dry_run=False),
+    status=Status.DONE,
+    checkpoint=CHECKPOINT,
+    finished=datetime(2026, 1, 2, 3, 4, 9, tzinfo=UTC),
+    known=3,
+    stages={"read": 1.5},
+)
+
+
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        CHECKPOINT,
+        replace(CHECKPOINT, finished=True),
+        replace(CHECKPOINT, scope=Scope()),
+        Checkpoint(1, Scope(), STARTED, Counts()),
+    ],
+)
+def test_a_checkpoint_comes_back_as_it_was(checkpoint):
+    assert Checkpoint.from_dict(checkpoint.as_dict()) == checkpoint
+
+
+@pytest.mark.parametrize("last_id", [None, 5, "题", Timestamp(1, 2), {"a": 1, "b": ObjectId()}])
+def test_a_checkpoint_comes_back_from_the_database_as_it_was(last_id):
+    """The database gives dates without a time zone; they are UTC."""
+    checkpoint = replace(CHECKPOINT, last_id=last_id)
+    stored = bson.decode(bson.encode(checkpoint.as_dict()))
+    assert stored["started"].tzinfo is None
+    assert Checkpoint.from_dict(stored) == checkpoint
+
+
+def test_an_advanced_checkpoint_is_the_same_run_further_on():
+    counts = COUNTS + Counts(kept=1)
+    advanced = CHECKPOINT.advanced(counts, 5.5, "later")
+    assert advanced == replace(CHECKPOINT, counts=counts, seconds=5.5, last_id="later")
+    assert CHECKPOINT.counts == COUNTS
+
+
+def test_the_report_as_json_survives_json():
+    values = REPORT.as_json()
+    assert json.loads(json.dumps(values, ensure_ascii=False)) == values
+
+
+def test_a_report_without_an_end_survives_json_too():
+    values = replace(REPORT, finished=None).as_json()
+    assert json.loads(json.dumps(values)) == values
+    assert values["finished"] is None
+
+
+def test_the_report_as_json_holds_the_names_that_others_rely_on():
+    values = REPORT.as_json()
+    counts = values["counts"]
+    assert counts["scanned"] == 10
+    assert counts["kept"] == 5
+    assert counts["duplicate"] == {"exact": 2, "near": 1}
+    assert counts["skipped"] == 1
+    assert counts["quarantined"] == 1
+    assert values["rates"] == {"repeat_rate": 0.3, "valid_rate": 0.5}
+    assert values["docs_per_second"] == 2.5
+    assert values["seconds"] == 4.0
+
+
+def test_the_report_as_json_says_which_run_it_was():
+    values = REPORT.as_json()
+    assert (values["run"], values["status"], values["dry_run"]) == (7, "done", False)
+    assert (values["source"], values["target"]) == ("题库.题目", "题库.去重")
+    assert (values["query"], values["limit"]) == ('{"lang": "zh"}', 100)
+    assert values["started"] == "2026-01-02T03:04:05.678000+00:00"
+    assert values["finished"] == "2026-01-02T03:04:09+00:00"
+    assert values["known"] == 3
+
+
+def test_the_row_of_a_run_holds_what_the_contract_names_and_can_be_stored():
+    row = REPORT.as_row()
+    names = {"started", "finished", "status", "settings", "versions", "counts", "rates", "seconds"}
+    assert names <= row.keys()
+    assert "_id" not in row
+    assert bson.decode(bson.encode(row))["counts"]["scanned"] == 10
+
+
+def test_no_time_passed_is_no_speed_rather_than_an_error():
+    assert replace(REPORT, checkpoint=replace(CHECKPOINT, seconds=0.0)).docs_per_second == 0.0
