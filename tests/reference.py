@@ -1,4 +1,7 @@
-"""The naive versions: plain loops that a reader checks by eye. They share no code with dedup_job."""
+"""The naive versions: plain loops that a reader checks by eye.
+
+They share no code with dedup_job.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -45,9 +47,7 @@ def arrays(rows):
 
 
 def batch(rows):
-    documents = [
-        Document(row[0], b"", b"", "a text" if len(row) > 2 else row[1]) for row in rows
-    ]
+    documents = [Document(row[0], b"", b"", "a text" if len(row) > 2 else row[1]) for row in rows]
     return Batch(tuple(documents), arrays([row for row in rows if len(row) > 2]))
 
 
@@ -214,6 +214,13 @@ def test_remembered_documents_stand_in_order_of_run_and_then_as_given(runs, firs
     assert decide(text(99, A), after=[page(row) for row in rows]) == [(first, 2, "near")]
 
 
+def test_documents_may_be_remembered_in_several_calls():
+    decider = FirstWins(3)
+    decider.remember([page((1, text(1, 0)))])
+    decider.remember([page((1, text(2, A)), (1, text(3, 5, short=True)))])
+    assert [told(d) for d in decider.decide(batch([text(9, A ^ 1)]))] == [(2, 1, "near")]
+
+
 def test_of_remembered_equal_texts_the_earliest_run_counts():
     pages = [page((2, text(1, A, 9)), (1, text(2, A, 9)))]
     assert decide(text(3, A, 9), after=pages) == [(2, 0, "exact")]
@@ -239,7 +246,7 @@ def sequences(draw):
 def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
     decider = FirstWins(distance)
     bounds = [0, *sorted(cuts), len(rows)]
-    pieces = [rows[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    pieces = [rows[a:b] for a, b in pairwise(bounds)]
     decisions = [told(d) for piece in pieces for d in decider.decide(batch(piece))]
     assert decisions == decide(*rows, distance=distance)
 
@@ -279,10 +286,26 @@ def test_each_dropped_text_points_to_an_earlier_kept_one_and_no_kept_one_has_one
             assert decision == (min(near, key=near.__getitem__), min(near.values()), "near")
 
 
+@pytest.fixture(scope="module")
+def corpus():
+    return [(d["_id"], d.get("text")) for d in make_corpus(400)]
+
+
+@pytest.fixture(scope="module")
+def by_the_book(corpus):
+    return naive_decide(corpus, Cleaner().clean)
+
+
+@pytest.fixture(scope="module")
+def fingerprinter():
+    return Fingerprinter(FingerprintSettings())
+
+
 @pytest.mark.parametrize("size", [1, 37, 400])
-def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(size):
-    corpus = [(d["_id"], d.get("text")) for d in make_corpus(400)]
-    cleaner, fingerprinter = Cleaner(), Fingerprinter(FingerprintSettings())
+def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
+    corpus, by_the_book, fingerprinter, size
+):
+    cleaner = Cleaner()
     decider = FirstWins(3)
     kept, dropped = [], {}
     for start in range(0, len(corpus), size):
@@ -297,7 +320,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(size):
                     dropped[document.id] = ("duplicate", of, distance, str(reason))
                 case _:
                     dropped[document.id] = ("skipped", None, None, str(decision.reason))
-    assert (kept, dropped) == naive_decide(corpus, cleaner.clean)
+    assert (kept, dropped) == by_the_book
     reasons = {reason for *_, reason in dropped.values()}
     assert reasons == {"exact", "near", "empty", "missing", "not_text"}  # all kinds took part
 

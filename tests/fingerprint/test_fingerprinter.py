@@ -54,6 +54,7 @@ class WordsBySpace:
     """Stands for jieba: the words between spaces, each of weight 1, repeated ones counted once."""
 
     def extract(self, text):
+        """Return the words in order of first appearance."""
         return [(word, 1.0) for word in dict.fromkeys(text.split())]
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.index import BlockIndex
@@ -75,7 +75,7 @@ def one_block_differs(rng):
 
 
 def a_bit_in_each_block(rng):
-    """The differing bits lie spread over the blocks, which is the hardest case to find."""
+    """Spread the differing bits over the blocks, which is the hardest case to find."""
     centre = rng.getrandbits(64)
     blocks = [[16 * b + rng.randrange(16) for b in range(4)] for _ in range(150)]
     twice = [[16 * b + i for b in range(4) for i in rng.sample(range(16), 2)] for _ in range(150)]
@@ -221,6 +221,7 @@ def test_slots_and_distances_have_the_types_they_promise():
     assert (slots.dtype, distances.dtype) == (np.int32, np.uint8)
 
 
+@settings(deadline=None)
 @given(
     distance=st.integers(0, 7),
     capacity=st.integers(0, 8),

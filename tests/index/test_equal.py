@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.index import EqualIndex
@@ -97,6 +97,7 @@ def test_a_full_table_of_a_first_capacity_still_ends_a_search():
     assert find(index, (8, 8)) == -1
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 2, 16, 32, ALL - 1, ALL]))),

@@ -21,9 +21,11 @@ class Clock:
         self.now = 1000.0
 
     def __call__(self):
+        """Return the time."""
         return self.now
 
     def wait(self, seconds):
+        """Let time pass."""
         self.now += seconds
 
 
@@ -31,6 +33,7 @@ class Terminal(io.StringIO):
     """A stream that says it is a terminal."""
 
     def isatty(self):
+        """Say yes."""
         return True
 
 
@@ -54,14 +57,14 @@ def lines(caplog):
     return take
 
 
-def test_the_log_tells_every_stage_at_once(clock, lines):
+def test_the_log_tells_every_stage_at_once(lines):
     log = Log()
     log.stage("loading the index")
     log.total(12_345)
     assert lines() == ["loading the index", "deduplicating 12,345 documents"]
 
 
-def test_the_log_says_where_the_total_is_not_known(clock, lines):
+def test_the_log_says_where_the_total_is_not_known(lines):
     Log().total(None)
     assert lines() == ["deduplicating ? documents"]
 

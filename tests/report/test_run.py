@@ -27,7 +27,9 @@ CHECKPOINT = Checkpoint(
     last_id=ObjectId(b"twelve bytes"),
 )
 REPORT = Report(
-    about=About("题库.题目", "题库.去重", {"run": {"threads": 2}}, {"python": "3.11"}, dry_run=False),
+    about=About(
+        "题库.题目", "题库.去重", {"run": {"threads": 2}}, {"python": "3.11"}, dry_run=False
+    ),
     status=Status.DONE,
     checkpoint=CHECKPOINT,
     finished=datetime(2026, 1, 2, 3, 4, 9, tzinfo=UTC),
