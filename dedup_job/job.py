@@ -90,11 +90,11 @@ def run(job: Job) -> Report:
     watch = Stopwatch()
     began = time.perf_counter()
     with job.target.hold():
-        first = job.target.begin(job.scope, lambda c: _report(job, watch, c, Status.RUNNING))
-        report = _report(job, watch, first, Status.RUNNING)
+        first = job.target.begin(job.scope, lambda c: _report(job, watch, c, c, Status.RUNNING))
+        report = _report(job, watch, first, first, Status.RUNNING)
         try:
             _load(job, watch)
-            job.progress.total(_at_most(job.source.expected(), job.scope.limit))
+            job.progress.total(job.scope.limit or job.source.expected())
             for batch in _batches(job, watch, first):
                 with watch.timing(Stage.DECIDE):
                     decisions = job.decider.decide(batch)
@@ -105,11 +105,11 @@ def run(job: Job) -> Report:
                     batch.documents[-1].id,
                 )
                 _prove(before, after, batch)
-                reached = _report(job, watch, after, Status.RUNNING)
+                reached = _report(job, watch, first, after, Status.RUNNING)
                 with watch.timing(Stage.WRITE):
                     job.target.write(batch, decisions, reached)
                 report = reached
-                job.progress.advance(job.source.known + after.counts.scanned, after.counts)
+                job.progress.advance(_done(job, report), after.counts)
                 if job.stop():
                     break
             ended = replace(
@@ -118,7 +118,7 @@ def run(job: Job) -> Report:
                 finished=not job.stop(),
             )
             status = Status.DONE if ended.finished else Status.STOPPED
-            report = _report(job, watch, ended, status, known_since=first)
+            report = _report(job, watch, first, ended, status)
         except BaseException as e:
             status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
             job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))
@@ -183,14 +183,10 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
 
 
 def _report(
-    job: Job,
-    watch: Stopwatch,
-    checkpoint: Checkpoint,
-    status: Status,
-    known_since: Checkpoint | None = None,
+    job: Job, watch: Stopwatch, first: Checkpoint, checkpoint: Checkpoint, status: Status
 ) -> Report:
-    # of the documents passed over, those that the first part of this run decided are its own
-    own = known_since.counts.scanned if known_since else 0
+    # of the documents passed over, those that a former part of this run decided are its own
+    own = first.counts.scanned
     return Report(
         about=job.about,
         status=status,
@@ -201,9 +197,10 @@ def _report(
     )
 
 
-def _at_most(expected: int | None, limit: int | None) -> int | None:
-    known: list[int] = [n for n in (expected, limit) if n is not None]
-    return min(known) if known else None
+def _done(job: Job, report: Report) -> int:
+    """Return how many of the documents that the progress counts are behind us."""
+    decided = report.checkpoint.counts.scanned
+    return decided if job.scope.limit else decided + report.known
 
 
 def _in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:

@@ -538,7 +538,6 @@ def test_progress_of_the_next_run_counts_the_known_documents(target):
     assert (memory.totals, memory.steps) == ([13], [(13, 1)])
 
 
-@pytest.mark.xfail(strict=True, reason="known and counts both hold the first part's documents")
 def test_progress_of_a_resumed_run_counts_no_document_twice(target):
     run(job(target, stop=StopAfter(target, 2)))
     memory = Memory()
@@ -546,7 +545,6 @@ def test_progress_of_a_resumed_run_counts_no_document_twice(target):
     assert (memory.totals, memory.steps) == ([12], [(9, 9), (12, 12)])
 
 
-@pytest.mark.xfail(strict=True, reason="the total is the limit alone, done holds the known, too")
 def test_progress_of_a_limited_next_run_does_not_pass_its_total(target):
     run(job(target, limit=6))
     memory = Memory()
@@ -554,7 +552,6 @@ def test_progress_of_a_limited_next_run_does_not_pass_its_total(target):
     assert memory.steps[-1][0] == memory.totals[0]
 
 
-@pytest.mark.xfail(strict=True, reason="only the last report takes the run's own documents off")
 def test_reports_of_a_resumed_run_under_way_do_not_call_its_own_documents_known(target):
     run(job(target, stop=StopAfter(target, 2)))
     run(job(target))

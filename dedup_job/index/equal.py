@@ -41,6 +41,7 @@ class EqualIndex:
     """Maps (fingerprint, digest), 128 bits of a text, to the slot that came first."""
 
     def __init__(self, capacity: int = 1024) -> None:
+        capacity = 1 << max(capacity - 1, 1).bit_length()  # the mask needs a power of two
         self._size = 0
         self._table = np.full(2 * capacity, _FREE, dtype=np.int32)
         self._values = np.empty(capacity, dtype=np.uint64)

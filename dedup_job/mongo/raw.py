@@ -128,7 +128,7 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
     Raises KeyError where the path does not lead to a field.
     """
     element = find(raw, path[0].encode())
-    if element is None:
+    if element is None or (len(path) > 1 and element.kind != _DOCUMENT):
         raise KeyError(path[0])
     if len(path) == 1:
         field = string_field(path, text)
@@ -140,7 +140,7 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
 
 def without(raw: bytes, name: bytes) -> bytes:
     """Return the document without the top-level fields of this name."""
-    if b"\0" + name + b"\0" not in raw and not raw.startswith(name + b"\0", 5):
+    if name + b"\0" not in raw:
         return raw  # far cheaper than walking, and nearly always so
     kept = [raw[e.start : e.end] for e in elements(raw) if e.name != name]
     return document(*kept)

@@ -178,7 +178,7 @@ class Source:
         value = _lookup(decoded, self._path)
         if value is None or isinstance(value, _Missing):
             return Skipped(Reason.MISSING)
-        if not isinstance(value, str):
+        if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
         if len(value) > self._settings.max_chars:
             return Quarantined(

@@ -32,11 +32,12 @@ RENEW_SECONDS = 10
 class State:
     """Reads the state document; changes it only under the lease."""
 
-    def __init__(self, collection: Documents) -> None:
+    def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
         self._collection = collection.with_options(
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
+        self._session_id = dict(session_id)
         self._token: int | None = None
         self._lost = threading.Event()
         self._stop = threading.Event()
@@ -74,16 +75,21 @@ class State:
         return state
 
     def acquire(self) -> None:
-        """Take the lease and renew it in the background; LeaseHeld where another run has it."""
-        expired = {"$expr": {"$lt": ["$lease.expires", "$$NOW"]}}
-        taken = self._take(expired)
+        """Take the lease and renew it in the background; LeaseHeld where another run has it.
+
+        A holder that is dead may have left a transaction open, which would bar the state for a
+        minute; it is ended first.
+        """
+        state = self.read() or {}
+        lease = state.get("lease") or {}
+        if lease and _is_dead(lease):
+            self._collection.database.client.admin.command("killSessions", [lease["session"]])
+            taken = self._take({"token": state["token"]})
+        else:
+            taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
         if taken is None:
-            state = self.read() or {}
-            lease = state.get("lease") or {}
-            if _is_dead(lease):
-                taken = self._take({"token": state["token"]})
-            if taken is None:
-                raise LeaseHeld(_held(self._collection.full_name, lease))
+            holder = (self.read() or {}).get("lease") or lease
+            raise LeaseHeld(_held(self._collection.full_name, holder))
         self._token = taken["token"]
         self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
         self._thread.start()
@@ -116,7 +122,7 @@ class State:
                 {
                     "$set": {
                         "token": {"$add": ["$token", 1]},
-                        "lease": {"$literal": _owner()},
+                        "lease": {"$literal": {**_owner(), "session": self._session_id}},
                     }
                 },
                 {"$set": {"lease.since": "$$NOW", "lease.expires": _expiry()}},

@@ -56,8 +56,8 @@ class Target:
         self._runs: Documents = database.get_collection(
             f"{namespace.collection}.runs", write_concern=durable
         )
-        self._state_name = f"{namespace.collection}.state"
-        self._state = State(database[self._state_name])
+        self._session = client.start_session()
+        self._state = State(database[f"{namespace.collection}.state"], self._session.session_id)
         self._transactions = _has_transactions(client)
         self._row_written = 0.0
 
@@ -144,12 +144,11 @@ class Target:
         checkpoint = report.checkpoint
         kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
         if self._transactions:
-            with self._client.start_session() as session:
-                session.with_transaction(
-                    lambda s: self._commit(kept, ledger, checkpoint, s),
-                    read_concern=ReadConcern("majority"),
-                    write_concern=WriteConcern("majority", j=True),
-                )
+            self._session.with_transaction(
+                lambda s: self._commit(kept, ledger, checkpoint, s),
+                read_concern=ReadConcern("majority"),
+                write_concern=WriteConcern("majority", j=True),
+            )
         else:
             self._write_in_order(batch, kept, ledger, checkpoint)
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:

@@ -76,8 +76,8 @@ class Log:
     """A log line at each change of stage and every 30 s."""
 
     def __init__(self) -> None:
-        self._started = self._last = time.monotonic()
-        self._first = 0
+        self._last = time.monotonic()
+        self._done = 0
         self._total: int | None = None
 
     def stage(self, name: str) -> None:
@@ -93,14 +93,16 @@ class Log:
     def total(self, documents: int | None) -> None:
         """Log how much there is to do."""
         self._total = documents
-        self._started = time.monotonic()
+        self._last = time.monotonic()
         log.info("deduplicating %s documents", "?" if documents is None else f"{documents:,}")
 
     def advance(self, done: int, counts: Counts) -> None:
         """Log how far the run is, if it is time."""
+        before = self._last
         if not self._due():
             return
-        rate = done / max(time.monotonic() - self._started, 1e-9)
+        rate = (done - self._done) / (self._last - before)
+        self._done = done
         left = "?" if not self._total or not rate else _clock((self._total - done) / rate)
         share = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
         log.info(

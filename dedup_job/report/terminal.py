@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Report, Status
@@ -16,7 +17,8 @@ def show(report: Report, console: Console) -> None:
     """Print the counts, rates and times of a run."""
     about, checkpoint = report.about, report.checkpoint
     name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
-    console.print(f"\n[bold]{about.source} -> {about.target}[/bold]  ({name})", highlight=False)
+    names = Text(f"\n{about.source} -> {about.target}", style="bold")
+    console.print(names.append(f"  ({name})", style="not bold"), soft_wrap=True)
     console.print(_documents(report))
     console.print(_stages(report))
     if report.status is Status.STOPPED:
@@ -28,6 +30,7 @@ def show(report: Report, console: Console) -> None:
             '.find({decision: "quarantined"})',
             highlight=False,
             markup=False,
+            emoji=False,
         )
 
 

@@ -146,8 +146,6 @@ def test_quarantined_documents_can_be_found_by_what_is_said():
 
 
 @pytest.mark.parametrize("name", ["db.a[1]", "db.[red]a", "db.a[/x]", "db.:smile:", "db.a\\[b]"])
-def test_names_are_shown_as_they_are(name, request):
+def test_names_are_shown_as_they_are(name):
     """MongoDB allows brackets in names; rich reads them as its own markup."""
-    if name != "db.a[1]":
-        request.applymarker(pytest.mark.xfail(strict=True, reason="show() does not escape names"))
     assert f"{name} -> {name}  (run" in shown(report(source=name, target=name))
