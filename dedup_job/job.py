@@ -94,7 +94,8 @@ def run(job: Job) -> Report:
         report = _report(job, watch, first, first, Status.RUNNING)
         try:
             _load(job, watch)
-            job.progress.total(job.scope.limit or job.source.expected())
+            expected, limit = job.source.expected(), job.scope.limit
+            job.progress.total(min(limit, expected or limit) if limit else expected)
             for batch in _batches(job, watch, first):
                 with watch.timing(Stage.DECIDE):
                     decisions = job.decider.decide(batch)

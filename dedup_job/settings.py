@@ -33,6 +33,7 @@ from dedup_job.mongo.source import SourceSettings
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
+_OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
 class RunSettings(BaseModel):
@@ -89,7 +90,7 @@ class Settings(BaseSettings):
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
-        del values["run"], values["source"]["query"]
+        del values["run"], values["source"]["query"], values["source"]["max_chars"]
         return values
 
     def recorded(self) -> dict[str, Any]:
@@ -140,10 +141,15 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
         _merge(merged, values)
         origins.update(dict.fromkeys(_names(values), origin))
     _settle_uri(merged, origins)
+    unknown = list(_unknown_variables())
     try:
-        return Loaded(Settings(**merged), origins)
+        settings = Settings(**merged)
     except ValidationError as e:
-        raise ConfigurationError([_problem(error, origins, file) for error in e.errors()]) from None
+        found = [_problem(error, origins, file) for error in e.errors()]
+        raise ConfigurationError([*unknown, *found]) from None
+    if unknown:
+        raise ConfigurationError(unknown)
+    return Loaded(settings, origins)
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:
@@ -162,10 +168,27 @@ def _from_environment() -> dict[str, Any]:
     try:
         found = EnvSettingsSource(Settings)()
     except SettingsError as e:
-        raise ConfigurationError([f"environment: {e}; a list is written as JSON"]) from e
+        raise ConfigurationError(
+            [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
+        ) from e
     if os.environ.get(_URI):
         found.setdefault("connection", {})["uri"] = os.environ[_URI]
     return found
+
+
+def _unknown_variables() -> Iterator[str]:
+    """Yield a problem for each DEDUP_ variable that no setting is called by."""
+    sections = {f"{_PREFIX}{name}".upper() for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        if not name.startswith(_PREFIX) or name in _OTHER_VARIABLES:
+            continue
+        if name.partition(_DELIMITER)[0] not in sections:
+            dotted = name.removeprefix(_PREFIX).lower().replace(_DELIMITER, ".")
+            known = (n for n in _known_names() if n.rpartition(".")[2] == dotted.split(".")[-1])
+            near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
+            yield f"environment: unknown variable {name}" + (
+                f" (perhaps you meant {near})" if near else ""
+            )
 
 
 def _settle_uri(merged: dict[str, Any], origins: dict[str, Origin]) -> None:
@@ -205,6 +228,8 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     location = ".".join(str(part) for part in error["loc"])
     origin = origins.get(".".join(str(part) for part in error["loc"][:2]), Origin.FILE)
     where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
+    if origin is Origin.FLAG:
+        where, location = "", f"--{location.rpartition('.')[2]}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")

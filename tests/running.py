@@ -10,6 +10,7 @@ from typing import Any
 from pymongo.database import Database
 
 from dedup_job.cli.execute import Request, execute
+from dedup_job.cli.signals import StopSignals
 from dedup_job.report.run import Report
 from dedup_job.settings import load
 
@@ -36,7 +37,7 @@ def run_here(
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return execute(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), lambda: False)
+    return execute(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), StopSignals())
 
 
 def dedup(

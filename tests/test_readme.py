@@ -80,7 +80,7 @@ def test_the_exit_codes_are_those_of_the_errors() -> None:
     def codes(error: type[DedupError]) -> set[int]:
         return {error.exit_code}.union(*(codes(child) for child in error.__subclasses__()))
 
-    signals = {Interrupted("", s).code for s in (signal.SIGINT, signal.SIGTERM)}
+    signals = {Interrupted("", s).code for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
     described = {int(cell) for cell in first_column(section("Exit codes")) if cell.isdigit()}
     assert described == {0, QUARANTINED} | codes(DedupError) | signals
 

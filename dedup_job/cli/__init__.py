@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -18,7 +19,7 @@ app = typer.Typer(
     help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
-    "11 another run holds the lease · 130/143 stopped by a signal after a checkpoint",
+    "11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,6 +50,9 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name in Chinese, a terminal in ASCII
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("dedup").setLevel(logging.INFO)
     try:
@@ -66,6 +70,9 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    typer.secho("error: ", fg=typer.colors.RED, err=True, nl=False)
-    typer.echo(message, err=True)
+    from rich.console import Console
+    from rich.text import Text
+
+    line = Text("error: ", style="red").append(message, style="default")
+    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
     sys.exit(code)

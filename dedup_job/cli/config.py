@@ -27,7 +27,10 @@ def show(config: _File = None) -> None:
     table.add_column("meaning", overflow="fold")
     for row in load(file=config).rows():
         table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=240)  # a file has no edge
+    console.print(table)
 
 
 @app.command()

@@ -53,7 +53,8 @@ def demo(
     console.print(_table(result))
     console.print(
         f"planted duplicates found: {result.found:,} of {result.planted:,}\n"
-        f"innocents dropped: {result.innocents_dropped:,}\n"
+        f"innocents dropped: {result.innocents_dropped:,} (questions in which a number or a "
+        "polarity word alone differs: a fingerprint does not see that)\n"
         f"documents lost: {result.lost:,}, both kept and dropped: {result.doubled:,}\n\n"
         "On your own data (whole documents go to the target; the source is only read):\n"
         "  export DEDUP_URI='mongodb://user:password@host:27017'\n"

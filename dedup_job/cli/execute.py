@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +17,7 @@ from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import FirstWins
-from dedup_job.errors import Interrupted, UsageError
+from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.mongo.connection import (
     Client,
@@ -52,7 +51,7 @@ class Request:
     yes: bool = False
 
 
-def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> Report:
+def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
     """Connect, check everything that can be checked before the first write, and run."""
     seen = progress()
     try:
@@ -81,6 +80,8 @@ def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> R
                 versions=_versions(client),
                 dry_run=request.dry_run,
             )
+            fingerprinter = Fingerprinter(settings.fingerprint)
+            stop.wait_for_batch()
             return job.run(
                 job.Job(
                     about=about,
@@ -88,7 +89,7 @@ def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> R
                     source=source,
                     target=DryTarget(target) if request.dry_run else target,
                     cleaner=Cleaner(settings.cleaning),
-                    fingerprinter=Fingerprinter(settings.fingerprint),
+                    fingerprinter=fingerprinter,
                     decider=FirstWins(settings.index.distance),
                     threads=settings.run.threads,
                     progress=seen,
@@ -101,9 +102,14 @@ def execute(settings: Settings, request: Request, stop: Callable[[], bool]) -> R
 
 def tell(outcome: Report, file: Path | None, stop: StopSignals) -> None:
     """Print the report, write it to the file, and end with the exit code that fits."""
-    show(outcome, Console())
     if file is not None:
         write_report(outcome, file)
+    try:
+        show(outcome, Console())
+        sys.stdout.flush()
+    except OSError as e:  # a closed pipe or a full disk: the run itself is done
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
+        typer.echo(f"the report could not be printed: {e.strerror}", err=True)
     if outcome.status is Status.STOPPED:
         raise Interrupted("stopped by a signal after a checkpoint.", stop.received or 2)
     if outcome.checkpoint.counts.quarantined:
@@ -114,17 +120,29 @@ def check_report(file: Path | None) -> None:
     """Refuse a report that could not be written, before the work rather than after it."""
     if file is None:
         return
-    folder = file.absolute().parent
-    if file.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+    folder = file.resolve().parent
+    if file.is_dir():
+        raise UsageError(f"--report {file} is a folder; name a file.")
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(f"--report {file}: {folder} is not a folder that can be written to.")
 
 
 def write_report(outcome: Report, file: Path) -> None:
     """Write the report as JSON; a reader never sees half of it."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2)
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(file)
+    text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2) + "\n"
+    file = file.resolve()  # a link stays a link
+    try:
+        if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
+            file.write_text(text, encoding="utf-8")
+            return
+        partial = file.with_name(f".{file.name}.{os.getpid()}")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    except OSError as e:
+        raise DedupError(
+            f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "
+            f"The same values stand in {outcome.about.target}.runs."
+        ) from e
 
 
 def _target(client: Client, settings: Settings, source: Namespace, target: Namespace) -> Target:
@@ -134,12 +152,9 @@ def _target(client: Client, settings: Settings, source: Namespace, target: Names
 
 def _confirm(source: Namespace, target: Namespace) -> None:
     if sys.stdin.isatty() and sys.stderr.isatty():
-        typer.confirm(
-            f"\nCopy the unique documents of {source} to the new collection {target}?",
-            default=True,
-            abort=True,
-            err=True,
-        )
+        question = f"\nCopy the unique documents of {source} to the new collection {target}?"
+        if not typer.confirm(question, default=True, err=True):
+            raise UsageError("not confirmed; nothing was written.")
 
 
 def _versions(client: Client) -> dict[str, str]:

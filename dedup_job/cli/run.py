@@ -21,7 +21,8 @@ def run(
     target: Annotated[
         str,
         typer.Option(
-            metavar="NS", help="Collection for unique documents; also T.ledger, .runs, .state."
+            metavar="NS",
+            help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
         ),
     ],
     uri: Annotated[
@@ -52,7 +53,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Settings in TOML; see dedup config show.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Decide at most N documents.")
+        int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Decide and report, write nothing.")
@@ -89,6 +90,8 @@ def run(
         "source.query": query,
         "run.threads": threads,
     }
+    if embedded is not None and (uri is not None or uri_file is not None):
+        raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
     settings = load(flags, config).settings
     check_report(report)
     request = Request(source, target, limit=limit, dry_run=dry_run, yes=yes)

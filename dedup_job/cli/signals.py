@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run after the batch in hand; a second one ends it at once."""
+"""Ctrl-C, SIGTERM and SIGHUP end a run after the batch in hand; a second one ends it at once."""
 
 from __future__ import annotations
 
@@ -6,23 +6,34 @@ import signal
 import sys
 from types import FrameType, TracebackType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopSignals:
-    """Within its block, remembers that a stop was asked for."""
+    """Within its block, remembers that a stop was asked for.
+
+    Until `wait_for_batch` is called there is nothing to finish, and a signal ends the block at
+    once with KeyboardInterrupt.
+    """
 
     def __init__(self) -> None:
         self.received: int | None = None
+        self._waits = False
         self._former: dict[int, object] = {}
 
     def __call__(self) -> bool:
         """Tell whether to stop."""
         return self.received is not None
 
+    def wait_for_batch(self) -> None:
+        """Let the first signal from now on wait for the batch in hand."""
+        self._waits = True
+
     def __enter__(self) -> StopSignals:
         for signum in _SIGNALS:
-            self._former[signum] = signal.signal(signum, self._remember)
+            former = signal.getsignal(signum)
+            if former is not signal.SIG_IGN:  # nohup
+                self._former[signum] = signal.signal(signum, self._remember)
         return self
 
     def __exit__(
@@ -35,7 +46,8 @@ class StopSignals:
             signal.signal(signum, handler)  # type: ignore[arg-type]  # as signal() returned it
 
     def _remember(self, signum: int, _: FrameType | None) -> None:
-        if self.received is not None:
+        again = self.received is not None
+        self.received = self.received or signum
+        if again or not self._waits:
             raise KeyboardInterrupt
-        self.received = signum
         sys.stderr.write("\nstopping after the batch in hand; once more to end at once\n")

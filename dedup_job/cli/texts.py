@@ -27,7 +27,9 @@ class _Seen(NamedTuple):
 
 
 def fingerprint(
-    text: Annotated[str, typer.Argument(help="The text, or - to read it from standard input.")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The text, or - to read it from standard input.")
+    ],
     config: _Config = None,
 ) -> None:
     """Show the fingerprint of a text and the keywords that it is made of."""
@@ -40,8 +42,10 @@ def fingerprint(
 
 
 def compare(
-    a: Annotated[str, typer.Argument(help="A text, or - to read it from standard input.")],
-    b: Annotated[str, typer.Argument(help="Another text.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A text, or - to read it from standard input.")
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another text.")],
     config: _Config = None,
 ) -> None:
     """Show the fingerprints of two texts, their distance, and which keywords they share."""

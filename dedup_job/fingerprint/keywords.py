@@ -23,8 +23,8 @@ class JiebaKeywords:
         import jieba
         import jieba.analyse  # 0.4 s: loads the IDF file
 
-        # jieba logs its dictionary building to stderr at DEBUG unless told otherwise
-        jieba.setLogLevel(logging.WARNING)
+        # jieba logs to stderr, even a traceback where it cannot write its cache
+        jieba.setLogLevel(logging.CRITICAL)
         self._tfidf = jieba.analyse.TFIDF()
         self._tfidf.tokenizer = jieba.Tokenizer()
         self._tfidf.tokenizer.initialize()

@@ -13,11 +13,12 @@ from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from dedup_job.errors import UsageError
+from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
 
 Client = MongoClient[dict[str, Any]]
 Documents = Collection[dict[str, Any]]
+_LONGEST_NAME = 255  # bytes of a namespace
 _SUFFIXES = (".ledger", ".runs", ".state")
 
 
@@ -43,8 +44,8 @@ class ConnectionSettings(BaseModel):
             text = self.uri_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as e:
             raise UsageError(f"--uri-file {self.uri_file} cannot be read: {e}") from e
-        if not text:
-            raise UsageError(f"--uri-file {self.uri_file} is empty; it should hold one URI")
+        if len(text.splitlines()) != 1:
+            raise UsageError(f"--uri-file {self.uri_file} should hold one line, the URI, only.")
         return text
 
 
@@ -56,6 +57,17 @@ def has_password(uri: str) -> bool:
 def redacted(uri: str) -> str:
     """Return the connection string with its password hidden, well-formed or not."""
     return re.sub(r"(://[^/@:]*):.*@", r"\1:***@", uri, flags=re.DOTALL)
+
+
+def _valid(database: str, collection: str) -> bool:
+    """Tell whether a server would take these names, with room for our suffixes."""
+    return (
+        re.fullmatch(r"[^/\\. \"$*<>:|?\0\s]{1,63}", database) is not None
+        and re.fullmatch(r"[^$\0\n\r]+", collection) is not None
+        and all(collection.split("."))
+        and not collection.startswith("system.")
+        and len(f"{database}.{collection}.ledger".encode()) <= _LONGEST_NAME
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class Namespace:
                     f"{option} {text!r} names no database: write database.{text}, or add --db NAME"
                 )
             database, collection = default_database, text
-        if not database or not collection or "$" in text or "\0" in text:
+        if not _valid(database, collection):
             raise UsageError(
                 f"{option} {text!r} is not a collection: expected collection or "
                 "database.collection, e.g. school.questions"
@@ -102,6 +114,11 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             connectTimeoutMS=milliseconds,
         )
     except (PyMongoError, ValueError, TypeError) as e:
+        if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
+            raise DatabaseUnreachable(
+                f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
+                "Check the name; the same command may work later."
+            ) from None
         # the driver's own message may repeat parts of a password that is not escaped
         raise UsageError(
             f"the connection string {redacted(uri)} is not valid ({type(e).__name__}). Expected "
@@ -125,7 +142,8 @@ def check_source(client: Client, source: Namespace) -> None:
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
-        raise UsageError(_unknown_source(client, source, sorted(listed)))
+        names = [name for name in sorted(listed) if not name.endswith(_SUFFIXES)]
+        raise UsageError(_unknown_source(client, source, names))
     if kind != "collection":
         raise UsageError(
             f"the source {source} is a {kind}, which has no _id index to be read in order. Name "

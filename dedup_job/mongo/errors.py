@@ -18,6 +18,7 @@ from pymongo.errors import (
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 
 _UNAUTHORIZED, _AUTHENTICATION_FAILED = 13, 18
+_BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
 
@@ -51,7 +52,12 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             f"the database user lacks a right: {message}\n"
             "It needs `read` on the source's and `readWrite` on the target's database."
         )
-    return DedupError(f"the server refused an operation (code {e.code}): {message}\n{_AGAIN}")
+    if e.code in _BAD_NAME:
+        return UsageError(f"the server refuses a name: {message}")
+    return DedupError(
+        f"the server refused an operation (code {e.code}): {message}\n"
+        "Nothing is lost: what was committed stays."
+    )
 
 
 def _first_line(e: Exception) -> str:

@@ -20,7 +20,7 @@ from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
 
 _SAMPLE = 1000
-_BAD_QUERY = (2, 9)  # BadValue, FailedToParse
+_NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _COUNT_MILLISECONDS = 5000
 _ID_PAGE = PageSize(documents=10_000)
 
@@ -97,7 +97,7 @@ class Source:
         try:
             next(self._collection.find(self._query).limit(1), None)
         except OperationFailure as e:
-            if e.code not in _BAD_QUERY:
+            if e.code in _NOT_THE_QUERY:
                 raise
             message = (e.details or {}).get("errmsg", "")
             raise UsageError(f"the server does not understand --query: {message}") from e

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
+import pymongo
 from bson.raw_bson import RawBSONDocument
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
@@ -27,6 +28,7 @@ from dedup_job.report.run import Checkpoint, Report, Scope, Status
 _DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
 _RUN_ROW_SECONDS = 5.0
+_WRITE_SECONDS = 60.0
 
 
 class Target:
@@ -143,14 +145,15 @@ class Target:
         """
         checkpoint = report.checkpoint
         kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
-        if self._transactions:
-            self._session.with_transaction(
-                lambda s: self._commit(kept, ledger, checkpoint, s),
-                read_concern=ReadConcern("majority"),
-                write_concern=WriteConcern("majority", j=True),
-            )
-        else:
-            self._write_in_order(batch, kept, ledger, checkpoint)
+        with pymongo.timeout(_WRITE_SECONDS):  # retried until then, and not without end
+            if self._transactions:
+                self._session.with_transaction(
+                    lambda s: self._commit(kept, ledger, checkpoint, s),
+                    read_concern=ReadConcern("majority"),
+                    write_concern=WriteConcern("majority", j=True),
+                )
+            else:
+                self._write_in_order(batch, kept, ledger, checkpoint)
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self._write_run_row(report)
 

@@ -46,6 +46,7 @@ class Bar:
             file=sys.stderr,
             smoothing=0.1,
             mininterval=0.2,
+            leave=False,  # nothing is worth leaving before documents are counted
         )
         self._bar.refresh()
 
@@ -60,6 +61,7 @@ class Bar:
     def total(self, documents: int | None) -> None:
         """Start to count documents."""
         self._bar.reset(total=documents)
+        self._bar.leave = True
         self._bar.set_description_str("deduplicating")
 
     def advance(self, done: int, counts: Counts) -> None:

@@ -20,7 +20,13 @@ def show(report: Report, console: Console) -> None:
     names = Text(f"\n{about.source} -> {about.target}", style="bold")
     console.print(names.append(f"  ({name})", style="not bold"), soft_wrap=True)
     console.print(_documents(report))
+    console.print()
     console.print(_stages(report))
+    if not checkpoint.counts.scanned:
+        console.print(
+            "\nNothing to decide: no new document"
+            + (" matches the query." if checkpoint.scope.query else " in the source.")
+        )
     if report.status is Status.STOPPED:
         console.print("Stopped after a checkpoint: the same command goes on from there.")
     if checkpoint.counts.quarantined and not about.dry_run:

@@ -195,7 +195,7 @@ def test_a_view_is_refused_as_source(filled: Db) -> None:
     ],
 )
 def test_bad_extended_json_is_refused(filled: Db, query: str, words: str) -> None:
-    assert_refused(run_on(filled, "--query", query), 2, "source.query", words)
+    assert_refused(run_on(filled, "--query", query), 2, "--query", words)
 
 
 def test_a_query_that_the_server_does_not_know_is_refused(filled: Db) -> None:
