@@ -80,7 +80,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 versions=_versions(client),
                 dry_run=request.dry_run,
             )
-            fingerprinter = Fingerprinter(settings.fingerprint)
+            fingerprinter = Fingerprinter(settings.fingerprint, seen.stage)
             stop.wait_for_batch()
             return job.run(
                 job.Job(

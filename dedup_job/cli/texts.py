@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,31 +16,47 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dedup_job.fingerprint import Explanation
+
 _Config = Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML.")]
 
 
-class _Seen(NamedTuple):
+@dataclass(frozen=True)
+class _Seen:
     """A text as the tool sees it."""
 
     text: str
     value: int
     short: bool
-    keywords: dict[str, float]
+    why: Explanation
+
+    @cached_property
+    def features(self) -> dict[str, float]:
+        """Weight by feature, the heaviest first."""
+        return dict(self.why.features)
 
 
 def fingerprint(
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="The text, or - to read it from standard input.")
     ],
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the cleaned text, its tokens and the route.")
+    ] = False,
     config: _Config = None,
 ) -> None:
     """Show the fingerprint of a text and the keywords that it is made of."""
     from rich.console import Console
 
     (seen,) = _see([_read(text)], config)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "", seen)
-    console.print(_keyword_table(seen))
+    if explain:
+        console.print(f"route: {seen.why.route}")
+        console.print(f"text: {seen.text}", soft_wrap=True)
+        console.print(f"tokens: {' / '.join(seen.why.tokens)}", soft_wrap=True)
+    console.print()
+    console.print(_feature_table(seen))
 
 
 def compare(
@@ -56,7 +74,7 @@ def compare(
 
     one, two = _see([_read(a), _read(b)], config)
     limit = load(file=config).settings.index.distance
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "A ", one)
     _describe(console, "B ", two)
     console.print()
@@ -76,9 +94,9 @@ def _read(text: str) -> str:
     if text != "-":
         return text
     try:
-        return sys.stdin.read()
+        return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as e:
-        raise UsageError(f"standard input is not UTF-8: {e}") from e
+        raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
 def _see(texts: list[str], config: Path | None) -> list[_Seen]:
@@ -87,36 +105,30 @@ def _see(texts: list[str], config: Path | None) -> list[_Seen]:
     from dedup_job.settings import load
 
     settings = load(file=config).settings
-    cleaner, fingerprinter = Cleaner(settings.cleaning), Fingerprinter(settings.fingerprint)
+    cleaner = Cleaner(settings.cleaning)
+    fingerprinter = Fingerprinter(settings.fingerprint, lambda text: typer.echo(text, err=True))
     cleaned = [cleaner.clean(text) for text in texts]
     found = fingerprinter.fingerprint(cleaned)
     return [
-        _Seen(
-            text,
-            int(found.values[i]),
-            bool(found.short[i]),
-            dict(fingerprinter.keywords.extract(text)),
-        )
+        _Seen(text, int(found.values[i]), bool(found.short[i]), fingerprinter.explain(text))
         for i, text in enumerate(cleaned)
     ]
 
 
 def _describe(console: Console, name: str, seen: _Seen) -> None:
-    kind = ""
-    if seen.short:
-        kind = f"  (short: {len(seen.keywords)} keywords; compared by its exact text only)"
+    kind = "  (short: compared by its exact text only)" if seen.short else ""
     console.print(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}", soft_wrap=True)
 
 
-def _keyword_table(seen: _Seen) -> Table:
+def _feature_table(seen: _Seen) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("keyword")
+    table.add_column("n-gram" if seen.why.route == "n-grams" else "keyword")
     table.add_column("weight", justify="right")
-    for word, weight in seen.keywords.items():
-        table.add_row(word, f"{weight:.4f}")
+    for feature, weight in seen.features.items():
+        table.add_row(feature, f"{weight:.4f}")
     return table
 
 
@@ -128,12 +140,12 @@ def _comparison_table(one: _Seen, two: _Seen) -> Table:
     table.add_column("keyword")
     table.add_column("in A", justify="right")
     table.add_column("in B", justify="right")
-    shared = [word for word in one.keywords if word in two.keywords]
-    only_a = [word for word in one.keywords if word not in two.keywords]
-    only_b = [word for word in two.keywords if word not in one.keywords]
+    shared = [word for word in one.features if word in two.features]
+    only_a = [word for word in one.features if word not in two.features]
+    only_b = [word for word in two.features if word not in one.features]
     for words in (shared, only_a, only_b):
         for word in words:
-            weights = (seen.keywords.get(word) for seen in (one, two))
+            weights = (seen.features.get(word) for seen in (one, two))
             table.add_row(word, *("-" if w is None else f"{w:.4f}" for w in weights))
         table.add_section()
     return table

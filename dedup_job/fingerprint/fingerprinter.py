@@ -2,49 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
-from dedup_job.fingerprint.hashing import text_digest, text_hash
-from dedup_job.fingerprint.keywords import JiebaKeywords, KeywordExtractor
-from dedup_job.fingerprint.settings import FingerprintSettings
-from dedup_job.fingerprint.simhash import simhash
+from dedup_job.fingerprint import kernel
+from dedup_job.fingerprint.features import LEVELS, TFIDF, UNIFORM, Options
+from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digest, text_hash
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
+from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
+from dedup_job.fingerprint.trie import offsets_of, points_of
+
+_WEIGHTINGS = {
+    Weighting.TFIDF: TFIDF,
+    Weighting.LEVELS: LEVELS,
+    Weighting.UNIFORM: UNIFORM,
+}
+_HASHES = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
+
+
+class Route(StrEnum):
+    """What a fingerprint is made of."""
+
+    WORDS = "words"
+    NGRAMS = "n-grams"
+    WHOLE = "whole text"
+
+
+_ROUTES = {kernel.WORDS: Route.WORDS, kernel.NGRAMS: Route.NGRAMS, kernel.WHOLE: Route.WHOLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
+
+    tokens: tuple[str, ...]
+    route: Route
+    features: tuple[tuple[str, float], ...]
 
 
 class Fingerprinter:
     """Fingerprints batches of texts; thread-safe, without state between batches."""
 
     def __init__(
-        self, settings: FingerprintSettings, keywords: KeywordExtractor | None = None
+        self,
+        settings: FingerprintSettings,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._settings = settings
-        self.keywords = keywords or JiebaKeywords(settings)
+        """Load the lexicon, and have `notify` told before something takes long."""
+        self._lexicon = load_lexicon(settings, notify)
+        self._fold = fold_table(settings.fold_case, settings.fold_width)
+        self._stem = stemmer() if settings.stem else None
+        self._options = Options(
+            top_k=settings.top_k,
+            min_features=settings.min_features,
+            weighting=_WEIGHTINGS[settings.weighting],
+            hash_kind=_HASHES[settings.hash],
+            singles=settings.single_characters,
+            digits=settings.digits,
+            ngram=settings.ngram,
+            min_ngrams=settings.min_ngrams,
+        )
 
     def fingerprint(self, texts: Sequence[str]) -> Fingerprints:
         """Return the fingerprints of n texts, each array (n,).
 
-        A text with fewer than `min_features` keywords is short: it gets one feature, itself, so
-        equal short texts have equal fingerprints and others are far apart.
+        A text with too few features is short: it has one feature, itself, so equal short texts
+        have equal fingerprints and others are far apart.
         """
-        hashes: list[int] = []
-        weights: list[float] = []
-        offsets = [0]
-        short = np.zeros(len(texts), dtype=np.bool_)
-        for i, text in enumerate(texts):
-            keywords = self.keywords.extract(text)
-            if len(keywords) < self._settings.min_features:
-                short[i] = True
-                keywords = [(text, 1.0)]
-            for token, weight in keywords:
-                hashes.append(text_hash(token))
-                weights.append(weight)
-            offsets.append(len(hashes))
-        values = simhash(
-            np.array(hashes, dtype=np.uint64),
-            np.array(weights, dtype=np.float64),
-            np.array(offsets, dtype=np.int64),
-        )
+        points, offsets = self._points(texts)
+        values, routes = kernel.fingerprint_batch(self._lexicon, points, offsets, self._options)
+        short = routes == kernel.WHOLE
+        for i in np.flatnonzero(short).tolist():
+            values[i] = text_hash(texts[i])
         digests = np.array([text_digest(text) for text in texts], dtype=np.uint64)
         return Fingerprints(values=values, digests=digests, short=short)
+
+    def explain(self, text: str) -> Explanation:
+        """Return what the fingerprint of a text is made of."""
+        points, _ = self._points([text])
+        route, starts, stops, weights, source = kernel.features_of(
+            self._lexicon, points, self._options
+        )
+        features = (
+            (_text(source[start:stop]), float(weight))
+            for start, stop, weight in zip(starts, stops, weights, strict=True)
+        )
+        return Explanation(tuple(self.tokens(text)), _ROUTES[route], tuple(features))
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text, as `jieba.lcut` gives them."""
+        points, _ = self._points([text])
+        starts = kernel.tokens_of(self._lexicon, points)
+        prepared = _text(points)
+        return [prepared[a:b] for a, b in pairwise(starts)]
+
+    def _points(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the code points of prepared texts, one after the other, and their offsets."""
+        if self._stem is not None:
+            texts = [self._stem(text) for text in texts]
+        points, offsets = points_of("".join(texts)), offsets_of(texts)
+        return (points if self._fold is None else fold(points, self._fold)), offsets
+
+
+def _text(points: NDArray[np.uint32]) -> str:
+    return points.tobytes().decode("utf-32-le", "surrogatepass")

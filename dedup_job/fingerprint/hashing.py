@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native
+
+XXH64, POLYNOMIAL = 0, 1
+
+_P1 = np.uint64(0x9E3779B185EBCA87)
+_P2 = np.uint64(0xC2B2AE3D27D4EB4F)
+_P3 = np.uint64(0x165667B19E3779F9)
+_P4 = np.uint64(0x85EBCA77C2B2AE63)
+_P5 = np.uint64(0x27D4EB2F165667C5)
+_POLYNOMIAL_PRIME = np.uint64(1000003)
 
 
 def text_hash(text: str) -> int:
@@ -22,3 +35,120 @@ def is_text_hash(fingerprint: int, text: str) -> bool:
     tokens equals the hash of the whole text by chance has probability 2**-64.
     """
     return fingerprint == text_hash(text)
+
+
+@native
+def hash_points(
+    points: NDArray[np.uint32], start: int, stop: int, kind: int, buffer: NDArray[np.uint8]
+) -> np.uint64:
+    """Hash points[start:stop], code points, by xxh64 of their UTF-8 or by the polynomial.
+
+    buffer: uint8 of at least 4 * (stop - start), overwritten.
+    """
+    if kind == POLYNOMIAL:
+        return _polynomial(points, start, stop)
+    return _xxh64(buffer, _encode(points, start, stop, buffer))
+
+
+@native
+def hash_all(
+    points: NDArray[np.uint32], offsets: NDArray[np.int64], kind: int
+) -> NDArray[np.uint64]:
+    """Hash n non-empty words, points[offsets[i]:offsets[i + 1]] each; uint64 (n,)."""
+    n = offsets.shape[0] - 1
+    hashes = np.empty(n, dtype=np.uint64)
+    for i in range(n):
+        buffer = np.empty(4 * (offsets[i + 1] - offsets[i]), dtype=np.uint8)
+        hashes[i] = hash_points(points, offsets[i], offsets[i + 1], kind, buffer)
+    return hashes
+
+
+@inlined
+def _polynomial(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
+    """Compute x * 1000003 ^ c, as CPython 2 hashed strings and many simhash packages still do.
+
+    They compute it over 128 bits and cut to 64; the lower bits never depend on the higher ones.
+    """
+    x = np.uint64(points[start]) << np.uint64(7)
+    for i in range(start, stop):
+        x = (x * _POLYNOMIAL_PRIME) ^ np.uint64(points[i])
+    return x ^ np.uint64(stop - start)
+
+
+@native
+def _encode(points: NDArray[np.uint32], start: int, stop: int, buffer: NDArray[np.uint8]) -> int:
+    """Write UTF-8 (RFC 3629; lone surrogates as three bytes) and return its length."""
+    n = 0
+    for i in range(start, stop):
+        c = points[i]
+        if c < 0x80:
+            buffer[n] = c
+            n += 1
+        elif c < 0x800:
+            buffer[n] = 0xC0 | (c >> 6)
+            buffer[n + 1] = 0x80 | (c & 0x3F)
+            n += 2
+        elif c < 0x10000:
+            buffer[n] = 0xE0 | (c >> 12)
+            buffer[n + 1] = 0x80 | ((c >> 6) & 0x3F)
+            buffer[n + 2] = 0x80 | (c & 0x3F)
+            n += 3
+        else:
+            buffer[n] = 0xF0 | (c >> 18)
+            buffer[n + 1] = 0x80 | ((c >> 12) & 0x3F)
+            buffer[n + 2] = 0x80 | ((c >> 6) & 0x3F)
+            buffer[n + 3] = 0x80 | (c & 0x3F)
+            n += 4
+    return n
+
+
+@inlined
+def _rotated(x: np.uint64, bits: int) -> np.uint64:
+    return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
+
+
+@inlined
+def _read(buffer: NDArray[np.uint8], at: int, count: int) -> np.uint64:
+    x = np.uint64(0)
+    for i in range(count):
+        x |= np.uint64(buffer[at + i]) << np.uint64(8 * i)
+    return x
+
+
+@inlined
+def _round(accumulator: np.uint64, lane: np.uint64) -> np.uint64:
+    return _rotated(accumulator + lane * _P2, 31) * _P1
+
+
+@native
+def _xxh64(buffer: NDArray[np.uint8], length: int) -> np.uint64:
+    """XXH64 with seed 0: xxHash specification 0.1.1, Yann Collet, section "XXH64"."""
+    at = 0
+    if length >= 32:
+        v1, v2, v3, v4 = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
+        while at + 32 <= length:
+            v1 = _round(v1, _read(buffer, at, 8))
+            v2 = _round(v2, _read(buffer, at + 8, 8))
+            v3 = _round(v3, _read(buffer, at + 16, 8))
+            v4 = _round(v4, _read(buffer, at + 24, 8))
+            at += 32
+        h = _rotated(v1, 1) + _rotated(v2, 7) + _rotated(v3, 12) + _rotated(v4, 18)
+        h = (h ^ _round(np.uint64(0), v1)) * _P1 + _P4
+        h = (h ^ _round(np.uint64(0), v2)) * _P1 + _P4
+        h = (h ^ _round(np.uint64(0), v3)) * _P1 + _P4
+        h = (h ^ _round(np.uint64(0), v4)) * _P1 + _P4
+    else:
+        h = _P5
+    h += np.uint64(length)
+    while at + 8 <= length:
+        h = _rotated(h ^ _round(np.uint64(0), _read(buffer, at, 8)), 27) * _P1 + _P4
+        at += 8
+    if at + 4 <= length:
+        h = _rotated(h ^ (_read(buffer, at, 4) * _P1), 23) * _P2 + _P3
+        at += 4
+    while at < length:
+        h = _rotated(h ^ (np.uint64(buffer[at]) * _P5), 11) * _P1
+        at += 1
+    h = (h ^ (h >> np.uint64(33))) * _P2
+    h = (h ^ (h >> np.uint64(29))) * _P3
+    return h ^ (h >> np.uint64(32))

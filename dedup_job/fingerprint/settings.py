@@ -1,6 +1,26 @@
 """Settings of the fingerprint stage."""
 
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Weighting(StrEnum):
+    """What a chosen keyword counts."""
+
+    TFIDF = "tfidf"
+    LEVELS = "levels"
+    UNIFORM = "uniform"
+
+
+class TokenHash(StrEnum):
+    """How a token becomes 64 bits."""
+
+    XXH64 = "xxh64"
+    POLYNOMIAL = "polynomial"
 
 
 class FingerprintSettings(BaseModel):
@@ -9,20 +29,56 @@ class FingerprintSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     top_k: int = Field(
-        default=30, ge=0, le=4096, description="keywords with the largest weight used; 0 = all"
+        default=30, ge=0, le=4096, description="keywords with the largest TF-IDF used; 0 = all"
     )
     min_features: int = Field(
-        default=5,
+        default=5, ge=2, le=4096, description="with fewer keywords a text goes by its n-grams"
+    )
+    ngram: int = Field(
+        default=3,
+        ge=0,
+        le=8,
+        description="characters in an n-gram, for texts with few words or of scripts that jieba "
+        "does not segment; 0 = off",
+    )
+    min_ngrams: int = Field(
+        default=16,
         ge=2,
         le=4096,
-        description="a text with fewer keywords is short: compared by its exact text only",
+        description="with fewer n-grams a text is short: compared by its exact text only",
     )
+    weighting: Weighting = Field(
+        default=Weighting.TFIDF,
+        description="tfidf = jieba's; levels = 1 to 5 by share of the largest; uniform = 1",
+    )
+    hash: TokenHash = Field(
+        default=TokenHash.XXH64,
+        description="of a token: xxh64 of its UTF-8, or the classic polynomial x*1000003 ^ c",
+    )
+    user_dictionary: Path | None = Field(
+        default=None, description="more words, in jieba's format: word [frequency] [tag]"
+    )
+    stop_words: Path | None = Field(
+        default=None, description="words not to be used, one a line, besides jieba's own"
+    )
+    idf: Path | None = Field(
+        default=None, description="weights of words in place of jieba's: word weight (dedup idf)"
+    )
+    stem: bool = Field(default=False, description="reduce English words to their stem (Snowball)")
+    single_characters: bool = Field(
+        default=False, description="use tokens of one letter or Han character, too"
+    )
+    digits: bool = Field(
+        default=True, description="use tokens of digits only, such as 2024 or 3.5%"
+    )
+    fold_case: bool = Field(default=False, description="take A for a")
+    fold_width: bool = Field(default=False, description="take full-width Ａ１ for A1")
 
     @model_validator(mode="after")
-    def _some_text_is_not_short(self) -> "FingerprintSettings":
+    def _some_text_has_enough(self) -> FingerprintSettings:
         if 0 < self.top_k < self.min_features:
             raise ValueError(
-                f"top_k {self.top_k} is below min_features {self.min_features}, so every text "
-                "would be short and near duplicates never be found"
+                f"top_k {self.top_k} is below min_features {self.min_features}, so no text would "
+                "ever have enough keywords"
             )
         return self

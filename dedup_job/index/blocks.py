@@ -8,8 +8,9 @@ section 3, and multi-index hashing, Norouzi, Punjani, Fleet (CVPR 2012), section
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native
 
 BLOCKS = 4
 BLOCK_BITS = 16
@@ -17,7 +18,7 @@ MAX_DISTANCE = 2 * BLOCKS - 1  # one flipped bit a block is probed at most
 _END = np.int32(-1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _popcount(x: np.uint64) -> np.uint64:
     # the well-known parallel count; LLVM turns it into one instruction where there is one
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -26,12 +27,12 @@ def _popcount(x: np.uint64) -> np.uint64:
     return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _block(x: np.uint64, b: int) -> np.uint64:
     return (x >> np.uint64(BLOCK_BITS * b)) & np.uint64(0xFFFF)
 
 
-@njit(cache=True, nogil=True)
+@native
 def _insert(
     heads: NDArray[np.int32],
     links: NDArray[np.int32],
@@ -46,7 +47,7 @@ def _insert(
             heads[b, bucket] = slot
 
 
-@njit(cache=True, nogil=True)
+@native
 def _search(
     heads: NDArray[np.int32],
     links: NDArray[np.int32],

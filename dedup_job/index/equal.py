@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dedup_job.compiled import native
 
 _FREE = np.int32(-1)
 
 
-@njit(cache=True, nogil=True)
+@native
 def _find(
     table: NDArray[np.int32],
     values: NDArray[np.uint64],
@@ -27,7 +28,7 @@ def _find(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@native
 def _insert(table: NDArray[np.int32], digests: NDArray[np.uint64], start: int, stop: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for slot in range(start, stop):

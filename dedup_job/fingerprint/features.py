@@ -1,0 +1,295 @@
+"""Tokens -> weighted features of one text: distinct tokens with TF-IDF, or character n-grams."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native
+from dedup_job.fingerprint.hashing import XXH64, hash_points
+from dedup_job.fingerprint.lexicon import (
+    ALPHANUMERIC,
+    HAN,
+    LETTER,
+    STOP_WORD,
+    Lexicon,
+)
+from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
+from dedup_job.fingerprint.trie import ABSENT, PLANE, find, key_shift
+
+TFIDF, LEVELS, UNIFORM = 0, 1, 2
+_LEVELS = 5
+_SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
+_A, _Z, _TO_LOWER = 65, 90, 32
+_ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HASHED = np.uint64(1) << np.uint64(63)
+
+
+class Options(NamedTuple):
+    """Settings as the native code takes them."""
+
+    top_k: int
+    min_features: int
+    weighting: int
+    hash_kind: int
+    singles: bool
+    digits: bool
+    ngram: int
+    min_ngrams: int
+
+
+class Features(NamedTuple):
+    """Room for the distinct features of one text, in order of first appearance.
+
+    start, stop: where the feature first stands in the points; node: in the trie or -1; frequency,
+    idf: of it; weight: of the chosen ones; order: the chosen ones, heaviest first. slot, stamp,
+    key: a hash table whose entries are valid if stamped with the number of the text.
+    """
+
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    node: NDArray[np.int32]
+    frequency: NDArray[np.float64]
+    idf: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    order: NDArray[np.int64]
+    slot: NDArray[np.int32]
+    stamp: NDArray[np.int64]
+    key: NDArray[np.uint64]
+    bytes: NDArray[np.uint8]
+
+
+@native
+def make_features(n: int) -> Features:
+    """Return room for texts of up to n characters."""
+    slots = 16
+    while slots < 2 * n:
+        slots *= 2
+    return Features(
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int32),
+        np.empty(n + 1, dtype=np.float64),
+        np.empty(n + 1, dtype=np.float64),
+        np.empty(n + 1, dtype=np.float64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(slots, dtype=np.int32),
+        np.full(slots, -1, dtype=np.int64),
+        np.empty(slots, dtype=np.uint64),
+        np.empty(4 * n + 8, dtype=np.uint8),
+    )
+
+
+@native
+def count_words(
+    lexicon: Lexicon,
+    points: NDArray[np.uint32],
+    tokens: int,
+    scratch: Scratch,
+    options: Options,
+    room: Features,
+    text: int,
+) -> int:
+    """Count the distinct tokens of a segmented text; return how many there are."""
+    first, edges, filter_ = lexicon.first, lexicon.edges, lexicon.filter
+    idf = lexicon.idf
+    classes, median, shift = lexicon.classes, lexicon.constants[1], key_shift(lexicon.edges)
+    starts, nodes = scratch.starts, scratch.nodes
+    f_start, f_stop, f_node = room.start, room.stop, room.node
+    f_frequency, f_idf = room.frequency, room.idf
+    slot, stamp, key_at, buffer = room.slot, room.stamp, room.key, room.bytes
+    singles, digits = options.singles, options.digits
+    mask = _mask(starts[tokens] - starts[0], slot.shape[0])
+    found = 0
+    for t in range(tokens):
+        start, stop, node = starts[t], starts[t + 1], nodes[t]
+        if stop - start == 1:
+            if not singles or not _is_letter(classes, points[start]):
+                continue
+            node = first[points[start]]
+        elif node == OUTSIDE:
+            continue
+        if node >= 0:
+            key = np.uint64(node)
+        else:
+            key = hash_points(points, start, stop, XXH64, buffer) | _HASHED
+        place = (key * _MIX >> np.uint64(20)) & mask
+        while stamp[place] == text and key_at[place] != key:
+            place = (place + np.uint64(1)) & mask
+        if stamp[place] == text:
+            f_frequency[slot[place]] += 1.0
+            continue
+        stamp[place], key_at[place], slot[place] = text, key, found
+        weight = idf[node] if node >= 0 else median
+        if _has_upper(points, start, stop):
+            # stop words are looked up in lower case, weights as written
+            lower = _find_lower(first, edges, filter_, shift, points, start, stop)
+            if lower >= 0 and idf[lower] == STOP_WORD:
+                weight = STOP_WORD
+        if not digits and _is_number(points, start, stop):
+            weight = STOP_WORD
+        f_start[found], f_stop[found], f_node[found] = start, stop, node
+        f_frequency[found], f_idf[found] = 1.0, weight
+        found += 1
+    return found
+
+
+@native
+def count_ngrams(
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    n: int,
+    packed: NDArray[np.uint32],
+    room: Features,
+    text: int,
+) -> int:
+    """Count distinct n-grams of the characters other than white space; return how many.
+
+    Writes the characters to `packed`, to which the features' places then refer.
+    """
+    length = 0
+    for i in range(start, stop):
+        if not _is_blank(points[i]):
+            packed[length] = points[i]
+            length += 1
+    f_start, f_stop, f_node = room.start, room.stop, room.node
+    f_frequency, f_idf = room.frequency, room.idf
+    slot, stamp, key_at, buffer = room.slot, room.stamp, room.key, room.bytes
+    mask = _mask(length, slot.shape[0])
+    found = 0
+    for i in range(length - n + 1):
+        key = hash_points(packed, i, i + n, XXH64, buffer)
+        place = (key >> np.uint64(20)) & mask
+        while stamp[place] == text and key_at[place] != key:
+            place = (place + np.uint64(1)) & mask
+        if stamp[place] == text:
+            f_frequency[slot[place]] += 1.0
+            continue
+        stamp[place], key_at[place], slot[place] = text, key, found
+        f_start[found], f_stop[found], f_node[found] = i, i + n, ABSENT
+        f_frequency[found], f_idf[found] = 1.0, 1.0
+        found += 1
+    return found
+
+
+@native
+def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
+    """Weigh the features and choose the heaviest; return how many.
+
+    TF-IDF as in `jieba.analyse.extract_tags`: count * (idf / number of all tokens counted), ties
+    in order of first appearance. LEVELS cuts a weight to five classes by its share of the largest,
+    UNIFORM gives all that were chosen the same weight.
+    """
+    frequency, idf, weight, order = room.frequency, room.idf, room.weight, room.order
+    total = 0.0
+    for i in range(found):
+        if idf[i] != STOP_WORD:
+            total += frequency[i]
+    rated = 0
+    for i in range(found):
+        if idf[i] != STOP_WORD:
+            weight[i] = frequency[i] * (idf[i] / total)
+            order[rated] = i
+            rated += 1
+    chosen = rated if top_k == 0 or rated < top_k else top_k
+    if chosen > _SORTED_WHOLE:
+        by_weight = np.argsort(-weight[order[:rated]], kind="mergesort")
+        order[:rated] = order[:rated][by_weight]
+    else:
+        _keep_heaviest(weight, order, rated, chosen)
+    if weighting != TFIDF and chosen > 0:
+        largest = weight[order[0]]
+        for i in range(chosen):
+            share = weight[order[i]] / largest
+            weight[order[i]] = max(np.ceil(_LEVELS * share), 1.0) if weighting == LEVELS else 1.0
+    return chosen
+
+
+@native
+def _keep_heaviest(
+    weight: NDArray[np.float64], order: NDArray[np.int64], rated: int, chosen: int
+) -> None:
+    """Bring the heaviest to the front of order by insertion, stable."""
+    for i in range(rated):
+        feature = order[i]
+        w = weight[feature]
+        if i < chosen:
+            place = i
+        elif w > weight[order[chosen - 1]]:
+            place = chosen - 1
+        else:
+            continue
+        while place > 0 and weight[order[place - 1]] < w:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = feature
+
+
+@inlined
+def _mask(length: int, slots: int) -> np.uint64:
+    """Return the mask of a table large enough for a text: a short one stays in the cache."""
+    size = 16
+    while size < 2 * length and size < slots:
+        size *= 2
+    return np.uint64(size - 1)
+
+
+@inlined
+def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
+    return point < PLANE and classes[point] in (HAN, ALPHANUMERIC, LETTER)
+
+
+@inlined
+def _is_blank(point: int) -> bool:
+    return (
+        point == 0x20
+        or 0x09 <= point <= 0x0D
+        or 0x1C <= point <= 0x1F
+        or point == 0x85
+        or point == 0xA0
+        or point == 0x1680
+        or 0x2000 <= point <= 0x200A
+        or point == 0x2028
+        or point == 0x2029
+        or point == 0x202F
+        or point == 0x205F
+        or point == 0x3000
+    )
+
+
+@inlined
+def _has_upper(points: NDArray[np.uint32], start: int, stop: int) -> bool:
+    for i in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
+        if _A <= points[i] <= _Z:
+            return True
+    return False
+
+
+@inlined
+def _is_number(points: NDArray[np.uint32], start: int, stop: int) -> bool:
+    for i in range(start, stop):
+        p = points[i]
+        if not (_ZERO <= p <= _NINE or p in (_DOT, _PERCENT)):
+            return False
+    return True
+
+
+@native
+def _find_lower(
+    first: NDArray[np.int32],
+    edges: NDArray[np.uint64],
+    filter_: NDArray[np.uint8],
+    shift: np.uint64,
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+) -> int:
+    lower = points[start:stop].copy()
+    for i in range(stop - start):
+        if _A <= lower[i] <= _Z:
+            lower[i] += _TO_LOWER
+    return find(first, edges, filter_, shift, lower, 0, stop - start)

@@ -1,0 +1,118 @@
+"""The lexicon on disk: built once, kept in the user's cache folder.
+
+The only file access of the numeric part. A file is named by a digest of all that it was made from,
+written aside and renamed, so two processes may build it at once; numpy's archive holds a CRC of
+each array, and a damaged file is built anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from zlib import error as ZlibError  # noqa: N812
+
+import numpy as np
+import xxhash
+from platformdirs import user_cache_path
+
+from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
+from dedup_job.fingerprint.settings import FingerprintSettings
+from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
+
+FORMAT = 1
+log = logging.getLogger("dedup")
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, ZlibError)
+
+
+def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
+    """Return the lexicon for these settings, from the cache or built (some seconds).
+
+    `notify` is told before something takes long. Raises ConfigurationError for a bad word list.
+    """
+    for path, check in (
+        (settings.user_dictionary, check_user_dictionary),
+        (settings.stop_words, read_stop_words),
+        (settings.idf, read_idf),
+    ):
+        if path is not None:
+            check(path)
+    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.npz"
+    lexicon = _read(file)
+    if lexicon is None:
+        notify("building the dictionary's tables, once (under a minute)")
+        lexicon = _build(settings)
+        _write(file, lexicon)
+    return lexicon
+
+
+def _digest(settings: FingerprintSettings) -> str:
+    """Digest everything that the tables are made from."""
+    digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
+    for path in (*_jieba_files(), settings.user_dictionary, settings.stop_words, settings.idf):
+        digest.update(b"\0none" if path is None else b"\0file" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _jieba_files() -> list[Path]:
+    """Return jieba's data, found without the second that importing it takes."""
+    spec = importlib.util.find_spec("jieba")
+    folder = Path((spec and spec.origin) or "").parent
+    model = [folder / "finalseg" / f"prob_{name}.py" for name in ("start", "trans", "emit")]
+    return [folder / "dict.txt", folder / "analyse" / "idf.txt", *model]
+
+
+def _build(settings: FingerprintSettings) -> Lexicon:
+    import jieba
+    from jieba import finalseg
+    from jieba.analyse.tfidf import KeywordExtractor
+
+    jieba.setLogLevel(logging.CRITICAL)
+    tokenizer = jieba.Tokenizer()
+    # not initialize(): its cache is a file that anyone may write, in the temporary folder
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    former = set(finalseg.Force_Split_Words)
+    try:
+        if settings.user_dictionary is not None:
+            tokenizer.load_userdict(str(settings.user_dictionary))
+        split = finalseg.Force_Split_Words - former
+    finally:
+        finalseg.Force_Split_Words.intersection_update(former)  # it is global
+    stop_words = set(KeywordExtractor.STOP_WORDS)
+    if settings.stop_words is not None:
+        stop_words.update(read_stop_words(settings.stop_words))
+    hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
+    idf = read_idf(settings.idf or _jieba_files()[1])
+    return build_lexicon(tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split)
+
+
+def _read(file: Path) -> Lexicon | None:
+    """Return the lexicon in the file, None if it is not there or damaged."""
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            return Lexicon(**{name: archive[name] for name in Lexicon._fields})
+    except FileNotFoundError:
+        return None
+    except _DAMAGED as e:
+        log.warning("%s is damaged (%s) and will be built anew", file, type(e).__name__)
+        return None
+
+
+def _write(file: Path, lexicon: Lexicon) -> None:
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as stream:
+            np.savez(stream, **lexicon._asdict())
+        partial.replace(file)
+    except OSError as e:
+        partial.unlink(missing_ok=True) if os.access(file.parent, os.W_OK) else None
+        log.warning(
+            "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",
+            file.parent,
+            e.strerror,
+        )

@@ -1,0 +1,59 @@
+"""What is done to a text before it is segmented: folding of case and width, stemming."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import native
+from dedup_job.fingerprint.trie import PLANE
+
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000
+
+
+def fold_table(case: bool, width: bool) -> NDArray[np.uint16] | None:
+    """Return what each character of the basic plane becomes, uint16 (65536,); None: itself.
+
+    width: the full-width forms of ASCII (Unicode block FF00). case: lower case where it is one
+    character.
+    """
+    if not case and not width:
+        return None
+    table = np.arange(PLANE, dtype=np.uint32)
+    if width:
+        table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
+        table[_WIDE_SPACE] = ord(" ")
+    if case:
+        lowered = [chr(point).lower() for point in table]
+        table = np.array(
+            [
+                ord(low) if len(low) == 1 and ord(low) < PLANE else point
+                for low, point in zip(lowered, table, strict=True)
+            ]
+        )
+    return table.astype(np.uint16)
+
+
+@native
+def fold(points: NDArray[np.uint32], table: NDArray[np.uint16]) -> NDArray[np.uint32]:
+    """Return the code points folded by the table."""
+    folded = np.empty_like(points)
+    for i in range(points.shape[0]):
+        folded[i] = table[points[i]] if points[i] < PLANE else points[i]
+    return folded
+
+
+def stemmer() -> Callable[[str], str]:
+    """Return a function that reduces the English words of a text to their stems, in lower case.
+
+    Porter's second stemmer, as the Snowball project keeps it.
+    """
+    import snowballstemmer
+
+    stem = functools.lru_cache(maxsize=1 << 16)(snowballstemmer.stemmer("english").stemWord)
+    return lambda text: _WORD.sub(lambda match: stem(match[0].lower()), text)

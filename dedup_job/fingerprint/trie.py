@@ -1,0 +1,182 @@
+"""Words as a trie in flat arrays: the first character by a direct table, then open addressing.
+
+Nodes are numbered from 0. An edge is one row of two words of 64 bits, so that a step touches one
+cache line: parent + 1 (24 bits), code point (16), child (24); then the child's log probability.
+Only characters of the basic plane lead anywhere: jieba segments no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native
+
+PLANE = 0x10000
+ABSENT = -1
+MOST_NODES = (1 << 24) - 2
+NO_WORD = 1.0  # in place of a log probability, which is never above 0
+_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)  # Knuth, TAOCP 3, section 6.4
+_CHILD_BITS = np.uint64(24)
+_CHILD = np.uint64(0xFFFFFF)
+_LOAD = 0.6
+
+
+class Trie(NamedTuple):
+    """first: int32 (65536,), node of each first character or -1; edges: uint64 (slots, 2).
+
+    The second column of edges holds float64 bits. filter: uint8, 4 bits a slot, set where an edge
+    hashes to: most steps lead nowhere, and this half megabyte that says so stays in the cache.
+    """
+
+    first: NDArray[np.int32]
+    edges: NDArray[np.uint64]
+    filter: NDArray[np.uint8]
+
+
+def points_of(text: str) -> NDArray[np.uint32]:
+    """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def offsets_of(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return where each text begins in all of them joined, and the end: int64 (n + 1,)."""
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return offsets
+
+
+def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
+    """Return the trie of non-empty words of the basic plane, each word's node, and node count.
+
+    Raises ValueError where there are more than MOST_NODES nodes.
+    """
+    points, offsets = points_of("".join(words)), offsets_of(words)
+    nodes = np.empty(len(words), dtype=np.int32)
+    slots = 1 << 10
+    while slots * _LOAD <= 2 * MOST_NODES:
+        first = np.full(PLANE, ABSENT, dtype=np.int32)
+        edges = np.zeros((slots, 2), dtype=np.uint64)
+        count = _build(points, offsets, first, edges, nodes, min(int(slots * _LOAD), MOST_NODES))
+        if count >= 0:
+            return Trie(first, edges, _build_filter(edges)), nodes, count
+        slots *= 2
+    raise ValueError(f"the words need more than {MOST_NODES:,} trie nodes")
+
+
+def set_probabilities(edges: NDArray[np.uint64], by_node: NDArray[np.float64]) -> None:
+    """Write each node's log probability, float64 (n,), beside the edge that leads to it."""
+    used = edges[:, 0] != 0
+    edges.view(np.float64)[used, 1] = by_node[(edges[used, 0] & _CHILD).astype(np.int64)]
+
+
+@native
+def _build(
+    points: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    first: NDArray[np.int32],
+    edges: NDArray[np.uint64],
+    nodes: NDArray[np.int32],
+    limit: int,
+) -> int:
+    """Insert all words; return the number of nodes, -1 where there would be more than limit."""
+    shift = key_shift(edges)
+    mask = np.uint64(edges.shape[0] - 1)
+    count = 0
+    for word in range(nodes.shape[0]):
+        start = offsets[word]
+        if first[points[start]] < 0:
+            first[points[start]] = count
+            count += 1
+        node = first[points[start]]
+        for i in range(start + 1, offsets[word + 1]):
+            key = _key(node, points[i])
+            place = (key * _FIBONACCI) >> shift
+            while edges[place, 0] != 0 and edges[place, 0] >> _CHILD_BITS != key:
+                place = (place + np.uint64(1)) & mask
+            if edges[place, 0] == 0:
+                if count >= limit:
+                    return -1
+                edges[place, 0] = (key << _CHILD_BITS) | np.uint64(count)
+                count += 1
+            node = np.int32(edges[place, 0] & _CHILD)
+        nodes[word] = node
+    return count
+
+
+@native
+def _build_filter(edges: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    bits = np.zeros(edges.shape[0] // 2, dtype=np.uint8)
+    shift = key_shift(edges)
+    for row in range(edges.shape[0]):
+        if edges[row, 0] != 0:
+            bit = ((edges[row, 0] >> _CHILD_BITS) * _FIBONACCI) >> (shift - np.uint64(2))
+            bits[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
+    return bits
+
+
+@inlined
+def _key(node: int, point: int) -> np.uint64:
+    return (np.uint64(node + 1) << np.uint64(16)) | np.uint64(point)
+
+
+@native
+def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
+    """Return by how much a hashed key is shifted to address the table."""
+    bits = 0
+    while (1 << bits) < edges.shape[0]:
+        bits += 1
+    return np.uint64(64 - bits)
+
+
+@inlined
+def place_of(
+    edges: NDArray[np.uint64],
+    filter_: NDArray[np.uint8],
+    shift: np.uint64,
+    node: int,
+    point: int,
+) -> int:
+    """Return the row of the edge that `point` leads along from `node`, -1 if none."""
+    key = _key(node, point)
+    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))
+    if not (filter_[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1):
+        return ABSENT
+    place = bit >> np.uint64(2)
+    mask = np.uint64(edges.shape[0] - 1)
+    edge = edges[place, 0]
+    while edge >> _CHILD_BITS != key:
+        if edge == 0:
+            return ABSENT
+        place = (place + np.uint64(1)) & mask
+        edge = edges[place, 0]
+    return int(place)
+
+
+@inlined
+def child_at(edges: NDArray[np.uint64], place: int) -> int:
+    """Return the node that the edge in a row leads to."""
+    return int(edges[place, 0] & _CHILD)
+
+
+@inlined
+def find(
+    first: NDArray[np.int32],
+    edges: NDArray[np.uint64],
+    filter_: NDArray[np.uint8],
+    shift: np.uint64,
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+) -> int:
+    """Return the node of points[start:stop], characters of the basic plane, -1 if none."""
+    node = int(first[points[start]])
+    i = start + 1
+    while i < stop and node >= 0:
+        place = place_of(edges, filter_, shift, node, points[i])
+        node = child_at(edges, place) if place >= 0 else ABSENT
+        i += 1
+    return node

@@ -1,0 +1,81 @@
+"""Word lists that a user gives: read, and checked line by line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from dedup_job.errors import ConfigurationError
+
+_SHOWN = 10
+_USER_WORD = re.compile(r"\S+( [0-9]+)?( [a-z]+)?")
+
+
+def read_idf(path: Path) -> dict[str, float]:
+    """Read an IDF file, `word weight` on each line; ConfigurationError lists the bad lines."""
+    weights: dict[str, float] = {}
+    problems = []
+    for number, line in _lines(path):
+        word, _, figure = line.strip().partition(" ")
+        try:
+            weight = float(figure)
+        except ValueError:
+            weight = math.nan
+        if not word or not math.isfinite(weight) or weight <= 0:
+            problems.append(_problem(path, number, line, "a word, a space and a weight above 0"))
+            continue
+        weights[word] = weight
+    if not problems and not weights:
+        problems = [f"{path} holds no weights; expected lines such as: 化学 6.25"]
+    _raise_if(problems)
+    return weights
+
+
+def read_stop_words(path: Path) -> list[str]:
+    """Read a word from each line; ConfigurationError lists lines with more than a word."""
+    words, problems = [], []
+    for number, line in _lines(path):
+        if len(line.split()) != 1:
+            problems.append(_problem(path, number, line, "one word"))
+        words.append(line.strip())
+    _raise_if(problems)
+    return words
+
+
+def check_user_dictionary(path: Path) -> None:
+    """Check a dictionary in jieba's format; ConfigurationError lists the bad lines."""
+    _raise_if(
+        [
+            _problem(
+                path, number, line, "a word without spaces, then a frequency and a tag, if any"
+            )
+            for number, line in _lines(path)
+            if not _USER_WORD.fullmatch(line.strip().lstrip("\ufeff"))
+        ]
+    )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold something, with their number from 1."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
+    except UnicodeDecodeError as e:
+        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            yield number, line
+
+
+def _problem(path: Path, number: int, line: str, expected: str) -> str:
+    return f"{path}, line {number}: {line[:60]!r}, expected {expected}"
+
+
+def _raise_if(problems: list[str]) -> None:
+    if len(problems) > _SHOWN:
+        problems = [*problems[:_SHOWN], f"... and {len(problems) - _SHOWN:,} lines more"]
+    if problems:
+        raise ConfigurationError(problems)
