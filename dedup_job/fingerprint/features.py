@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
-from dedup_job.fingerprint.hashing import XXH64, hash_points
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
     HAN,
@@ -25,6 +24,7 @@ _SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
 _A, _Z, _TO_LOWER = 65, 90, 32
 _ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_FNV_BASIS, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _HASHED = np.uint64(1) << np.uint64(63)
 
 
@@ -45,8 +45,8 @@ class Features(NamedTuple):
     """Room for the distinct features of one text, in order of first appearance.
 
     start, stop: where the feature first stands in the points; node: in the trie or -1; frequency,
-    idf: of it; weight: of the chosen ones; order: the chosen ones, heaviest first. slot, stamp,
-    key: a hash table whose entries are valid if stamped with the number of the text.
+    idf: of it; place: in the hash table; weight: of the chosen ones; order: the chosen ones,
+    heaviest first. key, slot: a hash table, key 0 where it is free, which is left free.
     """
 
     start: NDArray[np.int64]
@@ -54,11 +54,11 @@ class Features(NamedTuple):
     node: NDArray[np.int32]
     frequency: NDArray[np.float64]
     idf: NDArray[np.float64]
+    place: NDArray[np.uint64]
     weight: NDArray[np.float64]
     order: NDArray[np.int64]
-    slot: NDArray[np.int32]
-    stamp: NDArray[np.int64]
     key: NDArray[np.uint64]
+    slot: NDArray[np.int32]
     bytes: NDArray[np.uint8]
 
 
@@ -74,11 +74,11 @@ def make_features(n: int) -> Features:
         np.empty(n + 1, dtype=np.int32),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.float64),
+        np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.int64),
+        np.zeros(slots, dtype=np.uint64),
         np.empty(slots, dtype=np.int32),
-        np.full(slots, -1, dtype=np.int64),
-        np.empty(slots, dtype=np.uint64),
         np.empty(4 * n + 8, dtype=np.uint8),
     )
 
@@ -91,7 +91,6 @@ def count_words(
     scratch: Scratch,
     options: Options,
     room: Features,
-    text: int,
 ) -> int:
     """Count the distinct tokens of a segmented text; return how many there are."""
     first, edges, filter_ = lexicon.first, lexicon.edges, lexicon.filter
@@ -100,9 +99,9 @@ def count_words(
     starts, nodes = scratch.starts, scratch.nodes
     f_start, f_stop, f_node = room.start, room.stop, room.node
     f_frequency, f_idf = room.frequency, room.idf
-    slot, stamp, key_at, buffer = room.slot, room.stamp, room.key, room.bytes
+    key_at, slot, f_place = room.key, room.slot, room.place
     singles, digits = options.singles, options.digits
-    mask = _mask(starts[tokens] - starts[0], slot.shape[0])
+    mask = _mask(tokens, slot.shape[0])
     found = 0
     for t in range(tokens):
         start, stop, node = starts[t], starts[t + 1], nodes[t]
@@ -112,17 +111,14 @@ def count_words(
             node = first[points[start]]
         elif node == OUTSIDE:
             continue
-        if node >= 0:
-            key = np.uint64(node)
-        else:
-            key = hash_points(points, start, stop, XXH64, buffer) | _HASHED
+        key = np.uint64(node + 1) if node >= 0 else _key(points, start, stop)
         place = (key * _MIX >> np.uint64(20)) & mask
-        while stamp[place] == text and key_at[place] != key:
+        while key_at[place] != 0 and key_at[place] != key:
             place = (place + np.uint64(1)) & mask
-        if stamp[place] == text:
+        if key_at[place] == key:
             f_frequency[slot[place]] += 1.0
             continue
-        stamp[place], key_at[place], slot[place] = text, key, found
+        key_at[place], slot[place], f_place[found] = key, found, place
         weight = idf[node] if node >= 0 else median
         if _has_upper(points, start, stop):
             # stop words are looked up in lower case, weights as written
@@ -134,6 +130,8 @@ def count_words(
         f_start[found], f_stop[found], f_node[found] = start, stop, node
         f_frequency[found], f_idf[found] = 1.0, weight
         found += 1
+    for f in range(found):
+        key_at[f_place[f]] = 0
     return found
 
 
@@ -145,7 +143,6 @@ def count_ngrams(
     n: int,
     packed: NDArray[np.uint32],
     room: Features,
-    text: int,
 ) -> int:
     """Count distinct n-grams of the characters other than white space; return how many.
 
@@ -158,21 +155,23 @@ def count_ngrams(
             length += 1
     f_start, f_stop, f_node = room.start, room.stop, room.node
     f_frequency, f_idf = room.frequency, room.idf
-    slot, stamp, key_at, buffer = room.slot, room.stamp, room.key, room.bytes
+    key_at, slot, f_place = room.key, room.slot, room.place
     mask = _mask(length, slot.shape[0])
     found = 0
     for i in range(length - n + 1):
-        key = hash_points(packed, i, i + n, XXH64, buffer)
+        key = _key(packed, i, i + n)
         place = (key >> np.uint64(20)) & mask
-        while stamp[place] == text and key_at[place] != key:
+        while key_at[place] != 0 and key_at[place] != key:
             place = (place + np.uint64(1)) & mask
-        if stamp[place] == text:
+        if key_at[place] == key:
             f_frequency[slot[place]] += 1.0
             continue
-        stamp[place], key_at[place], slot[place] = text, key, found
+        key_at[place], slot[place], f_place[found] = key, found, place
         f_start[found], f_stop[found], f_node[found] = i, i + n, ABSENT
         f_frequency[found], f_idf[found] = 1.0, 1.0
         found += 1
+    for f in range(found):
+        key_at[f_place[f]] = 0
     return found
 
 
@@ -227,6 +226,18 @@ def _keep_heaviest(
             order[place] = order[place - 1]
             place -= 1
         order[place] = feature
+
+
+@inlined
+def _key(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
+    """Return what tells tokens apart that the trie does not hold; above all nodes.
+
+    FNV-1a over code points, 63 bits (Fowler, Noll, Vo): only the chosen get the slower hash.
+    """
+    key = _FNV_BASIS
+    for i in range(start, stop):
+        key = (key ^ np.uint64(points[i])) * _FNV_PRIME
+    return (key ^ (key >> np.uint64(32))) | _HASHED
 
 
 @inlined
@@ -287,7 +298,7 @@ def _find_lower(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-) -> int:
+) -> np.int64:
     lower = points[start:stop].copy()
     for i in range(stop - start):
         if _A <= lower[i] <= _Z:

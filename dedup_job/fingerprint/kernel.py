@@ -44,7 +44,7 @@ def fingerprint_batch(
     routes = np.zeros(n, dtype=np.uint8)
     for i in range(n):
         route, chosen = find_features(
-            lexicon, points, offsets[i], offsets[i + 1], options, scratch, room, packed, i
+            lexicon, points, offsets[i], offsets[i + 1], options, scratch, room, packed
         )
         routes[i] = route
         if route == WHOLE:
@@ -64,7 +64,6 @@ def find_features(
     scratch: Scratch,
     room: Features,
     packed: NDArray[np.uint32],
-    text: int,
 ) -> tuple[int, int]:
     """Find the features of one text; return its route and how many were chosen.
 
@@ -72,14 +71,14 @@ def find_features(
     where there are enough; else none, and the text stands for itself.
     """
     tokens = segment(lexicon, points, start, stop, scratch)
-    found = count_words(lexicon, points, tokens, scratch, options, room, 2 * text)
+    found = count_words(lexicon, points, tokens, scratch, options, room)
     chosen = choose(found, room, options.top_k, options.weighting)
     if options.ngram == 0:
         return (WORDS if chosen >= options.min_features else WHOLE), chosen
     if chosen >= options.min_features and _is_jiebas(lexicon.classes, points, start, stop):
         return WORDS, chosen
     n = options.ngram
-    found = count_ngrams(points, start, stop, n, packed, room, 2 * text + 1)
+    found = count_ngrams(points, start, stop, n, packed, room)
     if found < options.min_ngrams:
         return WHOLE, 0
     for i in range(found):
@@ -130,7 +129,7 @@ def features_of(
     n = points.shape[0]
     scratch, room = make_scratch(n), make_features(n)
     packed = np.empty(n, dtype=np.uint32)
-    route, chosen = find_features(lexicon, points, 0, n, options, scratch, room, packed, 0)
+    route, chosen = find_features(lexicon, points, 0, n, options, scratch, room, packed)
     order = room.order[:chosen]
     source = packed if route == NGRAMS else points
     return route, room.start[order], room.stop[order], room.weight[order], source

@@ -77,7 +77,8 @@ def build_lexicon(
     split: Collection[str],
 ) -> Lexicon:
     """Build the arrays; `frequencies` and `total` are jieba's FREQ, prefixes included."""
-    known = _in_plane(frequencies)
+    # frequent words first: what is used together lies together
+    known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
     names = list(
         dict.fromkeys([*known, *_in_plane(idf), *_in_plane(stop_words), *_in_plane(split)])
     )

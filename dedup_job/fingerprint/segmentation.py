@@ -166,10 +166,10 @@ def _find_route(
     score[stop - start] = 0.0
     route[stop - start] = stop + 2  # as if a word began there: it ends the last run
     for k in range(stop - 1, start - 1, -1):
-        node = int(first[points[k]])
+        node = np.int64(first[points[k]])
         top = -np.inf
         end = k + 1
-        word = SINGLE
+        word = np.int64(SINGLE)
         if node >= 0:
             value = probability[node]
             x = k + 1
@@ -285,7 +285,7 @@ def _emit_words(
         if state in (_B, _S):
             begin = i
         if state in (_E, _S) or i + 1 == stop:
-            node = SINGLE
+            node = np.int64(SINGLE)
             if i + 1 - begin > 1:
                 node = find(first, edges, filter_, shift, points, begin, i + 1)
             if node >= 0 and split[node]:

@@ -86,12 +86,13 @@ def _build(
     shift = key_shift(edges)
     mask = np.uint64(edges.shape[0] - 1)
     count = 0
+    for word in range(nodes.shape[0]):  # all first characters side by side: they are used most
+        if first[points[offsets[word]]] < 0:
+            first[points[offsets[word]]] = count
+            count += 1
     for word in range(nodes.shape[0]):
         start = offsets[word]
-        if first[points[start]] < 0:
-            first[points[start]] = count
-            count += 1
-        node = first[points[start]]
+        node = np.int64(first[points[start]])
         for i in range(start + 1, offsets[word + 1]):
             key = _key(node, points[i])
             place = (key * _FIBONACCI) >> shift
@@ -102,7 +103,7 @@ def _build(
                     return -1
                 edges[place, 0] = (key << _CHILD_BITS) | np.uint64(count)
                 count += 1
-            node = np.int32(edges[place, 0] & _CHILD)
+            node = np.int64(edges[place, 0] & _CHILD)
         nodes[word] = node
     return count
 
@@ -119,7 +120,7 @@ def _build_filter(edges: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 @inlined
-def _key(node: int, point: int) -> np.uint64:
+def _key(node: np.int64, point: np.uint32) -> np.uint64:
     return (np.uint64(node + 1) << np.uint64(16)) | np.uint64(point)
 
 
@@ -133,33 +134,48 @@ def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
 
 
 @inlined
+def probe(
+    filter_: NDArray[np.uint8], shift: np.uint64, node: np.int64, point: np.uint32
+) -> tuple[np.uint64, np.uint64, bool]:
+    """Return the key of a step, its hash (two bits finer than a row), and what the filter says."""
+    key = _key(node, point)
+    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))
+    return key, bit, (filter_[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & np.uint64(1) != 0
+
+
+@inlined
+def parent_key(edge: np.uint64) -> np.uint64:
+    """Return the key of the step that an edge stands for."""
+    return edge >> _CHILD_BITS
+
+
+@inlined
 def place_of(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
     shift: np.uint64,
-    node: int,
-    point: int,
-) -> int:
+    node: np.int64,
+    point: np.uint32,
+) -> np.int64:
     """Return the row of the edge that `point` leads along from `node`, -1 if none."""
-    key = _key(node, point)
-    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))
-    if not (filter_[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1):
-        return ABSENT
+    key, bit, hit = probe(filter_, shift, node, point)
+    if not hit:
+        return np.int64(ABSENT)
     place = bit >> np.uint64(2)
     mask = np.uint64(edges.shape[0] - 1)
     edge = edges[place, 0]
     while edge >> _CHILD_BITS != key:
         if edge == 0:
-            return ABSENT
+            return np.int64(ABSENT)
         place = (place + np.uint64(1)) & mask
         edge = edges[place, 0]
-    return int(place)
+    return np.int64(place)
 
 
 @inlined
-def child_at(edges: NDArray[np.uint64], place: int) -> int:
+def child_at(edges: NDArray[np.uint64], place: np.int64) -> np.int64:
     """Return the node that the edge in a row leads to."""
-    return int(edges[place, 0] & _CHILD)
+    return np.int64(edges[place, 0] & _CHILD)
 
 
 @inlined
@@ -171,12 +187,12 @@ def find(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-) -> int:
+) -> np.int64:
     """Return the node of points[start:stop], characters of the basic plane, -1 if none."""
-    node = int(first[points[start]])
+    node = np.int64(first[points[start]])
     i = start + 1
     while i < stop and node >= 0:
         place = place_of(edges, filter_, shift, node, points[i])
-        node = child_at(edges, place) if place >= 0 else ABSENT
+        node = child_at(edges, place) if place >= 0 else np.int64(ABSENT)
         i += 1
     return node
