@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, hash_all
 from dedup_job.fingerprint.trie import (
-    NO_WORD,
     PLANE,
     build_trie,
     offsets_of,
     points_of,
-    set_probabilities,
 )
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
 STATES = "BEMS"  # begin, end, middle of a word, single
 SEPARATOR, HAN, ALPHANUMERIC, SYMBOL, LETTER = 0, 1, 2, 3, 4
+NO_WORD = 1.0  # in place of a log probability, which is never above 0
 STOP_WORD = -1.0  # in place of an IDF, which is never negative
 _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -30,9 +29,8 @@ _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 class Lexicon(NamedTuple):
     """All that the segmentation and the weights need; n is the number of trie nodes.
 
-    first, edges, filter: see Trie; the probabilities are those of the dictionary's words,
-        NO_WORD for other nodes.
-    log_probability: float64 (n,), the same by node.
+    first, edges, filter: see Trie.
+    log_probability: float64 (n,), of the words of the dictionary; NO_WORD for other nodes.
     idf: float64 (n,), the median where the IDF file has no entry; STOP_WORD for stop words.
     hashes: uint64 (2, n), of each word by XXH64 and by POLYNOMIAL; 0 where a node is no word.
     split: bool (n,), words that jieba splits into characters although its HMM proposes them.
@@ -92,7 +90,6 @@ def build_lexicon(
     log_probability[[node_of[w] for w in words]] = [
         math.log(frequencies[w]) - log_total for w in words
     ]
-    set_probabilities(trie.edges, log_probability)
     weights = np.full(count, median)
     rated = _in_plane(idf)
     weights[[node_of[w] for w in rated]] = [idf[w] for w in rated]

@@ -70,7 +70,6 @@ def segment(
     Token i is points[scratch.starts[i] : scratch.starts[i + 1]], its node scratch.nodes[i].
     """
     first, edges, filter_ = lexicon.first, lexicon.edges, lexicon.filter
-    edge_probability = edges.view(np.float64)
     probability, split = lexicon.log_probability, lexicon.split
     classes, pairs = lexicon.classes, lexicon.pairs
     emission, initial, transition = lexicon.emission, lexicon.start, lexicon.transition
@@ -110,7 +109,7 @@ def segment(
             i = end
             continue
         _find_route(
-            first, edges, filter_, edge_probability, shift, probability, unknown, points, i, end,
+            first, edges, filter_, shift, probability, unknown, points, i, end,
             score, route, best,
         )  # fmt: skip
         run = x = i
@@ -148,7 +147,6 @@ def _find_route(
     first: NDArray[np.int32],
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
-    edge_probability: NDArray[np.float64],
     shift: np.uint64,
     probability: NDArray[np.float64],
     unknown: float,
@@ -184,7 +182,7 @@ def _find_route(
                 if place < 0:
                     break
                 node = child_at(edges, place)
-                value = edge_probability[place, 1]
+                value = probability[node]
                 x += 1
         if word == SINGLE:
             top = unknown + score[k + 1 - start]

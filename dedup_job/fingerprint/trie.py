@@ -1,8 +1,8 @@
 """Words as a trie in flat arrays: the first character by a direct table, then open addressing.
 
-Nodes are numbered from 0. An edge is one row of two words of 64 bits, so that a step touches one
-cache line: parent + 1 (24 bits), code point (16), child (24); then the child's log probability.
-Only characters of the basic plane lead anywhere: jieba segments no others.
+Nodes are numbered from 0, all first characters before the others. An edge is one word of 64 bits:
+parent + 1 (24 bits), code point (16), child (24); 0 is a free slot. Only characters of the basic
+plane lead anywhere: jieba segments no others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dedup_job.compiled import inlined, native
 PLANE = 0x10000
 ABSENT = -1
 MOST_NODES = (1 << 24) - 2
-NO_WORD = 1.0  # in place of a log probability, which is never above 0
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)  # Knuth, TAOCP 3, section 6.4
 _CHILD_BITS = np.uint64(24)
 _CHILD = np.uint64(0xFFFFFF)
@@ -26,10 +25,10 @@ _LOAD = 0.6
 
 
 class Trie(NamedTuple):
-    """first: int32 (65536,), node of each first character or -1; edges: uint64 (slots, 2).
+    """first: int32 (65536,), node of each first character or -1; edges: uint64 (slots,).
 
-    The second column of edges holds float64 bits. filter: uint8, 4 bits a slot, set where an edge
-    hashes to: most steps lead nowhere, and this half megabyte that says so stays in the cache.
+    filter: uint8 (slots / 2,), four bits a slot, set where an edge hashes to: most steps lead
+    nowhere, and this half megabyte that says so stays in the processor's cache.
     """
 
     first: NDArray[np.int32]
@@ -59,18 +58,12 @@ def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
     slots = 1 << 10
     while slots * _LOAD <= 2 * MOST_NODES:
         first = np.full(PLANE, ABSENT, dtype=np.int32)
-        edges = np.zeros((slots, 2), dtype=np.uint64)
+        edges = np.zeros(slots, dtype=np.uint64)
         count = _build(points, offsets, first, edges, nodes, min(int(slots * _LOAD), MOST_NODES))
         if count >= 0:
             return Trie(first, edges, _build_filter(edges)), nodes, count
         slots *= 2
     raise ValueError(f"the words need more than {MOST_NODES:,} trie nodes")
-
-
-def set_probabilities(edges: NDArray[np.uint64], by_node: NDArray[np.float64]) -> None:
-    """Write each node's log probability, float64 (n,), beside the edge that leads to it."""
-    used = edges[:, 0] != 0
-    edges.view(np.float64)[used, 1] = by_node[(edges[used, 0] & _CHILD).astype(np.int64)]
 
 
 @native
@@ -96,14 +89,14 @@ def _build(
         for i in range(start + 1, offsets[word + 1]):
             key = _key(node, points[i])
             place = (key * _FIBONACCI) >> shift
-            while edges[place, 0] != 0 and edges[place, 0] >> _CHILD_BITS != key:
+            while edges[place] != 0 and edges[place] >> _CHILD_BITS != key:
                 place = (place + np.uint64(1)) & mask
-            if edges[place, 0] == 0:
+            if edges[place] == 0:
                 if count >= limit:
                     return -1
-                edges[place, 0] = (key << _CHILD_BITS) | np.uint64(count)
+                edges[place] = (key << _CHILD_BITS) | np.uint64(count)
                 count += 1
-            node = np.int64(edges[place, 0] & _CHILD)
+            node = np.int64(edges[place] & _CHILD)
         nodes[word] = node
     return count
 
@@ -113,8 +106,8 @@ def _build_filter(edges: NDArray[np.uint64]) -> NDArray[np.uint8]:
     bits = np.zeros(edges.shape[0] // 2, dtype=np.uint8)
     shift = key_shift(edges)
     for row in range(edges.shape[0]):
-        if edges[row, 0] != 0:
-            bit = ((edges[row, 0] >> _CHILD_BITS) * _FIBONACCI) >> (shift - np.uint64(2))
+        if edges[row] != 0:
+            bit = ((edges[row] >> _CHILD_BITS) * _FIBONACCI) >> (shift - np.uint64(2))
             bits[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
     return bits
 
@@ -163,19 +156,19 @@ def place_of(
         return np.int64(ABSENT)
     place = bit >> np.uint64(2)
     mask = np.uint64(edges.shape[0] - 1)
-    edge = edges[place, 0]
+    edge = edges[place]
     while edge >> _CHILD_BITS != key:
         if edge == 0:
             return np.int64(ABSENT)
         place = (place + np.uint64(1)) & mask
-        edge = edges[place, 0]
+        edge = edges[place]
     return np.int64(place)
 
 
 @inlined
 def child_at(edges: NDArray[np.uint64], place: np.int64) -> np.int64:
     """Return the node that the edge in a row leads to."""
-    return np.int64(edges[place, 0] & _CHILD)
+    return np.int64(edges[place] & _CHILD)
 
 
 @inlined
