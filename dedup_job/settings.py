@@ -25,7 +25,7 @@ from pydantic_settings import (
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.errors import ConfigurationError
-from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.fingerprint import FingerprintSettings, digest_of
 from dedup_job.index import IndexSettings
 from dedup_job.mongo.connection import ConnectionSettings, redacted
 from dedup_job.mongo.rows import OutputSettings
@@ -91,6 +91,10 @@ class Settings(BaseSettings):
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
         del values["run"], values["source"]["query"], values["source"]["max_chars"]
+        for name in ("user_dictionary", "stop_words", "idf"):  # what they hold counts
+            path = getattr(self.fingerprint, name)
+            if path is not None:
+                values["fingerprint"][name] = f"content {digest_of(path)}"
         return values
 
     def recorded(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import config, demo, run, texts
+from dedup_job.cli import config, demo, idf, run, texts
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("demo")(demo.demo)
 app.command("fingerprint")(texts.fingerprint)
+app.command("idf")(idf.idf)
 app.command("compare")(texts.compare)
 app.add_typer(config.app, name="config")
 

@@ -18,7 +18,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.fingerprint import Fingerprinter
+from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.mongo.connection import (
     Client,
     Namespace,
@@ -31,6 +31,7 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import DryTarget, Target
+from dedup_job.report.counts import Counts
 from dedup_job.report.progress import progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
@@ -96,6 +97,36 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     stop=stop,
                 )
             )
+    finally:
+        seen.close()
+
+
+def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFrequencies:
+    """Count in how many of the source's texts each word stands."""
+    seen = progress()
+    try:
+        seen.stage("connecting")
+        client, database = connect(settings.connection)
+        with client, translated():
+            source_name = Namespace.parse(name, database, "--source")
+            check_source(client, source_name)
+            page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+            collection = client[source_name.database][source_name.collection]
+            source = Source(collection, settings.source, [], page)
+            source.check_query()
+            source.check_field()
+            seen.stage("loading the dictionary")
+            cleaner = Cleaner(settings.cleaning)
+            frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, seen.stage))
+            expected = source.expected()
+            seen.total(min(limit, expected or limit) if limit else expected)
+            done = 0
+            for documents in source.pages(limit):
+                texts = (cleaner.clean(d.content) for d in documents if isinstance(d.content, str))
+                frequencies.add([text for text in texts if text])
+                done += len(documents)
+                seen.advance(done, Counts())
+            return frequencies
     finally:
         seen.close()
 

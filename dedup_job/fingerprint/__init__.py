@@ -2,16 +2,20 @@
 
 from dedup_job.fingerprint.fingerprinter import Explanation, Fingerprinter, Route
 from dedup_job.fingerprint.hashing import is_text_hash, text_digest, text_hash
+from dedup_job.fingerprint.idf import DocumentFrequencies
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.simhash import hamming
+from dedup_job.fingerprint.wordlists import digest_of
 
 __all__ = [
+    "DocumentFrequencies",
     "Explanation",
     "FingerprintSettings",
     "Fingerprinter",
     "Route",
     "TokenHash",
     "Weighting",
+    "digest_of",
     "hamming",
     "is_text_hash",
     "text_digest",

@@ -45,8 +45,8 @@ class Features(NamedTuple):
     """Room for the distinct features of one text, in order of first appearance.
 
     start, stop: where the feature first stands in the points; node: in the trie or -1; frequency,
-    idf: of it; place: in the hash table; weight: of the chosen ones; order: the chosen ones,
-    heaviest first. key, slot: a hash table, key 0 where it is free, which is left free.
+    idf: of it; token: its key; place: in the hash table; weight: of the chosen ones; order: the
+    chosen ones, heaviest first. key, slot: a hash table, key 0 where it is free, left free.
     """
 
     start: NDArray[np.int64]
@@ -54,6 +54,7 @@ class Features(NamedTuple):
     node: NDArray[np.int32]
     frequency: NDArray[np.float64]
     idf: NDArray[np.float64]
+    token: NDArray[np.uint64]
     place: NDArray[np.uint64]
     weight: NDArray[np.float64]
     order: NDArray[np.int64]
@@ -74,6 +75,7 @@ def make_features(n: int) -> Features:
         np.empty(n + 1, dtype=np.int32),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.float64),
+        np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.int64),
@@ -131,6 +133,7 @@ def count_words(
         f_frequency[found], f_idf[found] = 1.0, weight
         found += 1
     for f in range(found):
+        room.token[f] = key_at[f_place[f]]
         key_at[f_place[f]] = 0
     return found
 
@@ -171,6 +174,7 @@ def count_ngrams(
         f_frequency[found], f_idf[found] = 1.0, 1.0
         found += 1
     for f in range(found):
+        room.token[f] = key_at[f_place[f]]
         key_at[f_place[f]] = 0
     return found
 

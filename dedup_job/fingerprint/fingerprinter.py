@@ -56,10 +56,10 @@ class Fingerprinter:
         notify: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Load the lexicon, and have `notify` told before something takes long."""
-        self._lexicon = load_lexicon(settings, notify)
+        self.lexicon = load_lexicon(settings, notify)
         self._fold = fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
-        self._options = Options(
+        self.options = Options(
             top_k=settings.top_k,
             min_features=settings.min_features,
             weighting=_WEIGHTINGS[settings.weighting],
@@ -76,8 +76,8 @@ class Fingerprinter:
         A text with too few features is short: it has one feature, itself, so equal short texts
         have equal fingerprints and others are far apart.
         """
-        points, offsets = self._points(texts)
-        values, routes = kernel.fingerprint_batch(self._lexicon, points, offsets, self._options)
+        points, offsets = self.prepare(texts)
+        values, routes = kernel.fingerprint_batch(self.lexicon, points, offsets, self.options)
         short = routes == kernel.WHOLE
         for i in np.flatnonzero(short).tolist():
             values[i] = text_hash(texts[i])
@@ -86,9 +86,9 @@ class Fingerprinter:
 
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
-        points, _ = self._points([text])
+        points, _ = self.prepare([text])
         route, starts, stops, weights, source = kernel.features_of(
-            self._lexicon, points, self._options
+            self.lexicon, points, self.options
         )
         features = (
             (_text(source[start:stop]), float(weight))
@@ -98,13 +98,16 @@ class Fingerprinter:
 
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
-        points, _ = self._points([text])
-        starts = kernel.tokens_of(self._lexicon, points)
+        points, _ = self.prepare([text])
+        starts = kernel.tokens_of(self.lexicon, points)
         prepared = _text(points)
         return [prepared[a:b] for a, b in pairwise(starts)]
 
-    def _points(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Return the code points of prepared texts, one after the other, and their offsets."""
+    def prepare(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the code points of n folded and stemmed texts, one after the other, and offsets.
+
+        uint32 (p,) and int64 (n + 1,): text i is points[offsets[i]:offsets[i + 1]].
+        """
         if self._stem is not None:
             texts = [self._stem(text) for text in texts]
         points, offsets = points_of("".join(texts)), offsets_of(texts)

@@ -23,7 +23,8 @@ from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
 
-FORMAT = 1
+FORMAT = 2
+_BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
 log = logging.getLogger("dedup")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, ZlibError)
 
@@ -52,7 +53,8 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
 def _digest(settings: FingerprintSettings) -> str:
     """Digest everything that the tables are made from."""
     digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
-    for path in (*_jieba_files(), settings.user_dictionary, settings.stop_words, settings.idf):
+    own = (Path(__file__).with_name(name) for name in _BUILDERS)  # lest FORMAT is forgotten
+    for path in (*_jieba_files(), *own, settings.user_dictionary, settings.stop_words, settings.idf):
         digest.update(b"\0none" if path is None else b"\0file" + path.read_bytes())
     return digest.hexdigest()
 

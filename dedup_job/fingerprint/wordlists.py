@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import xxhash
+
 from dedup_job.errors import ConfigurationError
 
 _SHOWN = 10
@@ -55,6 +57,14 @@ def check_user_dictionary(path: Path) -> None:
             if not _USER_WORD.fullmatch(line.strip().lstrip("\ufeff"))
         ]
     )
+
+
+def digest_of(path: Path) -> str:
+    """Return a digest of a file's content; ConfigurationError if it cannot be read."""
+    try:
+        return xxhash.xxh3_128_hexdigest(path.read_bytes())
+    except OSError as e:
+        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,77 @@
+"""`dedup idf`: weights of words, from the user's own collection."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dedup_job.errors import Interrupted, UsageError
+
+
+def idf(
+    source: Annotated[
+        str,
+        typer.Option(metavar="NS", help="Collection to read: collection or database.collection."),
+    ],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The IDF file to write.")],
+    uri: Annotated[
+        str | None,
+        typer.Option(help="MongoDB connection string, without a password."),
+    ] = None,
+    uri_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File with the connection string, password included."),
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Database of names given without one.")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Field that holds the text [default: text]."),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=10**15, help="Read at most N documents.")
+    ] = None,
+    least: Annotated[
+        int,
+        typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out."),
+    ] = 2,
+) -> None:
+    """Write an IDF file: in how few documents each word stands, as its weight.
+
+    Use it with `idf = "FILE"` in the section [fingerprint] of the settings.
+    """
+    from dedup_job.cli.execute import count_words
+    from dedup_job.cli.run import connection_flags
+    from dedup_job.settings import load
+
+    flags = {
+        **connection_flags(uri, uri_file, db),
+        "source.field": field,
+        "source.query": query,
+    }
+    settings = load(flags, config).settings
+    if not os.access(output.absolute().parent, os.W_OK) or output.is_dir():
+        raise UsageError(f"--output {output}: no file can be written there.")
+    try:
+        frequencies = count_words(settings, source, limit)
+    except KeyboardInterrupt:
+        raise Interrupted("ended; nothing was written.", 2) from None
+    words = list(frequencies.weights(least))
+    if not words:
+        raise UsageError(
+            f"no word stands in {least} or more of {frequencies.texts:,} texts; nothing was "
+            "written. Look at --field, or lower --min-documents."
+        )
+    partial = output.with_name(f".{output.name}.{os.getpid()}")
+    partial.write_text("".join(f"{word} {weight:.9f}\n" for word, weight in words), "utf-8")
+    partial.replace(output)
+    typer.echo(f"{len(words):,} words of {frequencies.texts:,} texts: {output}")
