@@ -14,7 +14,7 @@ from dedup_job.documents import Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import LEVELS, TFIDF, UNIFORM, Options
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digest, text_hash
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.lexicon_cache import is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.trie import offsets_of, points_of
@@ -55,7 +55,7 @@ class Fingerprinter:
         settings: FingerprintSettings,
         notify: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Load the lexicon, and have `notify` told before something takes long."""
+        """Load the lexicon and the native code; `notify` is told before something takes long."""
         self.lexicon = load_lexicon(settings, notify)
         self._fold = fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
@@ -69,6 +69,10 @@ class Fingerprinter:
             ngram=settings.ngram,
             min_ngrams=settings.min_ngrams,
         )
+        if not is_compiled():
+            notify("compiling native code, once (under a minute)")
+        self.fingerprint([""])
+        mark_compiled()
 
     def fingerprint(self, texts: Sequence[str]) -> Fingerprints:
         """Return the fingerprints of n texts, each array (n,).

@@ -12,6 +12,7 @@ import logging
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from zlib import error as ZlibError  # noqa: N812
 
@@ -19,6 +20,7 @@ import numpy as np
 import xxhash
 from platformdirs import user_cache_path
 
+from dedup_job.compiled import sources_digest
 from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
@@ -50,11 +52,30 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
     return lexicon
 
 
+def is_compiled() -> bool:
+    """Tell whether this native code was compiled here before, as far as we know."""
+    return _compiled_mark().exists()
+
+
+def mark_compiled() -> None:
+    """Remember that the native code is compiled."""
+    mark = _compiled_mark()
+    with suppress(OSError):  # all it costs is a line on the screen
+        if not mark.exists():
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def _compiled_mark() -> Path:
+    return user_cache_path("dedup") / f"compiled-{sources_digest()}"
+
+
 def _digest(settings: FingerprintSettings) -> str:
     """Digest everything that the tables are made from."""
     digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
     own = (Path(__file__).with_name(name) for name in _BUILDERS)  # lest FORMAT is forgotten
-    for path in (*_jieba_files(), *own, settings.user_dictionary, settings.stop_words, settings.idf):
+    lists = (settings.user_dictionary, settings.stop_words, settings.idf)
+    for path in (*_jieba_files(), *own, *lists):
         digest.update(b"\0none" if path is None else b"\0file" + path.read_bytes())
     return digest.hexdigest()
 
