@@ -29,7 +29,7 @@ def native(function: F) -> F:
     cache; the code is then compiled in every process.
     """
     try:
-        dispatcher = njit(cache=True, nogil=True)(function)
+        dispatcher = cast("Any", njit(cache=True, nogil=True)(function))
     except RuntimeError:
         return cast("F", njit(nogil=True)(function))
     own, file = dispatcher._cache, dispatcher._cache._cache_file  # numba has no other way in
