@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from dedup_job.cli.options import Config
+
 app = typer.Typer(help="Show or check settings.", no_args_is_help=True, rich_markup_mode=None)
-_File = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings in TOML.")]
 
 
 @app.command()
-def show(config: _File = None) -> None:
+def show(config: Config = None) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
     from rich import box
     from rich.console import Console

@@ -26,11 +26,12 @@ from dedup_job.mongo.connection import (
     check_target,
     connect,
 )
+from dedup_job.mongo.dry import DryTarget
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import DryTarget, Target
+from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import progress
 from dedup_job.report.run import About, Report, Scope, Status

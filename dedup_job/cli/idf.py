@@ -8,35 +8,28 @@ from typing import Annotated
 
 import typer
 
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Query,
+    Source,
+    Uri,
+    UriFile,
+    source_flags,
+)
 from dedup_job.errors import Interrupted, UsageError
 
 
 def idf(
-    source: Annotated[
-        str,
-        typer.Option(metavar="NS", help="Collection to read: collection or database.collection."),
-    ],
+    source: Source,
     output: Annotated[Path, typer.Option(metavar="FILE", help="The IDF file to write.")],
-    uri: Annotated[
-        str | None,
-        typer.Option(help="MongoDB connection string, without a password."),
-    ] = None,
-    uri_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File with the connection string, password included."),
-    ] = None,
-    db: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Database of names given without one.")
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Field that holds the text [default: text]."),
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
-    ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML.")] = None,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    query: Query = None,
+    config: Config = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=10**15, help="Read at most N documents.")
     ] = None,
@@ -50,15 +43,9 @@ def idf(
     Use it with `idf = "FILE"` in the section [fingerprint] of the settings.
     """
     from dedup_job.cli.execute import count_words
-    from dedup_job.cli.run import connection_flags
     from dedup_job.settings import load
 
-    flags = {
-        **connection_flags(uri, uri_file, db),
-        "source.field": field,
-        "source.query": query,
-    }
-    settings = load(flags, config).settings
+    settings = load(source_flags(uri, uri_file, db, field, query), config).settings
     if not os.access(output.absolute().parent, os.W_OK) or output.is_dir():
         raise UsageError(f"--output {output}: no file can be written there.")
     try:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import signal
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Query,
+    Source,
+    Uri,
+    UriFile,
+    source_flags,
+)
 from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import Interrupted, UsageError
 
 
 def run(
-    source: Annotated[
-        str,
-        typer.Option(metavar="NS", help="Collection to read: collection or database.collection."),
-    ],
+    source: Source,
     target: Annotated[
         str,
         typer.Option(
@@ -25,33 +32,12 @@ def run(
             help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
         ),
     ],
-    uri: Annotated[
-        str | None,
-        typer.Option(
-            help="MongoDB connection string, without a password [default: "
-            "mongodb://localhost:27017; environment DEDUP_URI].",
-        ),
-    ] = None,
-    uri_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File with the connection string, password included."),
-    ] = None,
-    db: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Database of names given without one.")
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH", help="Field that holds the text, dotted path [default: text]."
-        ),
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; see dedup config show.")
-    ] = None,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    query: Query = None,
+    config: Config = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
     ] = None,
@@ -84,12 +70,7 @@ def run(
     from dedup_job.mongo.embedded import embedded_server
     from dedup_job.settings import load
 
-    flags = {
-        **connection_flags(uri, uri_file, db),
-        "source.field": field,
-        "source.query": query,
-        "run.threads": threads,
-    }
+    flags = {**source_flags(uri, uri_file, db, field, query), "run.threads": threads}
     if embedded is not None and (uri is not None or uri_file is not None):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
     settings = load(flags, config).settings
@@ -107,17 +88,3 @@ def run(
                 stop.received or signal.SIGINT,
             ) from None
     tell(outcome, report, stop)
-
-
-def connection_flags(uri: str | None, uri_file: Path | None, db: str | None) -> dict[str, Any]:
-    """Return the settings of the three connection options; a password in --uri is refused."""
-    from dedup_job.mongo.connection import has_password
-
-    if uri is not None and has_password(uri):
-        raise UsageError(
-            "--uri holds a password, which other users of this machine could read. Put the "
-            "connection string into the environment (DEDUP_URI) or into a file (--uri-file)."
-        )
-    if uri is not None and uri_file is not None:
-        raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
-    return {"connection.uri": uri, "connection.uri_file": uri_file, "connection.db": db}

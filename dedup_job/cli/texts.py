@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dedup_job.cli.options import Config
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dedup_job.fingerprint import Explanation
-
-_Config = Annotated[Path | None, typer.Option(metavar="FILE", help="Settings in TOML.")]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def fingerprint(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the cleaned text, its tokens and the route.")
     ] = False,
-    config: _Config = None,
+    config: Config = None,
 ) -> None:
     """Show the fingerprint of a text and the keywords that it is made of."""
     from rich.console import Console
@@ -64,7 +63,7 @@ def compare(
         str, typer.Argument(metavar="A", help="A text, or - to read it from standard input.")
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another text.")],
-    config: _Config = None,
+    config: Config = None,
 ) -> None:
     """Show the fingerprints of two texts, their distance, and which keywords they share."""
     from rich.console import Console

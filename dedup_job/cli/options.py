@@ -1,0 +1,62 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dedup_job.errors import UsageError
+
+Source = Annotated[
+    str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
+]
+Uri = Annotated[
+    str | None,
+    typer.Option(
+        help="MongoDB connection string, without a password [default: "
+        "mongodb://localhost:27017; environment DEDUP_URI].",
+    ),
+]
+UriFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File with the connection string, password included."),
+]
+Database = Annotated[
+    str | None, typer.Option("--db", metavar="NAME", help="Database of names given without one.")
+]
+Field = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Field that holds the text, dotted path [default: text]."),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings in TOML; see dedup config show."),
+]
+
+
+def source_flags(
+    uri: str | None, uri_file: Path | None, db: str | None, field: str | None, query: str | None
+) -> dict[str, Any]:
+    """Return the settings that these options stand for; a password in --uri is refused."""
+    from dedup_job.mongo.connection import has_password
+
+    if uri is not None and has_password(uri):
+        raise UsageError(
+            "--uri holds a password, which other users of this machine could read. Put the "
+            "connection string into the environment (DEDUP_URI) or into a file (--uri-file)."
+        )
+    if uri is not None and uri_file is not None:
+        raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
+    return {
+        "connection.uri": uri,
+        "connection.uri_file": uri_file,
+        "connection.db": db,
+        "source.field": field,
+        "source.query": query,
+    }
