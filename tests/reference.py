@@ -5,8 +5,10 @@ They share no code with dedup_job.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jieba.analyse
@@ -22,11 +24,24 @@ def naive_hash(text: str) -> int:
     return xxhash.xxh64(text.encode("utf-8", "surrogatepass"), seed=0).intdigest()
 
 
-def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
+def naive_polynomial(token: str) -> int:
+    """Return the classic hash x * 1000003 ^ c over 128 bits, cut to 64."""
+    if token == "":
+        return 0
+    x = ord(token[0]) * 2**7
+    for character in token:
+        x = (x * 1000003 ^ ord(character)) % 2**128
+    return (x ^ len(token)) % 2**BITS
+
+
+HASHES: dict[str, Callable[[str], int]] = {"xxh64": naive_hash, "polynomial": naive_polynomial}
+
+
+def naive_simhash(weighted_tokens: list[tuple[str, float]], hash: str = "xxh64") -> int:  # noqa: A002
     """Add each token's weight where its hash has a 1, subtract it where it has a 0."""
     sums = [0.0] * BITS
     for token, weight in weighted_tokens:
-        token_hash = naive_hash(token)
+        token_hash = HASHES[hash](token)
         for bit in range(BITS):
             if token_hash >> bit & 1:
                 sums[bit] += weight
@@ -39,17 +54,161 @@ def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
     return value
 
 
-def naive_keywords(text: str, top_k: int = 30) -> list[tuple[str, float]]:
-    """Return jieba's own keywords with their weights, the heaviest first."""
-    return jieba.analyse.extract_tags(text, topK=top_k, withWeight=True)
+@dataclass(frozen=True)
+class Jieba:
+    """A jieba set up in some way: its segmentation, IDF, median IDF and stop words."""
+
+    cut: Callable[[str], list[str]]
+    idf: Mapping[str, float]
+    median: float
+    stop_words: Collection[str]
 
 
-def naive_fingerprint(text: str, top_k: int = 30, min_features: int = 5) -> tuple[int, bool]:
-    """Return the fingerprint and whether the text is short; a short text is its own hash."""
-    keywords = naive_keywords(text, top_k)
-    if len(keywords) < min_features:
+def plain_jieba() -> Jieba:
+    """Return jieba as it comes."""
+    extractor = jieba.analyse.default_tfidf
+    return Jieba(jieba.lcut, extractor.idf_freq, extractor.median_idf, extractor.stop_words)
+
+
+def naive_keywords(
+    text: str,
+    top_k: int = 30,
+    *,
+    weighting: str = "tfidf",
+    single_characters: bool = False,
+    digits: bool = True,
+    setup: Jieba | None = None,
+) -> list[tuple[str, float]]:
+    """Return the keywords with their weights, the heaviest first; top_k 0 takes all.
+
+    With the options left alone these are the tags of `jieba.analyse.extract_tags`.
+    """
+    setup = setup or plain_jieba()
+    counts: dict[str, float] = {}
+    for token in setup.cut(text):
+        if len(token.strip()) < 2 and not (single_characters and is_letter(token)):
+            continue
+        if token.lower() in setup.stop_words:
+            continue
+        if not digits and all(character in "0123456789.%" for character in token):
+            continue
+        counts[token] = counts.get(token, 0.0) + 1.0
+    total = sum(counts.values())
+    weights = {
+        token: count * (setup.idf.get(token, setup.median) / total)
+        for token, count in counts.items()
+    }
+    keywords = sorted(weights.items(), key=lambda item: item[1], reverse=True)
+    keywords = keywords[:top_k] if top_k else keywords
+    if weighting == "levels":
+        return [(token, max(math.ceil(5 * (w / keywords[0][1])), 1.0)) for token, w in keywords]
+    if weighting == "uniform":
+        return [(token, 1.0) for token, _ in keywords]
+    return keywords
+
+
+def is_letter(character: str) -> bool:
+    """Tell whether it is a letter, digit or Han character of the basic plane."""
+    return character.isalnum() and ord(character) < 0x10000
+
+
+def naive_ngrams(text: str, n: int) -> list[tuple[str, float]]:
+    """Return the distinct n-grams of the characters other than white space, with their counts."""
+    packed = "".join(character for character in text if not character.isspace())
+    counts: dict[str, float] = {}
+    for i in range(len(packed) - n + 1):
+        ngram = packed[i : i + n]
+        counts[ngram] = counts.get(ngram, 0.0) + 1.0
+    return list(counts.items())
+
+
+def is_jiebas(text: str) -> bool:
+    """Tell whether at least half of the characters that count are such as jieba segments.
+
+    Letters, digits and whatever lies outside the basic plane count, and so do jieba's +#&._%-.
+    """
+    inside = outside = 0
+    for character in text:
+        if JIEBAS.match(character):
+            inside += 1
+        elif character.isalnum() or ord(character) >= 0x10000:
+            outside += 1
+    return inside >= outside
+
+
+JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
+
+
+def naive_prepared(
+    text: str, *, stem: bool = False, fold_width: bool = False, fold_case: bool = False
+) -> str:
+    """Stem, then fold, what is to be stemmed and folded."""
+    if stem:
+        import snowballstemmer
+
+        english = snowballstemmer.stemmer("english")
+        text = re.sub("[A-Za-z]{3,}", lambda match: english.stemWord(match[0].lower()), text)
+    folded = ""
+    for character in text:
+        if fold_width and "！" <= character <= "～":
+            character = chr(ord(character) - 0xFEE0)
+        if fold_width and character == "\u3000":
+            character = " "
+        if fold_case and character < "\U00010000" and len(character.lower()) == 1:
+            character = character.lower()
+        folded += character
+    return folded
+
+
+def naive_route(
+    text: str,
+    top_k: int = 30,
+    min_features: int = 5,
+    *,
+    ngram: int = 3,
+    min_ngrams: int = 16,
+    stem: bool = False,
+    fold_width: bool = False,
+    fold_case: bool = False,
+    weighting: str = "tfidf",
+    single_characters: bool = False,
+    digits: bool = True,
+    setup: Jieba | None = None,
+) -> tuple[str, list[tuple[str, float]]]:
+    """Return what the fingerprint is made of: the route, and the features with weights."""
+    prepared = naive_prepared(text, stem=stem, fold_width=fold_width, fold_case=fold_case)
+    keywords = naive_keywords(
+        prepared,
+        top_k,
+        weighting=weighting,
+        single_characters=single_characters,
+        digits=digits,
+        setup=setup,
+    )
+    if len(keywords) >= min_features and (ngram == 0 or is_jiebas(prepared)):
+        return "words", keywords
+    ngrams = naive_ngrams(prepared, ngram) if ngram else []
+    if ngram and len(ngrams) >= min_ngrams:
+        return "n-grams", ngrams
+    return "whole text", []
+
+
+def naive_fingerprint(
+    text: str,
+    top_k: int = 30,
+    min_features: int = 5,
+    *,
+    hash: str = "xxh64",  # noqa: A002  # the name of the setting
+    **options: Any,
+) -> tuple[int, bool]:
+    """Return the fingerprint and whether the text is short; a short text is its own hash.
+
+    With ngram=0 this is the plain recipe. The options are those of `naive_route`.
+    """
+    route, features = naive_route(text, top_k, min_features, **options)
+    if route == "whole text":
         return naive_hash(text), True
-    return naive_simhash(keywords), False
+    return naive_simhash(features, hash), False
 
 
 def naive_hamming(a: int, b: int) -> int:
@@ -153,7 +312,7 @@ def plain_recipe(source_collection: Any, target_collection: Any, field: str) -> 
         text = re.sub(r"<[^>]+>", "", content).strip()
         if text == "":
             continue
-        fingerprint = naive_simhash(naive_keywords(text))
+        fingerprint = naive_simhash(jieba.analyse.extract_tags(text, topK=30, withWeight=True))
         if index.candidates(fingerprint):
             continue
         index.add(fingerprint)

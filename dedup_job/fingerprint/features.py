@@ -184,8 +184,9 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     """Weigh the features and choose the heaviest; return how many.
 
     TF-IDF as in `jieba.analyse.extract_tags`: count * (idf / number of all tokens counted), ties
-    in order of first appearance. LEVELS cuts a weight to five classes by its share of the largest,
-    UNIFORM gives all that were chosen the same weight.
+    in order of first appearance; where all are chosen and weigh the same, that order alone.
+    LEVELS cuts a weight to five classes by its share of the largest, UNIFORM gives all that were
+    chosen the same weight.
     """
     frequency, idf, weight, order = room.frequency, room.idf, room.weight, room.order
     total = 0.0
@@ -199,7 +200,9 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
             order[rated] = i
             rated += 1
     chosen = rated if top_k == 0 or rated < top_k else top_k
-    if chosen > _SORTED_WHOLE:
+    if chosen == rated and weighting == UNIFORM:
+        pass  # all of them with the same weight: the order is of no account
+    elif chosen > _SORTED_WHOLE:
         by_weight = np.argsort(-weight[order[:rated]], kind="mergesort")
         order[:rated] = order[:rated][by_weight]
     else:

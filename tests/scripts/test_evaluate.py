@@ -1,0 +1,93 @@
+"""The exhaustive comparison against brute force, and the counts on a case made by hand."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from dedup_job.settings import load
+from scripts.evaluate import (
+    Pairs,
+    count_innocents,
+    count_left,
+    evaluate,
+    exhaustive_pairs,
+    flags_of,
+    perfect,
+)
+
+TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
+
+
+def grams(text):
+    packed = "".join(text.split())
+    return {packed[i : i + 3] for i in range(max(len(packed) - 2, 1))}
+
+
+def brute_force(texts, least=0.5):
+    sets = [grams(text) for text in texts]
+    pairs = (
+        (i, j, len(sets[i] & sets[j]) / len(sets[i] | sets[j]))
+        for i in range(len(sets))
+        for j in range(i)
+    )
+    return [pair for pair in pairs if pair[2] >= least]
+
+
+def test_the_exhaustive_pairs_are_those_of_brute_force():
+    rng = random.Random(7)
+    texts = [
+        "甲",
+        "甲",
+        "甲乙",
+        "a b",
+        "ab",
+        "\ud800x",
+        "\U0001f600\U0001f601z",
+        "\U0001f600\U0001f601z",
+    ]
+    for _ in range(60):
+        base = [rng.choice("甲乙丙丁abc 12\n") for _ in range(rng.randrange(1, 60))]
+        for changes in (0, 1, 3, 10):
+            copy = list(base)
+            for _ in range(changes):
+                copy[rng.randrange(len(copy))] = rng.choice("甲乙x")
+            texts.append("".join(copy))
+    rng.shuffle(texts)
+    pairs = exhaustive_pairs(texts)
+    columns = (pairs.later, pairs.earlier, pairs.similarity)
+    found = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert found == brute_force(texts)
+    assert len(found) > 100
+
+
+def test_no_texts_have_no_pairs():
+    assert exhaustive_pairs([]).later.size == 0
+
+
+def test_the_counts_are_right_on_a_chain():
+    # 1 is alike 0, 2 is alike 1 but not 0, 3 is alone
+    pairs = Pairs(4, np.array([1, 2]), np.array([0, 1]), np.array([0.8, 0.9]))
+    assert perfect(pairs, 0.8).tolist() == [True, False, True, True]
+    assert perfect(pairs, 0.85).tolist() == [True, True, False, True]
+    kept = np.array([True, True, True, False])
+    assert count_left(pairs, kept, 0.8) == 2
+    assert count_left(pairs, kept, 0.9) == 1
+    assert count_innocents(pairs, kept) == 1
+    assert count_innocents(pairs, np.array([False, False, True, True])) == 1
+
+
+def test_the_engine_is_judged():
+    texts = [TEXT, TEXT.replace("，", "， "), "全然不同的一句话", TEXT]
+    row = evaluate(texts, exhaustive_pairs(texts), load().settings)
+    assert (row.documents, row.kept, row.innocents) == (4, 2, 0)
+    assert row.due == (2, 2, 2)
+    assert row.left == (0, 0, 0)
+
+
+def test_a_setting_is_a_dotted_name_and_a_value():
+    assert flags_of(["a.b=1", 'c.d=["x"]']) == {"a.b": "1", "c.d": ["x"]}
+    with pytest.raises(Exception, match="expected section"):
+        flags_of(["top_k"])
