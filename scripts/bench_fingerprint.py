@@ -4,7 +4,7 @@
                                         [--sizes] [--start]
 
 All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
-folder; for the parity `html`, too.
+folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest keywords.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from dedup_job.fingerprint.features import choose, count_words, make_features
 from dedup_job.fingerprint.kernel import fingerprint_batch
 from dedup_job.fingerprint.segmentation import make_scratch, segment
 from tests.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
+from tests.reference import PLAIN
 from tests.strings import NASTY, generated
 
 ROOT = Path(__file__).parent.parent
@@ -113,7 +114,7 @@ def _compared(name: str, texts: Iterable[str], lists: dict[str, Path] | None = N
 def speed(data: Path) -> None:
     """Print documents and megabytes a second on one thread beside jieba."""
     print("file           texts      MB    docs/s     MB/s  jieba docs/s  jieba MB/s  ratio")
-    stage = Fingerprinter(FingerprintSettings())
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
     for name in ("exam_dev", "articles_dev"):
         texts = texts_of(data / f"{name}.jsonl.gz")
         sample = texts[:: max(1, len(texts) // 1900)]
@@ -153,7 +154,7 @@ def parts(data: Path) -> None:
     """Print the cost of each part: the difference between kernels cut off after it."""
     names = ["encode", "segment", "count", "top-k", "n-grams, hash, sum", "digests, rest"]
     print(f"{'file':13} {'':4} " + "  ".join(f"{name:>8}" for name in names))
-    stage = Fingerprinter(FingerprintSettings())
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
     for file in ("exam_dev", "articles_dev"):
         texts = texts_of(data / f"{file}.jsonl.gz")
         points, offsets = stage.prepare(texts)
@@ -191,7 +192,7 @@ def arithmetic(rounds: int) -> int:
 
 def threads(data: Path) -> None:
     """Print how two threads scale, and how plain arithmetic does on the same cores."""
-    stage = Fingerprinter(FingerprintSettings())
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
     texts = texts_of(data / "exam_dev.jsonl.gz") * 8
     articles = texts_of(data / "articles_dev.jsonl.gz") * 8
     arithmetic(1)
@@ -222,7 +223,7 @@ def threads(data: Path) -> None:
 
 def sizes(data: Path) -> None:
     """Print microseconds per KB of texts of several sizes, cut from the same text."""
-    stage = Fingerprinter(FingerprintSettings())
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
     whole = "\n".join(texts_of(data / "articles_dev.jsonl.gz"))
     each = size_of([whole]) / len(whole)
     print("size     texts  us/KB  (1 KB = 1,000 bytes)")

@@ -13,7 +13,7 @@ from jieba import finalseg
 from jieba.analyse.tfidf import TFIDF
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from tests.reference import Jieba, naive_fingerprint, naive_route
+from tests.reference import PLAIN, Jieba, naive_fingerprint, naive_route
 
 LISTS = ("user_dictionary", "idf", "stop_words")
 USER_DICTIONARY = """\
@@ -117,8 +117,8 @@ def compare(
 ) -> Differences:
     """Compare tokens, keywords with weights and fingerprints; options are settings."""
     lists = {name: options.pop(name) for name in LISTS if name in options}
-    fingerprinter = Fingerprinter(FingerprintSettings(**lists, **options))
-    words_only = Fingerprinter(FingerprintSettings(**lists, ngram=0))
+    fingerprinter = Fingerprinter(FingerprintSettings(**{**PLAIN, **lists, **options}))
+    words_only = Fingerprinter(FingerprintSettings(**PLAIN, **lists, ngram=0))
     found = fingerprinter.fingerprint(texts)
     pairs = list(zip(found.values.tolist(), found.short.tolist(), strict=True))
     naive_options = {k: v for k, v in options.items() if k != "hash"}

@@ -14,6 +14,8 @@ from typing import Any
 import jieba.analyse
 import xxhash
 
+# the settings of the naive versions, said wherever a test compares: the tool's defaults may differ
+PLAIN = {"top_k": 30, "min_features": 5, "weighting": "tfidf"}
 BITS = 64
 BLOCKS = 4
 BLOCK_BITS = 16

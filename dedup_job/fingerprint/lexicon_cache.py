@@ -1,20 +1,19 @@
 """The lexicon on disk: built once, kept in the user's cache folder.
 
 The only file access of the numeric part. A file is named by a digest of all that it was made from,
-written aside and renamed, so two processes may build it at once; numpy's archive holds a CRC of
-each array, and a damaged file is built anew.
+written aside and renamed, so two processes may build it at once; a checksum stands before its
+content, and a damaged file is built anew.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import logging
 import os
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from zlib import error as ZlibError  # noqa: N812
 
 import numpy as np
 import xxhash
@@ -28,7 +27,7 @@ from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, rea
 FORMAT = 2
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
 log = logging.getLogger("dedup")
-_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, ZlibError)
+_DIGEST_BYTES = 16
 
 
 def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
@@ -98,13 +97,15 @@ def _build(settings: FingerprintSettings) -> Lexicon:
     # not initialize(): its cache is a file that anyone may write, in the temporary folder
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
-    former = set(finalseg.Force_Split_Words)
+    former = set(finalseg.Force_Split_Words)  # it is global
+    finalseg.Force_Split_Words.clear()
     try:
         if settings.user_dictionary is not None:
             tokenizer.load_userdict(str(settings.user_dictionary))
-        split = finalseg.Force_Split_Words - former
+        split = set(finalseg.Force_Split_Words)
     finally:
-        finalseg.Force_Split_Words.intersection_update(former)  # it is global
+        finalseg.Force_Split_Words.clear()
+        finalseg.Force_Split_Words.update(former)
     stop_words = set(KeywordExtractor.STOP_WORDS)
     if settings.stop_words is not None:
         stop_words.update(read_stop_words(settings.stop_words))
@@ -116,24 +117,29 @@ def _build(settings: FingerprintSettings) -> Lexicon:
 def _read(file: Path) -> Lexicon | None:
     """Return the lexicon in the file, None if it is not there or damaged."""
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            return Lexicon(**{name: archive[name] for name in Lexicon._fields})
-    except FileNotFoundError:
+        raw = file.read_bytes()
+    except OSError:
         return None
-    except _DAMAGED as e:
-        log.warning("%s is damaged (%s) and will be built anew", file, type(e).__name__)
+    digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
+    if xxhash.xxh3_128_digest(data) != digest:
+        log.warning("%s is damaged and will be built anew", file)
         return None
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        return Lexicon(**{name: archive[name] for name in Lexicon._fields})
 
 
 def _write(file: Path, lexicon: Lexicon) -> None:
+    stream = io.BytesIO()
+    np.savez(stream, **lexicon._asdict())
+    data = stream.getvalue()
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as stream:
-            np.savez(stream, **lexicon._asdict())
+        partial.write_bytes(xxhash.xxh3_128_digest(data) + data)
         partial.replace(file)
     except OSError as e:
-        partial.unlink(missing_ok=True) if os.access(file.parent, os.W_OK) else None
+        with suppress(OSError):
+            partial.unlink()
         log.warning(
             "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",
             file.parent,

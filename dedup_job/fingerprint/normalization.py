@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -55,5 +56,12 @@ def stemmer() -> Callable[[str], str]:
     """
     import snowballstemmer
 
-    stem = functools.lru_cache(maxsize=1 << 16)(snowballstemmer.stemmer("english").stemWord)
+    english, lock = snowballstemmer.stemmer("english"), threading.Lock()
+
+    @functools.lru_cache(maxsize=1 << 16)
+    def stem(word: str) -> str:
+        with lock:  # it works on a word of its own
+            stemmed: str = english.stemWord(word)
+            return stemmed
+
     return lambda text: _WORD.sub(lambda match: stem(match[0].lower()), text)

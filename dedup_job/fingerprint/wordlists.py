@@ -12,6 +12,7 @@ import xxhash
 from dedup_job.errors import ConfigurationError
 
 _SHOWN = 10
+_ASCII_SPACE = " \t\r\x0b\x0c"
 _USER_WORD = re.compile(r"\S+( [0-9]+)?( [a-z]+)?")
 
 
@@ -53,8 +54,8 @@ def check_user_dictionary(path: Path) -> None:
             _problem(
                 path, number, line, "a word without spaces, then a frequency and a tag, if any"
             )
-            for number, line in _lines(path)
-            if not _USER_WORD.fullmatch(line.strip().lstrip("\ufeff"))
+            for number, line in enumerate(_read(path).split("\n"), 1)  # lines as jieba sees them
+            if line.strip(_ASCII_SPACE) and not _USER_WORD.fullmatch(line.strip(_ASCII_SPACE))
         ]
     )
 
@@ -69,15 +70,18 @@ def digest_of(path: Path) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold something, with their number from 1."""
+    for number, line in enumerate(_read(path).splitlines(), 1):
+        if line.strip():
+            yield number, line
+
+
+def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as e:
         raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
     except UnicodeDecodeError as e:
         raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            yield number, line
 
 
 def _problem(path: Path, number: int, line: str, expected: str) -> str:

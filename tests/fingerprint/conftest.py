@@ -8,11 +8,12 @@ import jieba
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from tests.reference import PLAIN
 
 jieba.setLogLevel(logging.CRITICAL)
 
 
 @pytest.fixture(scope="session")
 def fingerprinter():
-    """Return the stage with default settings."""
-    return Fingerprinter(FingerprintSettings())
+    """Return the stage with the settings of the naive version."""
+    return Fingerprinter(FingerprintSettings(**PLAIN))

@@ -13,7 +13,7 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, hamming
 from dedup_job.fingerprint.hashing import POLYNOMIAL, hash_all
 from dedup_job.fingerprint.simhash import simhash
 from dedup_job.fingerprint.trie import offsets_of, points_of
-from tests.reference import naive_polynomial
+from tests.reference import PLAIN, naive_polynomial
 
 ALL = 2**64 - 1
 TEXTS = {
@@ -47,8 +47,8 @@ OPTIONS = {
 PROGRAM = """
 import json, sys
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-texts = json.loads(sys.argv[1])
-print(hash("a"), *Fingerprinter(FingerprintSettings()).fingerprint(texts).values.tolist())
+texts, options = map(json.loads, sys.argv[1:])
+print(hash("a"), *Fingerprinter(FingerprintSettings(**options)).fingerprint(texts).values.tolist())
 """
 
 
@@ -84,7 +84,7 @@ def test_the_fingerprints_of_fixed_texts(fingerprinter, name):
 @pytest.mark.parametrize("option", OPTIONS)
 def test_the_fingerprint_of_a_fixed_text_with_an_option(option):
     name, value = option.split("=")
-    stage = Fingerprinter(FingerprintSettings.model_validate({name: value}))
+    stage = Fingerprinter(FingerprintSettings.model_validate({**PLAIN, name: value}))
     assert f"{int(stage.fingerprint([TEXTS['mixed']]).values[0]):016x}" == OPTIONS[option]
 
 
@@ -103,7 +103,7 @@ def test_two_processes_with_different_hash_seeds_agree():
 
     outputs = [
         subprocess.run(
-            [sys.executable, "-c", PROGRAM, json.dumps(list(TEXTS.values()))],
+            [sys.executable, "-c", PROGRAM, json.dumps(list(TEXTS.values())), json.dumps(PLAIN)],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,

@@ -12,7 +12,7 @@ from jieba.analyse import default_tfidf
 from dedup_job.demo import make_corpus
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.parity import WOVEN, compare, jieba_with, write_word_lists
-from tests.reference import naive_fingerprint
+from tests.reference import PLAIN, naive_fingerprint
 from tests.strings import CHARACTERS, MIXED, NASTY, SENTENCES, UNKNOWN, WHITE, generated
 
 PIECE = (
@@ -31,6 +31,7 @@ OPTIONS = [
     {"weighting": "levels"},
     {"weighting": "uniform"},
     {"weighting": "uniform", "top_k": 0},
+    {"weighting": "uniform", "top_k": 0, "min_features": 10},
     {"hash": "polynomial"},
     {"stem": True},
     {"single_characters": True},
@@ -86,7 +87,7 @@ def test_all_keywords_of_any_string_to_the_last_bit(all_keywords, text):
 
 @pytest.fixture(scope="module")
 def all_keywords():
-    return Fingerprinter(FingerprintSettings(top_k=0, ngram=0))
+    return Fingerprinter(FingerprintSettings(**{**PLAIN, "top_k": 0, "ngram": 0}))
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # jieba leaves them open

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Route, hamming, text_hash
-from tests.reference import naive_fingerprint, naive_route
+from tests.reference import PLAIN, naive_fingerprint, naive_route
 
 # two unlike texts of a kind, of 30 characters and more
 TEXTS = {
@@ -131,7 +131,7 @@ def test_half_of_the_letters_are_enough_for_words(fingerprinter, kana, route):
     "text", [t for pair in TEXTS.values() for t in pair] + [*MIXED_UP.values()]
 )
 def test_ngram_0_is_the_plain_recipe(text):
-    found = Fingerprinter(FingerprintSettings(ngram=0)).fingerprint([text])
+    found = Fingerprinter(FingerprintSettings(**PLAIN, ngram=0)).fingerprint([text])
     plain = naive_fingerprint(text, ngram=0)
     assert (int(found.values[0]), bool(found.short[0])) == plain
 
