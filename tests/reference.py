@@ -254,14 +254,22 @@ class NaiveIndex:
         return block, fingerprint // 2 ** (BLOCK_BITS * block) % 2**BLOCK_BITS
 
 
+# what the tool does without a configuration
+DEFAULTS = {"top_k": 0, "min_features": 10, "weighting": "uniform"}
+
 # decision, of, distance, reason
 NaiveDecision = tuple[str, Any, int | None, str]
 
 
 def naive_decide(
-    documents: Iterable[tuple[Any, object]], clean: Callable[[str], str], distance: int = 3
+    documents: Iterable[tuple[Any, object]],
+    clean: Callable[[str], str],
+    distance: int = 3,
+    **options: Any,
 ) -> tuple[list[Any], dict[Any, NaiveDecision]]:
     """Run the whole recipe over (id, content), None standing for a missing field; first wins.
+
+    The options are those of `naive_fingerprint`, by default the tool's own.
 
     Returns the kept ids in order, and what became of all others.
     """
@@ -283,7 +291,7 @@ def naive_decide(
         if text in kept_texts:
             dropped[id_] = ("duplicate", kept_texts[text], 0, "exact")
             continue
-        fingerprint, short = naive_fingerprint(text)
+        fingerprint, short = naive_fingerprint(text, **(DEFAULTS | options))
         if not short:
             nearest, least = None, distance + 1
             for position, apart in index.candidates(fingerprint, distance):

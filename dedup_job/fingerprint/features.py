@@ -85,7 +85,7 @@ def make_features(n: int) -> Features:
     )
 
 
-@native
+@inlined
 def count_words(
     lexicon: Lexicon,
     points: NDArray[np.uint32],
@@ -179,7 +179,7 @@ def count_ngrams(
     return found
 
 
-@native
+@inlined
 def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     """Weigh the features and choose the heaviest; return how many.
 

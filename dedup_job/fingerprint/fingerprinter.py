@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.documents import Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import LEVELS, TFIDF, UNIFORM, Options
-from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digest, text_hash
+from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digests, text_hash
 from dedup_job.fingerprint.lexicon_cache import is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
@@ -80,13 +80,15 @@ class Fingerprinter:
         A text with too few features is short: it has one feature, itself, so equal short texts
         have equal fingerprints and others are far apart.
         """
-        points, offsets = self.prepare(texts)
+        raw, raw_offsets = points_of("".join(texts)), offsets_of(texts)
+        points, offsets = raw, raw_offsets
+        if self._fold is not None or self._stem is not None:
+            points, offsets = self.prepare(texts)
         values, routes = kernel.fingerprint_batch(self.lexicon, points, offsets, self.options)
         short = routes == kernel.WHOLE
         for i in np.flatnonzero(short).tolist():
             values[i] = text_hash(texts[i])
-        digests = np.array([text_digest(text) for text in texts], dtype=np.uint64)
-        return Fingerprints(values=values, digests=digests, short=short)
+        return Fingerprints(values, text_digests(raw, raw_offsets), short)
 
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
@@ -24,8 +26,15 @@ def text_hash(text: str) -> int:
 
 
 def text_digest(text: str) -> int:
-    """Hash a text with another function (xxh3), independent of `text_hash`."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+    """Hash a text with another function, xxh3 of its UTF-32-LE, independent of `text_hash`."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-32-le", "surrogatepass"))
+
+
+def text_digests(points: NDArray[np.uint32], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the digests of n texts, points[offsets[i]:offsets[i + 1]] each; uint64 (n,)."""
+    data, at = points.data.cast("B"), (4 * offsets).tolist()
+    digest = xxhash.xxh3_64_intdigest
+    return np.array([digest(data[a:b]) for a, b in pairwise(at)], dtype=np.uint64)
 
 
 def is_text_hash(fingerprint: int, text: str) -> bool:

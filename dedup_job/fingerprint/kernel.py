@@ -54,7 +54,7 @@ def fingerprint_batch(
     return values, routes
 
 
-@native
+@inlined
 def find_features(
     lexicon: Lexicon,
     points: NDArray[np.uint32],
@@ -101,7 +101,7 @@ def _is_jiebas(
     return inside >= outside
 
 
-@native
+@inlined
 def _sum_up(
     known: NDArray[np.uint64],
     points: NDArray[np.uint32],

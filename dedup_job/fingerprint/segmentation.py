@@ -61,7 +61,7 @@ def make_scratch(n: int) -> Scratch:
     )
 
 
-@native
+@inlined
 def segment(
     lexicon: Lexicon, points: NDArray[np.uint32], start: int, stop: int, scratch: Scratch
 ) -> int:

@@ -89,9 +89,6 @@ def test_single_characters_become_features():
     assert set(features) == {"数学", "的", "x", "水", "Ж"}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the Snowball stemmer keeps state; threads disturb each other"
-)
 def test_threads_share_a_stemmer():
     stem = stage(stem=True)
     words = [f"{a}{b}{c}" for a in ("oper", "nat", "relat") for b in ("ation", "ional", "ive")

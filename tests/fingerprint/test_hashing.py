@@ -7,10 +7,13 @@ import subprocess
 import sys
 
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint import is_text_hash, text_digest, text_hash
+from dedup_job.fingerprint.hashing import text_digests
+from dedup_job.fingerprint.trie import offsets_of, points_of
 from tests.reference import naive_hash
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates, too
@@ -40,11 +43,17 @@ def test_the_hash_is_xxh64_with_seed_0_as_published(text, expected):
     assert text_hash(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("", 0x2D06800538D394C2), ("a", 0xE6C632B61E964E1F)]
-)
-def test_the_digest_is_xxh3_as_published(text, expected):
-    assert text_digest(text) == expected
+@pytest.mark.parametrize("text", ["", "a", "水", "𠮷a", "\ud800"])
+def test_the_digest_is_xxh3_of_utf_32(text):
+    """So it can be taken from the code points of a batch; the empty one is as published."""
+    assert text_digest(text) == xxhash.xxh3_64_intdigest(text.encode("utf-32-le", "surrogatepass"))
+    assert text_digest("") == 0x2D06800538D394C2
+
+
+def test_the_digests_of_a_batch_are_those_of_its_texts():
+    texts = ["", "a", "水是生命之源", "𠮷", "", "a"]
+    digests = text_digests(points_of("".join(texts)), offsets_of(texts))
+    assert digests.tolist() == [text_digest(text) for text in texts]
 
 
 @given(ANY_TEXT)

@@ -125,7 +125,6 @@ def test_a_megabyte_for_the_hidden_markov_model(fingerprinter):
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.xfail(strict=True, reason="words that this process already splits are left out")
 def test_a_word_to_split_is_split_although_jieba_was_told_the_same_before(tmp_path, monkeypatch):
     from dedup_job.fingerprint import lexicon_cache
 
