@@ -162,7 +162,7 @@ def test_other_settings_on_the_same_target_are_refused_and_named(
     file = tmp_path / "c.toml"
     file.write_text("[fingerprint]\ntop_k = 50\n[index]\ndistance = 2\n")
     result = run_on(filled, "--config", str(file))
-    assert_refused(result, 6, "fingerprint.top_k = 30 then, 50 now", "index.distance", "--target")
+    assert_refused(result, 6, "fingerprint.top_k = 0 then, 50 now", "index.distance", "--target")
 
 
 def test_a_document_put_into_the_target_by_hand_is_found(filled: Db) -> None:

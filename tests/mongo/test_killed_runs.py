@@ -37,6 +37,13 @@ def start(database: Db, target: str, *more: str) -> subprocess.Popen[str]:
     )
 
 
+def pause_at_work(process: subprocess.Popen[str], database: Db) -> None:
+    """Stop a process (SIGSTOP) in the middle of its run, which may take less than a second."""
+    wait_for_batches(database, "target", 40)
+    process.send_signal(signal.SIGSTOP)
+    assert not finished(database, "target")
+
+
 def wait_for_batches(database: Db, target: str, more: int) -> None:
     """Wait until so many documents more are decided, or the run is done."""
     goal = scanned(database, target) + more
@@ -92,8 +99,9 @@ def test_a_signal_stops_after_a_checkpoint_and_the_same_command_goes_on(
     source: Db, signum: signal.Signals, code: int
 ) -> None:
     process = start(source, "target")
-    wait_for_batches(source, "target", 40)
+    pause_at_work(process, source)
     process.send_signal(signum)
+    process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == code, output
     assert "the same command goes on" in output
@@ -113,11 +121,12 @@ def test_a_signal_stops_after_a_checkpoint_and_the_same_command_goes_on(
 def test_of_two_runs_at_once_the_second_ends_with_11(database: Db) -> None:
     database.source.insert_many(make_corpus(3000, seed=2))
     first = start(database, "target")
-    wait_for_batches(database, "target", 20)
+    pause_at_work(first, database)
     names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
     second = dedup("run", *names, uri=uri_of(database))
-    first.send_signal(signal.SIGINT)
+    first.send_signal(signal.SIGCONT)
     first.communicate(timeout=30)
+    assert first.returncode == 0
     assert second.returncode == 11
     assert "another run holds the lease" in second.stderr
     assert f"process {first.pid}" in second.stderr
@@ -126,9 +135,10 @@ def test_of_two_runs_at_once_the_second_ends_with_11(database: Db) -> None:
 def test_a_run_that_lost_its_lease_writes_nothing_more_and_ends_with_6(database: Db) -> None:
     database.source.insert_many(make_corpus(2000, seed=2))
     process = start(database, "target")
-    wait_for_batches(database, "target", 40)
+    pause_at_work(process, database)
     database["target.state"].update_one({}, {"$inc": {"token": 1}})
     before = scanned(database, "target")
+    process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 6, output
     assert "took the lease" in output
