@@ -53,7 +53,9 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
 
 def is_compiled() -> bool:
     """Tell whether this native code was compiled here before, as far as we know."""
-    return _compiled_mark().exists()
+    with suppress(OSError):  # a home that may not even be looked at
+        return _compiled_mark().exists()
+    return False
 
 
 def mark_compiled() -> None:

@@ -1,0 +1,59 @@
+"""The cache of native code: fresh and whole, or absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dedup_job.compiled import _CheckedFile, sources_digest
+
+KEY, CODE = ("signature", "machine"), {"code": b"\x90" * 40}
+
+
+def entry(folder: Path, stamp: str = "sources") -> _CheckedFile:
+    """Return the cache file of a function."""
+    return _CheckedFile(str(folder), "function-1.py311", stamp)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Return a folder with one entry."""
+    entry(tmp_path).save(KEY, CODE)
+    return tmp_path
+
+
+def test_what_was_saved_is_loaded(saved: Path) -> None:
+    assert entry(saved).load(KEY) == CODE
+
+
+def test_code_of_other_sources_counts_as_absent(saved: Path) -> None:
+    assert entry(saved, "other sources").load(KEY) is None
+
+
+@pytest.mark.parametrize("name", ["function-1.py311.nbi", "function-1.py311.1.nbc"])
+def test_a_flipped_bit_anywhere_counts_as_absent(saved: Path, name: str) -> None:
+    file = saved / name
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        assert entry(saved).load(KEY) is None
+    for length in (0, 5, 16, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        assert entry(saved).load(KEY) is None
+    entry(saved).save(KEY, CODE)
+    assert entry(saved).load(KEY) == CODE
+
+
+def test_the_digest_covers_every_source_that_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change in a file from which code is inlined elsewhere makes all code stale."""
+    before = sources_digest.__wrapped__()
+    read = Path.read_bytes
+
+    def changed(path: Path) -> bytes:
+        return read(path) + (b"# changed" if path.name == "trie.py" else b"")
+
+    monkeypatch.setattr(Path, "read_bytes", changed)
+    assert sources_digest.__wrapped__() != before
