@@ -1,4 +1,4 @@
-"""Tokens -> weighted features of one text: distinct tokens with TF-IDF, or character n-grams."""
+"""Tokens -> distinct features of one text: words with frequency and IDF, or character n-grams."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from dedup_job.fingerprint.lexicon import (
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
 from dedup_job.fingerprint.trie import ABSENT, PLANE, find, key_shift
 
-TFIDF, LEVELS, UNIFORM = 0, 1, 2
-_LEVELS = 5
-_SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
 _A, _Z, _TO_LOWER = 65, 90, 32
 _ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -114,9 +111,7 @@ def count_words(
         elif node == OUTSIDE:
             continue
         key = np.uint64(node + 1) if node >= 0 else _key(points, start, stop)
-        place = (key * _MIX >> np.uint64(20)) & mask
-        while key_at[place] != 0 and key_at[place] != key:
-            place = (place + np.uint64(1)) & mask
+        place = _find_place(key_at, mask, key)
         if key_at[place] == key:
             f_frequency[slot[place]] += 1.0
             continue
@@ -163,9 +158,7 @@ def count_ngrams(
     found = 0
     for i in range(length - n + 1):
         key = _key(packed, i, i + n)
-        place = (key >> np.uint64(20)) & mask
-        while key_at[place] != 0 and key_at[place] != key:
-            place = (place + np.uint64(1)) & mask
+        place = _find_place(key_at, mask, key)
         if key_at[place] == key:
             f_frequency[slot[place]] += 1.0
             continue
@@ -180,59 +173,12 @@ def count_ngrams(
 
 
 @inlined
-def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
-    """Weigh the features and choose the heaviest; return how many.
-
-    TF-IDF as in `jieba.analyse.extract_tags`: count * (idf / number of all tokens counted), ties
-    in order of first appearance; where all are chosen and weigh the same, that order alone.
-    LEVELS cuts a weight to five classes by its share of the largest, UNIFORM gives all that were
-    chosen the same weight.
-    """
-    frequency, idf, weight, order = room.frequency, room.idf, room.weight, room.order
-    total = 0.0
-    for i in range(found):
-        if idf[i] != STOP_WORD:
-            total += frequency[i]
-    rated = 0
-    for i in range(found):
-        if idf[i] != STOP_WORD:
-            weight[i] = frequency[i] * (idf[i] / total)
-            order[rated] = i
-            rated += 1
-    chosen = rated if top_k == 0 or rated < top_k else top_k
-    if chosen == rated and weighting == UNIFORM:
-        pass  # all of them with the same weight: the order is of no account
-    elif chosen > _SORTED_WHOLE:
-        by_weight = np.argsort(-weight[order[:rated]], kind="mergesort")
-        order[:rated] = order[:rated][by_weight]
-    else:
-        _keep_heaviest(weight, order, rated, chosen)
-    if weighting != TFIDF and chosen > 0:
-        largest = weight[order[0]]
-        for i in range(chosen):
-            share = weight[order[i]] / largest
-            weight[order[i]] = max(np.ceil(_LEVELS * share), 1.0) if weighting == LEVELS else 1.0
-    return chosen
-
-
-@native
-def _keep_heaviest(
-    weight: NDArray[np.float64], order: NDArray[np.int64], rated: int, chosen: int
-) -> None:
-    """Bring the heaviest to the front of order by insertion, stable."""
-    for i in range(rated):
-        feature = order[i]
-        w = weight[feature]
-        if i < chosen:
-            place = i
-        elif w > weight[order[chosen - 1]]:
-            place = chosen - 1
-        else:
-            continue
-        while place > 0 and weight[order[place - 1]] < w:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = feature
+def _find_place(keys: NDArray[np.uint64], mask: np.uint64, key: np.uint64) -> np.uint64:
+    """Return where the table holds the key, or the free place for it."""
+    place = (key * _MIX >> np.uint64(20)) & mask
+    while keys[place] != 0 and keys[place] != key:
+        place = (place + np.uint64(1)) & mask
+    return place
 
 
 @inlined

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
 from dedup_job.fingerprint import kernel
-from dedup_job.fingerprint.features import LEVELS, TFIDF, UNIFORM, Options
+from dedup_job.fingerprint.features import Options
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digests, text_hash
 from dedup_job.fingerprint.lexicon_cache import is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
+from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.trie import offsets_of, points_of
 

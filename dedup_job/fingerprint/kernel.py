@@ -9,7 +9,6 @@ from dedup_job.compiled import inlined, native
 from dedup_job.fingerprint.features import (
     Features,
     Options,
-    choose,
     count_ngrams,
     count_words,
     make_features,
@@ -17,6 +16,7 @@ from dedup_job.fingerprint.features import (
 from dedup_job.fingerprint.hashing import hash_points
 from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, Lexicon
 from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
+from dedup_job.fingerprint.selection import choose
 from dedup_job.fingerprint.simhash import add_token, bits_of
 from dedup_job.fingerprint.trie import PLANE
 

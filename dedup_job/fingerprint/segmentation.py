@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
+from dedup_job.fingerprint.hmm import B, E, S, find_states
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
     ASCII,
     HAN,
-    HAN_FIRST,
     LETTER,
     SEPARATOR,
     Lexicon,
@@ -32,7 +32,6 @@ from dedup_job.fingerprint.trie import PLANE, child_at, find, key_shift, place_o
 UNKNOWN = -1  # node of a token that the trie does not hold
 SINGLE = -2  # ... of one character, not looked up
 OUTSIDE = -3  # ... outside jieba's blocks
-_B, _E, _M, _S = 0, 1, 2, 3
 _DOT, _PERCENT, _ZERO, _NINE = 46, 37, 48, 57
 _CR, _LF = 13, 10
 
@@ -222,7 +221,7 @@ def _emit_run(
         while end < stop and classes[points[end]] == kind:
             end += 1
         if kind == HAN and end - i > 1:
-            _find_states(emission, initial, transition, points, i, end, back)
+            find_states(emission, initial, transition, points, i, end, back)
             count = _emit_words(
                 first, edges, filter_, shift, split, points, i, end, back, starts, nodes, count
             )
@@ -280,9 +279,9 @@ def _emit_words(
     begin = start
     for i in range(start, stop):
         state = back[i - start, 0]
-        if state in (_B, _S):
+        if state in (B, S):
             begin = i
-        if state in (_E, _S) or i + 1 == stop:
+        if state in (E, S) or i + 1 == stop:
             node = np.int64(SINGLE)
             if i + 1 - begin > 1:
                 node = find(first, edges, filter_, shift, points, begin, i + 1)
@@ -294,43 +293,3 @@ def _emit_words(
                 count += 1
             begin = i + 1
     return count
-
-
-@native
-def _find_states(
-    emission: NDArray[np.float64],
-    initial: NDArray[np.float64],
-    transition: NDArray[np.float64],
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    back: NDArray[np.int8],
-) -> None:
-    """Viterbi over a run of Han (`jieba.finalseg.viterbi`); the states end up in back[:, 0].
-
-    Each state has two predecessors; ties go to the one whose letter is the greater.
-    """
-    e_b, s_b = transition[_E, _B], transition[_S, _B]
-    b_e, m_e = transition[_B, _E], transition[_M, _E]
-    b_m, m_m = transition[_B, _M], transition[_M, _M]
-    e_s, s_s = transition[_E, _S], transition[_S, _S]
-    row = emission[points[start] - HAN_FIRST]
-    b, e, m, s = initial[_B] + row[_B], initial[_E] + row[_E], initial[_M] + row[_M], 0.0
-    s = initial[_S] + row[_S]
-    for i in range(start + 1, stop):
-        row = emission[points[i] - HAN_FIRST]
-        k = i - start
-        one, two = e + e_b + row[_B], s + s_b + row[_B]
-        next_b, back[k, _B] = (two, _S) if two >= one else (one, _E)
-        one, two = b + b_e + row[_E], m + m_e + row[_E]
-        next_e, back[k, _E] = (two, _M) if two >= one else (one, _B)
-        one, two = b + b_m + row[_M], m + m_m + row[_M]
-        next_m, back[k, _M] = (two, _M) if two >= one else (one, _B)
-        one, two = e + e_s + row[_S], s + s_s + row[_S]
-        next_s, back[k, _S] = (two, _S) if two >= one else (one, _E)
-        b, e, m, s = next_b, next_e, next_m, next_s
-    state = _S if s >= e else _E
-    for k in range(stop - start - 1, -1, -1):
-        before = back[k, state]
-        back[k, 0] = state
-        state = before
