@@ -15,6 +15,7 @@ from rich.console import Console
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
+from dedup_job.cli.files import write_whole
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -148,28 +149,11 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals) -> None:
         raise typer.Exit(QUARANTINED)
 
 
-def check_report(file: Path | None) -> None:
-    """Refuse a report that could not be written, before the work rather than after it."""
-    if file is None:
-        return
-    folder = file.resolve().parent
-    if file.is_dir():
-        raise UsageError(f"--report {file} is a folder; name a file.")
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"--report {file}: {folder} is not a folder that can be written to.")
-
-
 def write_report(outcome: Report, file: Path) -> None:
-    """Write the report as JSON; a reader never sees half of it."""
+    """Write the report as JSON."""
     text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2) + "\n"
-    file = file.resolve()  # a link stays a link
     try:
-        if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
-            file.write_text(text, encoding="utf-8")
-            return
-        partial = file.with_name(f".{file.name}.{os.getpid()}")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
+        write_whole(file, text)
     except OSError as e:
         raise DedupError(
             f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dedup_job.cli.files import check_writable, write_whole
 from dedup_job.cli.options import (
     Config,
     Database,
@@ -46,19 +47,19 @@ def idf(
     from dedup_job.settings import load
 
     settings = load(source_flags(uri, uri_file, db, field, query), config).settings
-    if not os.access(output.absolute().parent, os.W_OK) or output.is_dir():
-        raise UsageError(f"--output {output}: no file can be written there.")
+    check_writable("--output", output)
     try:
         frequencies = count_words(settings, source, limit)
     except KeyboardInterrupt:
-        raise Interrupted("ended; nothing was written.", 2) from None
+        raise Interrupted("ended; nothing was written.", signal.SIGINT) from None
     words = list(frequencies.weights(least))
     if not words:
         raise UsageError(
             f"no word stands in {least} or more of {frequencies.texts:,} texts; nothing was "
             "written. Look at --field, or lower --min-documents."
         )
-    partial = output.with_name(f".{output.name}.{os.getpid()}")
-    partial.write_text("".join(f"{word} {weight:.9f}\n" for word, weight in words), "utf-8")
-    partial.replace(output)
+    try:
+        write_whole(output, "".join(f"{word} {weight:.9f}\n" for word, weight in words))
+    except OSError as e:
+        raise UsageError(f"--output {output} cannot be written: {e.strerror}") from e
     typer.echo(f"{len(words):,} words of {frequencies.texts:,} texts: {output}")

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dedup_job.cli.files import check_writable
 from dedup_job.cli.options import (
     Config,
     Database,
@@ -66,7 +67,7 @@ def run(
     cut off goes on where it was with the same command.
     """
     # imported here: --help should not wait for numba and pymongo
-    from dedup_job.cli.execute import Request, check_report, execute, tell
+    from dedup_job.cli.execute import Request, execute, tell
     from dedup_job.mongo.embedded import embedded_server
     from dedup_job.settings import load
 
@@ -74,7 +75,8 @@ def run(
     if embedded is not None and (uri is not None or uri_file is not None):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
     settings = load(flags, config).settings
-    check_report(report)
+    if report is not None:
+        check_writable("--report", report)
     request = Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
     with ExitStack() as stack:
         stop = stack.enter_context(StopSignals())

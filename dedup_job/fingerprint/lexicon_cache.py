@@ -22,7 +22,12 @@ from platformdirs import user_cache_path
 from dedup_job.compiled import sources_digest
 from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
-from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
+from dedup_job.fingerprint.wordlists import (
+    check_user_dictionary,
+    digest_of,
+    read_idf,
+    read_stop_words,
+)
 
 FORMAT = 2
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
@@ -35,6 +40,17 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
 
     `notify` is told before something takes long. Raises ConfigurationError for a bad word list.
     """
+    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.npz"
+    lexicon = _read(file)
+    if lexicon is None:  # a list that is in the cache was good when it got there
+        _check_lists(settings)
+        notify("building the dictionary's tables, once (under a minute)")
+        lexicon = _build(settings)
+        _write(file, lexicon)
+    return lexicon
+
+
+def _check_lists(settings: FingerprintSettings) -> None:
     for path, check in (
         (settings.user_dictionary, check_user_dictionary),
         (settings.stop_words, read_stop_words),
@@ -42,13 +58,6 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
     ):
         if path is not None:
             check(path)
-    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.npz"
-    lexicon = _read(file)
-    if lexicon is None:
-        notify("building the dictionary's tables, once (under a minute)")
-        lexicon = _build(settings)
-        _write(file, lexicon)
-    return lexicon
 
 
 def is_compiled() -> bool:
@@ -77,7 +86,7 @@ def _digest(settings: FingerprintSettings) -> str:
     own = (Path(__file__).with_name(name) for name in _BUILDERS)  # lest FORMAT is forgotten
     lists = (settings.user_dictionary, settings.stop_words, settings.idf)
     for path in (*_jieba_files(), *own, *lists):
-        digest.update(b"\0none" if path is None else b"\0file" + path.read_bytes())
+        digest.update(b"\0none" if path is None else digest_of(path).encode())
     return digest.hexdigest()
 
 

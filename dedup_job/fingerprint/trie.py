@@ -137,12 +137,6 @@ def probe(
 
 
 @inlined
-def parent_key(edge: np.uint64) -> np.uint64:
-    """Return the key of the step that an edge stands for."""
-    return edge >> _CHILD_BITS
-
-
-@inlined
 def place_of(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],

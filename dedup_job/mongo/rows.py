@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
@@ -168,11 +168,6 @@ def split(
         else:
             ledger.append(encode_ledger(document, decision, run))
     return kept, ledger
-
-
-def ids_of(documents: Sequence[Document]) -> Iterator[Any]:
-    """Yield the ids."""
-    return (document.id for document in documents)
 
 
 def _dedup(value: Int64, run: int) -> bytes:

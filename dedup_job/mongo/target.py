@@ -20,7 +20,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.reading import PageSize, majority, pages
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, split
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
 from dedup_job.mongo.state import State
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
@@ -189,7 +189,7 @@ class Target:
 
         A run killed in between leaves the ids as its intent, and the next one undoes the batch.
         """
-        self._state.update({"intent": list(ids_of(batch.documents))})
+        self._state.update({"intent": [document.id for document in batch.documents]})
         _insert(self.documents, kept)
         _insert(self.ledger, ledger)
         self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None})

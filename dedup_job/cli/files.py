@@ -1,0 +1,28 @@
+"""Files that a command writes for its user: checked before the work, whole or not at all after."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dedup_job.errors import UsageError
+
+
+def check_writable(option: str, file: Path) -> None:
+    """Refuse a file that could not be written, before the work rather than after it."""
+    folder = file.resolve().parent
+    if file.is_dir():
+        raise UsageError(f"{option} {file} is a folder; name a file.")
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"{option} {file}: {folder} is not a folder that can be written to.")
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a text as UTF-8; a reader never sees half of it. Raises OSError."""
+    file = file.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
+        file.write_text(text, encoding="utf-8")
+        return
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
