@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pymongo
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, PyMongoError
@@ -27,6 +28,7 @@ STATE_ID = "state"
 FORMAT = 1
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
+_CONFIRM_SECONDS = 5.0
 
 
 class State:
@@ -113,6 +115,15 @@ class State:
         )
         if result.matched_count != 1:
             self._lost.set()
+            raise LeaseLost(self._lost_message())
+
+    def confirm(self) -> None:
+        """Raise LeaseLost if another run holds the lease; quiet where that cannot be known."""
+        with suppress(PyMongoError), pymongo.timeout(_CONFIRM_SECONDS):
+            state = self.read()
+            if state is not None and state["token"] != self._token:
+                self._lost.set()
+        if self._lost.is_set():
             raise LeaseLost(self._lost_message())
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:

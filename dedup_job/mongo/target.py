@@ -145,15 +145,19 @@ class Target:
         """
         checkpoint = report.checkpoint
         kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
-        with pymongo.timeout(_WRITE_SECONDS):  # retried until then, and not without end
-            if self._transactions:
-                self._session.with_transaction(
-                    lambda s: self._commit(kept, ledger, checkpoint, s),
-                    read_concern=ReadConcern("majority"),
-                    write_concern=WriteConcern("majority", j=True),
-                )
-            else:
-                self._write_in_order(batch, kept, ledger, checkpoint)
+        try:
+            with pymongo.timeout(_WRITE_SECONDS):  # retried until then, and not without end
+                if self._transactions:
+                    self._session.with_transaction(
+                        lambda s: self._commit(kept, ledger, checkpoint, s),
+                        read_concern=ReadConcern("majority"),
+                        write_concern=WriteConcern("majority", j=True),
+                    )
+                else:
+                    self._write_in_order(batch, kept, ledger, checkpoint)
+        except PyMongoError:
+            self._state.confirm()  # after a long sleep the lease may be the reason
+            raise
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self._write_run_row(report)
 

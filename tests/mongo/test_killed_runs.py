@@ -66,6 +66,13 @@ def finished(database: Db, target: str) -> bool:
     return bool(checkpoint.get("finished"))
 
 
+def take_lease(database: Db, target: str) -> None:
+    """Take the lease over as another run would, which first ends a transaction left open."""
+    state = database[f"{target}.state"].find_one() or {}
+    database.client.admin.command("killSessions", [state["lease"]["session"]])
+    database[f"{target}.state"].update_one({}, {"$inc": {"token": 1}})
+
+
 @pytest.fixture
 def source(any_database: Db) -> Db:
     """Return a database whose source takes a few seconds."""
@@ -136,7 +143,7 @@ def test_a_run_that_lost_its_lease_writes_nothing_more_and_ends_with_6(database:
     database.source.insert_many(make_corpus(2000, seed=2))
     process = start(database, "target")
     pause_at_work(process, database)
-    database["target.state"].update_one({}, {"$inc": {"token": 1}})
+    take_lease(database, "target")
     before = scanned(database, "target")
     process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=30)
