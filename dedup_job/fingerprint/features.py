@@ -92,10 +92,9 @@ def count_words(
     room: Features,
 ) -> int:
     """Count the distinct tokens of a segmented text; return how many there are."""
-    first, edges, filter_ = lexicon.first, lexicon.edges, lexicon.filter
-    idf = lexicon.idf
+    first, edges, filter_, nodes = lexicon.first, lexicon.edges, lexicon.filter, lexicon.nodes
     classes, median, shift = lexicon.classes, lexicon.constants[1], key_shift(lexicon.edges)
-    starts, nodes = scratch.starts, scratch.nodes
+    starts, node_of = scratch.starts, scratch.nodes
     f_start, f_stop, f_node = room.start, room.stop, room.node
     f_frequency, f_idf = room.frequency, room.idf
     key_at, slot, f_place = room.key, room.slot, room.place
@@ -103,7 +102,7 @@ def count_words(
     mask = _mask(tokens, slot.shape[0])
     found = 0
     for t in range(tokens):
-        start, stop, node = starts[t], starts[t + 1], nodes[t]
+        start, stop, node = starts[t], starts[t + 1], node_of[t]
         if stop - start == 1:
             if not singles or not _is_letter(classes, points[start]):
                 continue
@@ -116,11 +115,11 @@ def count_words(
             f_frequency[slot[place]] += 1.0
             continue
         key_at[place], slot[place], f_place[found] = key, found, place
-        weight = idf[node] if node >= 0 else median
+        weight = nodes[node].idf if node >= 0 else median
         if _has_upper(points, start, stop):
             # stop words are looked up in lower case, weights as written
             lower = _find_lower(first, edges, filter_, shift, points, start, stop)
-            if lower >= 0 and idf[lower] == STOP_WORD:
+            if lower >= 0 and nodes[lower].idf == STOP_WORD:
                 weight = STOP_WORD
         if not digits and _is_number(points, start, stop):
             weight = STOP_WORD

@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from dedup_job.documents import Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import Options
-from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, text_digests, text_hash
-from dedup_job.fingerprint.lexicon_cache import is_compiled, load_lexicon, mark_compiled
+from dedup_job.fingerprint.hashing import text_digests, text_hash
+from dedup_job.fingerprint.lexicon_cache import (
+    HASH_KINDS,
+    is_compiled,
+    load_lexicon,
+    mark_compiled,
+)
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
 from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
-from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
+from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.trie import offsets_of, points_of
 
 _WEIGHTINGS = {
@@ -25,7 +30,6 @@ _WEIGHTINGS = {
     Weighting.LEVELS: LEVELS,
     Weighting.UNIFORM: UNIFORM,
 }
-_HASHES = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
 
 class Route(StrEnum):
@@ -64,7 +68,7 @@ class Fingerprinter:
             top_k=settings.top_k,
             min_features=settings.min_features,
             weighting=_WEIGHTINGS[settings.weighting],
-            hash_kind=_HASHES[settings.hash],
+            hash_kind=HASH_KINDS[settings.hash],
             singles=settings.single_characters,
             digits=settings.digits,
             ngram=settings.ngram,

@@ -50,7 +50,7 @@ def fingerprint_batch(
         if route == WHOLE:
             continue
         source = points if route == WORDS else packed
-        values[i] = _sum_up(lexicon.hashes, source, chosen, options.hash_kind, room, sums)
+        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, room, sums)
     return values, routes
 
 
@@ -103,7 +103,7 @@ def _is_jiebas(
 
 @inlined
 def _sum_up(
-    known: NDArray[np.uint64],
+    nodes: NDArray[np.void],
     points: NDArray[np.uint32],
     chosen: int,
     hash_kind: int,
@@ -114,7 +114,7 @@ def _sum_up(
     sums[:] = 0.0
     for i in range(chosen):
         f = order[i]
-        token = known[hash_kind, node[f]] if node[f] >= 0 else np.uint64(0)
+        token = nodes[node[f]].token if node[f] >= 0 else np.uint64(0)
         if token == 0:  # no word of the lists
             token = hash_points(points, start[f], stop[f], hash_kind, room.bytes)
         add_token(sums, token, weight[f])

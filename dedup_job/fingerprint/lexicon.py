@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64, hash_all
+from dedup_job.fingerprint.hashing import hash_all
 from dedup_job.fingerprint.trie import (
     PLANE,
     build_trie,
@@ -21,8 +21,9 @@ HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
 STATES = "BEMS"  # begin, end, middle of a word, single
 SEPARATOR, HAN, ALPHANUMERIC, SYMBOL, LETTER = 0, 1, 2, 3, 4
-NO_WORD = 1.0  # in place of a log probability, which is never above 0
+NO_WORD = -math.inf  # in place of a log probability: never the best
 STOP_WORD = -1.0  # in place of an IDF, which is never negative
+NODE = np.dtype([("probability", "f8"), ("idf", "f8"), ("token", "u8")])
 _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
@@ -30,9 +31,9 @@ class Lexicon(NamedTuple):
     """All that the segmentation and the weights need; n is the number of trie nodes.
 
     first, edges, filter: see Trie.
-    log_probability: float64 (n,), of the words of the dictionary; NO_WORD for other nodes.
-    idf: float64 (n,), the median where the IDF file has no entry; STOP_WORD for stop words.
-    hashes: uint64 (2, n), of each word by XXH64 and by POLYNOMIAL; 0 where a node is no word.
+    nodes: NODE (n,), side by side what one visit needs: probability, the logarithm for words of
+        the dictionary, NO_WORD for other nodes; idf, the median where the IDF file has no entry,
+        STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
     split: bool (n,), words that jieba splits into characters although its HMM proposes them.
     classes: uint8 (65536,), SEPARATOR, HAN, ALPHANUMERIC or SYMBOL (as jieba's expressions have
         them), LETTER for letters and digits that jieba does not segment.
@@ -45,9 +46,7 @@ class Lexicon(NamedTuple):
     first: NDArray[np.int32]
     edges: NDArray[np.uint64]
     filter: NDArray[np.uint8]
-    log_probability: NDArray[np.float64]
-    idf: NDArray[np.float64]
-    hashes: NDArray[np.uint64]
+    nodes: NDArray[np.void]
     split: NDArray[np.bool_]
     classes: NDArray[np.uint8]
     pairs: NDArray[np.bool_]
@@ -73,36 +72,36 @@ def build_lexicon(
     idf: Mapping[str, float],
     stop_words: Collection[str],
     split: Collection[str],
+    hash_kind: int,
 ) -> Lexicon:
     """Build the arrays; `frequencies` and `total` are jieba's FREQ, prefixes included."""
-    # frequent words first: what is used together lies together
+    # stop words and frequent words first: what is used together lies together
     known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
     names = list(
-        dict.fromkeys([*known, *_in_plane(idf), *_in_plane(stop_words), *_in_plane(split)])
+        dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
     )
-    trie, nodes, count = build_trie(names)
-    node_of = dict(zip(names, nodes.tolist(), strict=True))
+    trie, places, count = build_trie(names)
+    place_of = dict(zip(names, places.tolist(), strict=True))
     median = sorted(idf.values())[len(idf) // 2]
 
+    nodes = np.zeros(count, dtype=NODE)
+    nodes["probability"], nodes["idf"] = NO_WORD, median
     log_total = math.log(total)
-    log_probability = np.full(count, NO_WORD)
     words = [word for word in known if frequencies[word]]
-    log_probability[[node_of[w] for w in words]] = [
+    nodes["probability"][[place_of[w] for w in words]] = [
         math.log(frequencies[w]) - log_total for w in words
     ]
-    weights = np.full(count, median)
     rated = _in_plane(idf)
-    weights[[node_of[w] for w in rated]] = [idf[w] for w in rated]
+    nodes["idf"][[place_of[w] for w in rated]] = [idf[w] for w in rated]
     # jieba compares stop words with the token in lower case: others never match
     lower = [word for word in _in_plane(stop_words) if word == word.lower()]
-    weights[[node_of[w] for w in lower]] = STOP_WORD
-    to_split = np.zeros(count, dtype=np.bool_)
-    to_split[[node_of[w] for w in _in_plane(split)]] = True
+    nodes["idf"][[place_of[w] for w in lower]] = STOP_WORD
+    nodes["token"][places] = hash_all(points_of("".join(names)), offsets_of(names), hash_kind)
+    to_split = np.zeros(nodes.shape[0], dtype=np.bool_)
+    to_split[[place_of[w] for w in _in_plane(split)]] = True
     return Lexicon(
         *trie,
-        log_probability=log_probability,
-        idf=weights,
-        hashes=_hashes(names, nodes, count),
+        nodes=nodes,
         split=to_split,
         classes=_classes(),
         pairs=_pairs(words),
@@ -117,14 +116,6 @@ def build_lexicon(
 
 def _in_plane(words: Collection[str]) -> list[str]:
     return [word for word in words if word and ord(max(word)) < PLANE]
-
-
-def _hashes(words: list[str], nodes: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
-    hashes = np.zeros((2, count), dtype=np.uint64)
-    points, offsets = points_of("".join(words)), offsets_of(words)
-    for kind in (XXH64, POLYNOMIAL):
-        hashes[kind, nodes] = hash_all(points, offsets, kind)
-    return hashes
 
 
 def _classes() -> NDArray[np.uint8]:

@@ -20,8 +20,9 @@ import xxhash
 from platformdirs import user_cache_path
 
 from dedup_job.compiled import sources_digest
+from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
 from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
-from dedup_job.fingerprint.settings import FingerprintSettings
+from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.fingerprint.wordlists import (
     check_user_dictionary,
     digest_of,
@@ -29,10 +30,11 @@ from dedup_job.fingerprint.wordlists import (
     read_stop_words,
 )
 
-FORMAT = 2
+FORMAT = 3
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
+HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
 
 def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
@@ -82,7 +84,7 @@ def _compiled_mark() -> Path:
 
 def _digest(settings: FingerprintSettings) -> str:
     """Digest everything that the tables are made from."""
-    digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
+    digest = xxhash.xxh3_128(f"format {FORMAT} {settings.hash}".encode())
     own = (Path(__file__).with_name(name) for name in _BUILDERS)  # lest FORMAT is forgotten
     lists = (settings.user_dictionary, settings.stop_words, settings.idf)
     for path in (*_jieba_files(), *own, *lists):
@@ -122,7 +124,9 @@ def _build(settings: FingerprintSettings) -> Lexicon:
         stop_words.update(read_stop_words(settings.stop_words))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
     idf = read_idf(settings.idf or _jieba_files()[1])
-    return build_lexicon(tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split)
+    return build_lexicon(
+        tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, HASH_KINDS[settings.hash]
+    )
 
 
 def _read(file: Path) -> Lexicon | None:

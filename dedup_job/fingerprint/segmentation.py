@@ -24,6 +24,7 @@ from dedup_job.fingerprint.lexicon import (
     ASCII,
     HAN,
     LETTER,
+    NO_WORD,
     SEPARATOR,
     Lexicon,
 )
@@ -69,18 +70,18 @@ def segment(
     Token i is points[scratch.starts[i] : scratch.starts[i + 1]], its node scratch.nodes[i].
     """
     first, edges, filter_ = lexicon.first, lexicon.edges, lexicon.filter
-    probability, split = lexicon.log_probability, lexicon.split
+    nodes, split = lexicon.nodes, lexicon.split
     classes, pairs = lexicon.classes, lexicon.pairs
     emission, initial, transition = lexicon.emission, lexicon.start, lexicon.transition
     unknown, shift = lexicon.constants[0], key_shift(lexicon.edges)
     score, route, best, back = scratch.score, scratch.route, scratch.best, scratch.back
-    starts, nodes = scratch.starts, scratch.nodes
+    starts, found = scratch.starts, scratch.nodes
     count = 0
     i = start
     while i < stop:
         if not _in_block(classes, points[i]):
             starts[count] = i
-            nodes[count] = OUTSIDE
+            found[count] = OUTSIDE
             count += 1
             i += 2 if points[i] == _CR and i + 1 < stop and points[i + 1] == _LF else 1
             continue
@@ -96,19 +97,19 @@ def segment(
         if plain:  # no word of the dictionary can be here: most English and LaTeX
             if simple:
                 starts[count] = i
-                nodes[count] = SINGLE
+                found[count] = SINGLE
                 if end - i > 1:
-                    nodes[count] = find(first, edges, filter_, shift, points, i, end)
+                    found[count] = find(first, edges, filter_, shift, points, i, end)
                 count += 1
             else:
                 count = _emit_run(
-                    first, edges, filter_, shift, probability, split, classes,
-                    emission, initial, transition, points, i, end, back, starts, nodes, count,
+                    first, edges, filter_, shift, nodes, split, classes,
+                    emission, initial, transition, points, i, end, back, starts, found, count,
                 )  # fmt: skip
             i = end
             continue
         _find_route(
-            first, edges, filter_, shift, probability, unknown, points, i, end,
+            first, edges, filter_, shift, nodes, unknown, points, i, end,
             score, route, best,
         )  # fmt: skip
         run = x = i
@@ -117,17 +118,17 @@ def segment(
             if y - x > 1:
                 if x - run == 1:  # nearly always, so no call
                     starts[count] = run
-                    nodes[count] = SINGLE
+                    found[count] = SINGLE
                     count += 1
                 elif run < x:
                     count = _emit_run(
-                        first, edges, filter_, shift, probability, split, classes,
-                        emission, initial, transition, points, run, x, back, starts, nodes, count,
+                        first, edges, filter_, shift, nodes, split, classes,
+                        emission, initial, transition, points, run, x, back, starts, found, count,
                     )  # fmt: skip
                 if x == end:
                     break
                 starts[count] = x
-                nodes[count] = best[x - i]
+                found[count] = best[x - i]
                 count += 1
                 run = y
             x = y
@@ -147,7 +148,7 @@ def _find_route(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
     shift: np.uint64,
-    probability: NDArray[np.float64],
+    nodes: NDArray[np.void],
     unknown: float,
     points: NDArray[np.uint32],
     start: int,
@@ -168,23 +169,20 @@ def _find_route(
         end = k + 1
         word = np.int64(SINGLE)
         if node >= 0:
-            value = probability[node]
             x = k + 1
             while True:
-                if value <= 0.0:
-                    sum_ = value + score[x - start]
-                    if sum_ >= top:
-                        top, end, word = sum_, x, node
+                sum_ = nodes[node].probability + score[x - start]
+                if sum_ >= top:
+                    top, end, word = sum_, x, node
                 if x >= stop:
                     break
                 place = place_of(edges, filter_, shift, node, points[x])
                 if place < 0:
                     break
                 node = child_at(edges, place)
-                value = probability[node]
                 x += 1
-        if word == SINGLE:
-            top = unknown + score[k + 1 - start]
+        if top == NO_WORD:
+            top, end, word = unknown + score[k + 1 - start], k + 1, np.int64(SINGLE)
         score[k - start] = top
         route[k - start] = end
         best[k - start] = word
@@ -196,7 +194,7 @@ def _emit_run(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
     shift: np.uint64,
-    probability: NDArray[np.float64],
+    nodes: NDArray[np.void],
     split: NDArray[np.bool_],
     classes: NDArray[np.uint8],
     emission: NDArray[np.float64],
@@ -207,13 +205,13 @@ def _emit_run(
     stop: int,
     back: NDArray[np.int8],
     starts: NDArray[np.int64],
-    nodes: NDArray[np.int32],
+    found: NDArray[np.int32],
     count: int,
 ) -> int:
     """Emit the tokens of a run of single characters, as `jieba.finalseg.cut` makes them."""
     node = find(first, edges, filter_, shift, points, start, stop)
-    if stop - start == 1 or (node >= 0 and probability[node] <= 0.0):
-        return _emit_singles(start, stop, starts, nodes, count)
+    if stop - start == 1 or (node >= 0 and nodes[node].probability != NO_WORD):
+        return _emit_singles(start, stop, starts, found, count)
     i = start
     while i < stop:
         kind = classes[points[i]]
@@ -223,15 +221,15 @@ def _emit_run(
         if kind == HAN and end - i > 1:
             find_states(emission, initial, transition, points, i, end, back)
             count = _emit_words(
-                first, edges, filter_, shift, split, points, i, end, back, starts, nodes, count
+                first, edges, filter_, shift, split, points, i, end, back, starts, found, count
             )
         else:
             if kind == ALPHANUMERIC:
                 end = _end_of_number(points, end, stop)
             starts[count] = i
-            nodes[count] = SINGLE
+            found[count] = SINGLE
             if end - i > 1:
-                nodes[count] = find(first, edges, filter_, shift, points, i, end)
+                found[count] = find(first, edges, filter_, shift, points, i, end)
             count += 1
         i = end
     return count
@@ -239,11 +237,11 @@ def _emit_run(
 
 @inlined
 def _emit_singles(
-    start: int, stop: int, starts: NDArray[np.int64], nodes: NDArray[np.int32], count: int
+    start: int, stop: int, starts: NDArray[np.int64], found: NDArray[np.int32], count: int
 ) -> int:
     for i in range(start, stop):
         starts[count] = i
-        nodes[count] = SINGLE
+        found[count] = SINGLE
         count += 1
     return count
 
@@ -272,7 +270,7 @@ def _emit_words(
     stop: int,
     back: NDArray[np.int8],
     starts: NDArray[np.int64],
-    nodes: NDArray[np.int32],
+    found: NDArray[np.int32],
     count: int,
 ) -> int:
     """Emit the words that the states in back[:, 0] mark."""
@@ -286,10 +284,10 @@ def _emit_words(
             if i + 1 - begin > 1:
                 node = find(first, edges, filter_, shift, points, begin, i + 1)
             if node >= 0 and split[node]:
-                count = _emit_singles(begin, i + 1, starts, nodes, count)
+                count = _emit_singles(begin, i + 1, starts, found, count)
             else:
                 starts[count] = begin
-                nodes[count] = node
+                found[count] = node
                 count += 1
             begin = i + 1
     return count
