@@ -98,21 +98,18 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
         points, _ = self.prepare([text])
-        route, starts, stops, weights, source = kernel.features_of(
-            self.lexicon, points, self.options
-        )
+        parts = kernel.parts_of(self.lexicon, points, self.options)
         features = (
-            (_text(source[start:stop]), float(weight))
-            for start, stop, weight in zip(starts, stops, weights, strict=True)
+            (_text(parts.source[start:stop]), float(weight))
+            for start, stop, weight in zip(parts.starts, parts.stops, parts.weights, strict=True)
         )
-        return Explanation(tuple(self.tokens(text)), _ROUTES[route], tuple(features))
+        prepared = _text(points)
+        tokens = (prepared[a:b] for a, b in pairwise(parts.tokens))
+        return Explanation(tuple(tokens), _ROUTES[parts.route], tuple(features))
 
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
-        points, _ = self.prepare([text])
-        starts = kernel.tokens_of(self.lexicon, points)
-        prepared = _text(points)
-        return [prepared[a:b] for a, b in pairwise(starts)]
+        return list(self.explain(text).tokens)
 
     def prepare(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the code points of n folded and stemmed texts, one after the other, and offsets.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +26,31 @@ from dedup_job.fingerprint.trie import PLANE
 WORDS, NGRAMS, WHOLE = 0, 1, 2
 
 
-@native
+class Room(NamedTuple):
+    """Where texts are worked on, one after the other; holds what the last one was made of."""
+
+    scratch: Scratch
+    features: Features
+    packed: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What one text's fingerprint is made of.
+
+    route: WORDS, NGRAMS or WHOLE; tokens: int64 (tokens + 1,), where they begin, and the end;
+    starts, stops, weights: int64, int64 and float64 (f,), the features, heaviest first; source:
+    the points that the features' places refer to.
+    """
+
+    route: int
+    tokens: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    source: NDArray[np.uint32]
+
+
 def fingerprint_batch(
     lexicon: Lexicon, points: NDArray[np.uint32], offsets: NDArray[np.int64], options: Options
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
@@ -34,43 +61,82 @@ def fingerprint_batch(
     Returns uint64 (n,) fingerprints and uint8 (n,) routes: WORDS, NGRAMS, or WHOLE with value 0.
     """
     n = offsets.shape[0] - 1
-    longest = 0
-    for i in range(n):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    scratch, room = make_scratch(longest), make_features(longest)
+    values, routes = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint8)
+    room = _make_room(int(np.diff(offsets).max(initial=0)))
+    _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
+    return values, routes
+
+
+def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Parts:
+    """Return what the fingerprint of one text is made of."""
+    n = points.shape[0]
+    values, routes = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint8)
+    room, offsets = _make_room(n), np.array([0, n])
+    tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
+    order = room.features.order[:chosen]
+    return Parts(
+        route=int(routes[0]),
+        tokens=room.scratch.starts[: tokens + 1],
+        starts=room.features.start[order],
+        stops=room.features.stop[order],
+        weights=room.features.weight[order],
+        source=room.packed if routes[0] == NGRAMS else points,
+    )
+
+
+def _make_room(longest: int) -> Room:
+    """Return room for texts of up to so many characters."""
     packed = np.empty(longest, dtype=np.uint32)
+    return Room(make_scratch(longest), make_features(longest), packed)
+
+
+@native
+def _fingerprint_all(
+    lexicon: Lexicon,
+    points: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    options: Options,
+    room: Room,
+    values: NDArray[np.uint64],
+    routes: NDArray[np.uint8],
+) -> tuple[int, int]:
+    """Write fingerprints and routes; return the tokens and chosen features of the last text.
+
+    One function for many texts and for one, because it takes so long to compile.
+    """
+    scratch, features, packed = room.scratch, room.features, room.packed
     sums = np.empty(64, dtype=np.float64)
-    values = np.zeros(n, dtype=np.uint64)
-    routes = np.zeros(n, dtype=np.uint8)
-    for i in range(n):
-        route, chosen = find_features(
-            lexicon, points, offsets[i], offsets[i + 1], options, scratch, room, packed
+    tokens = chosen = 0
+    for i in range(values.shape[0]):
+        tokens = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)
+        route, chosen = choose_features(
+            lexicon, points, offsets[i], offsets[i + 1], options, scratch, tokens, features, packed
         )
         routes[i] = route
         if route == WHOLE:
             continue
         source = points if route == WORDS else packed
-        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, room, sums)
-    return values, routes
+        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, features, sums)
+    return tokens, chosen
 
 
 @inlined
-def find_features(
+def choose_features(
     lexicon: Lexicon,
     points: NDArray[np.uint32],
     start: int,
     stop: int,
     options: Options,
     scratch: Scratch,
+    tokens: int,
     room: Features,
     packed: NDArray[np.uint32],
 ) -> tuple[int, int]:
-    """Find the features of one text; return its route and how many were chosen.
+    """Choose the features of one segmented text; return its route and how many they are.
 
     Words where there are enough and jieba segments most of the text; else character n-grams
     where there are enough; else none, and the text stands for itself.
     """
-    tokens = segment(lexicon, points, start, stop, scratch)
     found = count_words(lexicon, points, tokens, scratch, options, room)
     chosen = choose(found, room, options.top_k, options.weighting)
     if options.ngram == 0:
@@ -119,25 +185,3 @@ def _sum_up(
             token = hash_points(points, start[f], stop[f], hash_kind, room.bytes)
         add_token(sums, token, weight[f])
     return bits_of(sums)
-
-
-@native
-def features_of(
-    lexicon: Lexicon, points: NDArray[np.uint32], options: Options
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.uint32]]:
-    """Return route, places and weights of one text's features, and the points they refer to."""
-    n = points.shape[0]
-    scratch, room = make_scratch(n), make_features(n)
-    packed = np.empty(n, dtype=np.uint32)
-    route, chosen = find_features(lexicon, points, 0, n, options, scratch, room, packed)
-    order = room.order[:chosen]
-    source = packed if route == NGRAMS else points
-    return route, room.start[order], room.stop[order], room.weight[order], source
-
-
-@native
-def tokens_of(lexicon: Lexicon, points: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return where the tokens of a text begin, and its length: int64 (tokens + 1,)."""
-    scratch = make_scratch(points.shape[0])
-    count = segment(lexicon, points, 0, points.shape[0], scratch)
-    return scratch.starts[: count + 1]

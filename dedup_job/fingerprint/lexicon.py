@@ -23,7 +23,7 @@ STATES = "BEMS"  # begin, end, middle of a word, single
 SEPARATOR, HAN, ALPHANUMERIC, SYMBOL, LETTER = 0, 1, 2, 3, 4
 NO_WORD = -math.inf  # in place of a log probability: never the best
 STOP_WORD = -1.0  # in place of an IDF, which is never negative
-NODE = np.dtype([("probability", "f8"), ("idf", "f8"), ("token", "u8")])
+NODE = np.dtype([("probability", "f8"), ("idf", "f8"), ("token", "u8")], align=True)
 _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 

@@ -76,7 +76,7 @@ def segment(
     unknown, shift = lexicon.constants[0], key_shift(lexicon.edges)
     score, route, best, back = scratch.score, scratch.route, scratch.best, scratch.back
     starts, found = scratch.starts, scratch.nodes
-    count = 0
+    count = int(np.int64(0))  # a literal 0 is a type of its own, for which all is compiled twice
     i = start
     while i < stop:
         if not _in_block(classes, points[i]):

@@ -28,7 +28,7 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     for i in range(found):
         if idf[i] != STOP_WORD:
             total += frequency[i]
-    rated = 0
+    rated = int(np.int64(0))  # not a literal, which would be a type of its own
     for i in range(found):
         if idf[i] != STOP_WORD:
             weight[i] = frequency[i] * (idf[i] / total)
@@ -38,8 +38,7 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     if chosen == rated and weighting == UNIFORM:
         pass  # all of them with the same weight: the order is of no account
     elif chosen > _SORTED_WHOLE:
-        by_weight = np.argsort(-weight[order[:rated]], kind="mergesort")
-        order[:rated] = order[:rated][by_weight]
+        _sort_by_weight(weight, order, rated)
     else:
         _keep_heaviest(weight, order, rated, chosen)
     if weighting != TFIDF and chosen > 0:
@@ -68,3 +67,14 @@ def _keep_heaviest(
             order[place] = order[place - 1]
             place -= 1
         order[place] = feature
+
+
+@native
+def _sort_by_weight(weight: NDArray[np.float64], order: NDArray[np.int64], rated: int) -> None:
+    """Sort all by weight, the heaviest first, stable."""
+    features, keys = np.empty(rated, dtype=np.int64), np.empty(rated, dtype=np.float64)
+    for i in range(rated):
+        features[i], keys[i] = order[i], -weight[order[i]]
+    by_weight = np.argsort(keys, kind="mergesort")
+    for i in range(rated):
+        order[i] = features[by_weight[i]]
