@@ -1,0 +1,269 @@
+"""The native part of the Hamming index: buckets as chains of chunks, one cache line each.
+
+A chunk is 16 words of 32 bits: the next chunk of the bucket (0: none), ten fingerprints by number
++ 1 (0: free), and sixteen more bits of each, two to a word, which spare a look at nearly all
+fingerprints that are too far. The first chunk of a bucket lies at its address; the others come
+from the common rest of the pool.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native, popcount
+
+NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
+ENTRIES = CHECKS - FIRST
+_LAST = CHECKS - 1
+_HALF = np.uint64(0xFFFF)
+
+
+class Tables(NamedTuple):
+    """A layout as arrays, m blocks.
+
+    offset, bits, base: int64 (m,), where a block's bits are, how many, and where its buckets are
+    in the pool. radius: int64 (m,). flips: uint64 (f,), of all blocks one after the other, what
+    to change in an address, none first; errors: int64 (f,), how many bits that is; begin: int64
+    (m + 1,), where each block's flips begin. check: int64 (m,), where the 16 more bits are.
+    """
+
+    offset: NDArray[np.int64]
+    bits: NDArray[np.int64]
+    base: NDArray[np.int64]
+    radius: NDArray[np.int64]
+    flips: NDArray[np.uint64]
+    errors: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    check: NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """Where a query is worked on: the chunks to look at, with check bits and limit of each."""
+
+    chunk: NDArray[np.int64]
+    check: NDArray[np.uint64]
+    limit: NDArray[np.uint64]
+    block: NDArray[np.int64]
+    next: NDArray[np.int64]
+
+
+def make_room(tables: Tables) -> Room:
+    """Return room for one query at a time."""
+    n = len(tables.flips)
+    return Room(
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+    )
+
+
+@inlined
+def _address(tables: Tables, block: int, fingerprint: np.uint64) -> np.uint64:
+    mask = (np.uint64(1) << np.uint64(tables.bits[block])) - np.uint64(1)
+    return (fingerprint >> np.uint64(tables.offset[block])) & mask
+
+
+@native
+def insert(
+    tables: Tables,
+    pool: NDArray[np.uint32],
+    used: int,
+    fingerprints: NDArray[np.uint64],
+    searchable: NDArray[np.bool_],
+    start: int,
+    stop: int,
+    same: NDArray[np.int64],
+) -> int:
+    """Insert fingerprints[start:stop] that are searchable; return how much of the pool is used.
+
+    One that is there already is not inserted again: same[i - start] is the number of the first,
+    or i. The pool must have room for a chunk more for each fingerprint and block.
+    """
+    for i in range(start, stop):
+        same[i - start] = i
+        if not searchable[i]:
+            continue
+        first = _find_equal(tables, pool, fingerprints, fingerprints[i])
+        if first >= 0:
+            same[i - start] = first
+            continue
+        for block in range(tables.bits.shape[0]):
+            check = (fingerprints[i] >> np.uint64(tables.check[block])) & _HALF
+            chunk = tables.base[block] + np.int64(_address(tables, block, fingerprints[i]))
+            if pool[chunk, _LAST] != 0:  # full: only the chunk after the first may have room
+                after = np.int64(pool[chunk, NEXT])
+                if after == 0 or pool[after, _LAST] != 0:
+                    pool[used, NEXT] = after
+                    pool[chunk, NEXT] = used
+                    after = np.int64(used)
+                    used += 1
+                chunk = after
+            place = 0
+            while pool[chunk, FIRST + place] != 0:
+                place += 1
+            pool[chunk, FIRST + place] = i + 1
+            pool[chunk, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
+    return used
+
+
+@inlined
+def _find_equal(
+    tables: Tables,
+    pool: NDArray[np.uint32],
+    fingerprints: NDArray[np.uint64],
+    fingerprint: np.uint64,
+) -> np.int64:
+    """Return the number of the equal fingerprint, -1 if there is none."""
+    chunk = tables.base[0] + np.int64(_address(tables, 0, fingerprint))
+    check = (fingerprint >> np.uint64(tables.check[0])) & _HALF
+    found = np.int64(-1)
+    while found < 0:
+        for place in range(ENTRIES):
+            word = np.uint64(pool[chunk, CHECKS + place // 2])
+            if (word >> np.uint64(16 * (place & 1))) & _HALF == check:
+                entry = np.int64(pool[chunk, FIRST + place])
+                if entry != 0 and fingerprints[entry - 1] == fingerprint:
+                    found = entry - 1
+        chunk = np.int64(pool[chunk, NEXT])
+        if chunk == 0:
+            break
+    return found
+
+
+@native
+def search(
+    tables: Tables,
+    pool: NDArray[np.uint32],
+    fingerprints: NDArray[np.uint64],
+    queries: NDArray[np.uint64],
+    start: int,
+    distance: int,
+    room: Room,
+    found: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+) -> int:
+    """Search queries[start:] in turn; return the first that is not done, for want of room.
+
+    Query i has found[offsets[i]:offsets[i + 1]], the first of each distinct fingerprint within
+    the distance, in no order; offsets[start] is given.
+    """
+    count: int = offsets[start]
+    for i in range(start, queries.shape[0]):
+        count = _search_one(
+            tables, pool, fingerprints, queries[i], distance, room, found, count
+        )
+        if count < 0:
+            return i
+        offsets[i + 1] = count
+    return len(queries)
+
+
+@native
+def _search_one(
+    tables: Tables,
+    pool: NDArray[np.uint32],
+    fingerprints: NDArray[np.uint64],
+    query: np.uint64,
+    distance: int,
+    room: Room,
+    found: NDArray[np.uint32],
+    count: int,
+) -> int:
+    """Append what is found for one query; return the new count, -1 where there is no room.
+
+    All buckets are walked side by side, a chunk of each at a time, and first each of these is
+    touched without anything depending on it: so the processor waits for all of them at once.
+    """
+    chunks, checks, limits, blocks, nexts = (
+        room.chunk, room.check, room.limit, room.block, room.next,
+    )  # fmt: skip
+    walks = 0
+    for block in range(tables.bits.shape[0]):
+        address = _address(tables, block, query)
+        check = (query >> np.uint64(tables.check[block])) & _HALF
+        base = tables.base[block]
+        for f in range(tables.begin[block], tables.begin[block + 1]):
+            chunks[walks] = base + np.int64(address ^ tables.flips[f])
+            checks[walks] = check | (check << np.uint64(16))
+            limits[walks] = np.uint64(distance - tables.errors[f])
+            blocks[walks] = block
+            walks += 1
+    while walks > 0:
+        for w in range(walks):
+            nexts[w] = pool[chunks[w], NEXT]
+        for w in range(walks):
+            near = _near(pool, chunks[w], checks[w], limits[w])
+            while near != 0:
+                place = np.int64(popcount((near & (~near + np.uint64(1))) - np.uint64(1)))
+                near &= near - np.uint64(1)
+                entry = np.int64(pool[chunks[w], FIRST + place])
+                if entry == 0:
+                    continue
+                difference = query ^ fingerprints[entry - 1]
+                if popcount(difference) > distance or _seen(tables, difference, blocks[w]):
+                    continue
+                if count >= found.shape[0]:
+                    return -1
+                found[count] = entry - 1
+                count += 1
+        on = 0
+        for w in range(walks):
+            chunks[on], checks[on], limits[on], blocks[on] = (
+                nexts[w], checks[w], limits[w], blocks[w],
+            )  # fmt: skip
+            on += nexts[w] != 0
+        walks = on
+    return count
+
+
+@inlined
+def _near(
+    pool: NDArray[np.uint32], chunk: np.int64, check: np.uint64, limit: np.uint64
+) -> np.uint64:
+    """Return a bit for each entry of a chunk whose check bits are near enough."""
+    near = np.uint64(0)
+    for pair in range(ENTRIES // 2):
+        difference = np.uint64(pool[chunk, CHECKS + pair]) ^ check
+        low = popcount(difference & _HALF) <= limit
+        high = popcount(difference >> np.uint64(16)) <= limit
+        near |= (np.uint64(low) | (np.uint64(high) << np.uint64(1))) << np.uint64(2 * pair)
+    return near
+
+
+@inlined
+def _seen(tables: Tables, difference: np.uint64, block: int) -> bool:
+    """Tell whether an earlier block finds it, too: each is reported once."""
+    seen = False
+    for earlier in range(block):
+        if popcount(_address(tables, earlier, difference)) <= np.uint64(tables.radius[earlier]):
+            seen = True
+    return seen
+
+
+@native
+def pairs_within(
+    fingerprints: NDArray[np.uint64],
+    searchable: NDArray[np.bool_],
+    distance: int,
+    offsets: NDArray[np.int64],
+    found: NDArray[np.uint32],
+) -> int:
+    """For each of n fingerprints find the earlier ones within the distance, by comparing all.
+
+    Returns how many pairs there are; where `found` is too small the rest is counted only.
+    """
+    count = 0
+    for i in range(fingerprints.shape[0]):
+        if searchable[i]:
+            for j in range(i):
+                if searchable[j] and popcount(fingerprints[i] ^ fingerprints[j]) <= distance:
+                    if count < found.shape[0]:
+                        found[count] = j
+                    count += 1
+        offsets[i + 1] = count
+    return count

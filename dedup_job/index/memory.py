@@ -1,0 +1,80 @@
+"""Arrays that begin at a page and grow without a second copy."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T", bound=np.generic)
+_GROWTH = 32  # by a 32nd at least
+_LEAST_BYTES = 1 << 16
+_HUGE = 1 << 25
+
+
+class Growing(Generic[T]):
+    """An array of rows of zeros, more of which can be had at the end.
+
+    numpy would put it sixteen bytes behind a page, so that a row of 64 bytes is two cache lines,
+    and would copy it to grow. Here the system moves its pages; those never touched take no memory.
+    """
+
+    def __init__(self, rows: int, width: int, dtype: DTypeLike) -> None:
+        """Make an array of shape (rows,), or (rows, width) where width is not 0."""
+        self._dtype, self._width = np.dtype(dtype), width
+        self._row_bytes = self._dtype.itemsize * max(width, 1)
+        self._map = _anonymous(max(rows * self._row_bytes, _LEAST_BYTES))
+        self._view()
+
+    @property
+    def array(self) -> NDArray[T]:
+        """The rows; a former array must not be used after growing."""
+        return self._array
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes, touched or not."""
+        return len(self._map)
+
+    def grow(self, rows: int) -> None:
+        """Make room for so many rows in all."""
+        size = rows * self._row_bytes
+        if size <= len(self._map):
+            return
+        size = max(size, len(self._map) + len(self._map) // _GROWTH, _LEAST_BYTES)
+        del self._array  # a map with a view into it cannot move
+        try:
+            self._map.resize(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
+        except (SystemError, OSError):  # not every system can
+            former, self._map = self._map, _anonymous(size)
+            self._map[: len(former)] = former[:]
+            former.close()
+        self._view()
+
+    def adopt(self, values: NDArray[Any]) -> None:
+        """Take over the contents of another array of the same row type."""
+        self.grow(len(values))
+        self._array[: len(values)] = values
+
+    def _view(self) -> None:
+        _advise(self._map)
+        rows = len(self._map) // self._row_bytes
+        flat: NDArray[T] = np.frombuffer(
+            self._map, dtype=self._dtype, count=rows * max(self._width, 1)
+        )
+        self._array = flat.reshape(rows, self._width) if self._width else flat
+
+
+def _anonymous(size: int) -> mmap.mmap:
+    size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, size)  # Windows
+
+
+def _advise(pages: mmap.mmap) -> None:
+    """Ask for large pages: random access then needs far fewer entries in the page table's cache."""
+    if len(pages) >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
