@@ -32,13 +32,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An earlier kept document, `of`, says the same.
+    """An earlier kept document says the same; `of` is its key.
 
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
     `found_by` names the channels that proposed `of`.
     """
 
-    of: Any
+    of: bytes
     distance: int
     similarity: float | None
     found_by: tuple[str, ...]
@@ -98,6 +98,10 @@ class Fingerprints:
     digests: NDArray[np.uint64]
     short: NDArray[np.bool_]
 
+    def __getitem__(self, rows: slice | list[int]) -> Fingerprints:
+        """Return some of them."""
+        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows])
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -109,11 +113,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """Documents that the target already holds, as the index needs them; n ids and n fingerprints.
+    """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
 
     run: int64 (n,), the run that kept each document.
     """
 
-    ids: list[Any]
+    keys: list[bytes]
     fingerprints: Fingerprints
     run: NDArray[np.int64]

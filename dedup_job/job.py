@@ -135,7 +135,7 @@ def _load(job: Job, watch: Stopwatch) -> None:
     def counted() -> Iterator[KeptPage]:
         kept = 0
         for page in job.target.kept():
-            kept += len(page.ids)
+            kept += len(page.keys)
             job.progress.loaded(kept)
             yield page
 

@@ -154,7 +154,7 @@ def decide(texts: Sequence[str], settings: Settings) -> tuple[NDArray[np.bool_],
     fingerprinter = Fingerprinter(settings.fingerprint)
     fingerprinter.fingerprint([""])  # loads the native code
     begin = time.perf_counter()
-    engine = FirstWins(settings.index.distance)
+    engine = FirstWins(settings.index)
     kept: list[bool] = []
     for at in range(0, len(texts), BATCH):
         part = texts[at : at + BATCH]

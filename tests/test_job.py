@@ -23,6 +23,7 @@ from dedup_job.documents import (
 )
 from dedup_job.errors import DedupError, LeaseHeld
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.index import IndexSettings
 from dedup_job.job import Job, run
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import About, Checkpoint, Scope, Status
@@ -45,6 +46,11 @@ TEXTS = {
 }
 KEPT = [1, 2, 5, 6, 9, 10, 11, 12]
 LEDGER = {3: "exact", 4: "missing", 7: "empty", 8: "exact"}
+
+
+def key_of(id_):
+    """Return what stands for an id."""
+    return str(id_).encode()
 
 
 class FakeSource:
@@ -77,7 +83,7 @@ class FakeSource:
             yield [self._document(id_) for id_ in ids[start : start + self._page]]
 
     def _document(self, id_):
-        return Document(id_, str(id_).encode(), b"", self._contents[id_])
+        return Document(id_, key_of(id_), b"", self._contents[id_])
 
 
 class FakeTarget:
@@ -121,7 +127,7 @@ class FakeTarget:
             some = rows[start : start + 2]
             parts = [self.fingerprints[i] for i, _ in some]
             yield KeptPage(
-                ids=[i for i, _ in some],
+                keys=[key_of(i) for i, _ in some],
                 fingerprints=Fingerprints(
                     np.array([p[0] for p in parts], dtype=np.uint64),
                     np.array([p[1] for p in parts], dtype=np.uint64),
@@ -243,7 +249,7 @@ def job(target, *, contents=None, source=None, limit=None, **changes):
         "target": target,
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings(), Words()),
-        "decider": FirstWins(3),
+        "decider": FirstWins(IndexSettings()),
         "threads": 1,
         "progress": Memory(),
         "stop": lambda: False,
@@ -411,16 +417,16 @@ def test_the_next_run_decides_only_what_is_new(target):
 def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
     """One word less among 400 turns few of the 64 sums."""
     words = [f"word{number}" for number in range(400)]
-    run(job(target, contents={1: " ".join(words)}, decider=FirstWins(7)))
+    run(job(target, contents={1: " ".join(words)}, decider=FirstWins(IndexSettings(distance=7))))
     report = run(
         job(
             target,
             contents={1: " ".join(words), 2: " ".join(words[:-1])},
-            decider=FirstWins(7),
+            decider=FirstWins(IndexSettings(distance=7)),
         )
     )
     assert report.checkpoint.counts == Counts(near=1)
-    assert target.decided[2][0].of == 1
+    assert target.decided[2][0].of == key_of(1)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -498,7 +504,7 @@ def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(target, 
             return wrong(super().decide(batch))
 
     with pytest.raises(DedupError, match=r"3 documents were read and \d decided"):
-        run(job(target, decider=Miscounting(3)))
+        run(job(target, decider=Miscounting(IndexSettings())))
     assert target.order == []
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
 

@@ -93,7 +93,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     target=DryTarget(target) if request.dry_run else target,
                     cleaner=Cleaner(settings.cleaning),
                     fingerprinter=fingerprinter,
-                    decider=FirstWins(settings.index.distance),
+                    decider=FirstWins(settings.index),
                     threads=settings.run.threads,
                     progress=seen,
                     stop=stop,

@@ -6,8 +6,7 @@ not chained together over a row of likenesses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -21,21 +20,31 @@ from dedup_job.documents import (
     KeptPage,
     Reason,
 )
-from dedup_job.index import BlockIndex, EqualIndex
+from dedup_job.index import Candidates, EqualIndex, HammingIndex, Ids, IndexSettings, pairs_within
+
+_AT_ONCE = 1024  # texts that are compared with each other pair by pair
 
 
 class FirstWins:
-    """Decides documents one after the other and remembers the kept ones."""
+    """Decides documents one after the other and remembers the kept ones, numbered from 0."""
 
-    def __init__(self, distance: int) -> None:
-        self._near = BlockIndex(distance)
-        self._near_position: list[int] = []  # slot in the block index -> position in _ids
+    def __init__(self, settings: IndexSettings) -> None:
+        self._near = HammingIndex(
+            settings.distance,
+            blocks=settings.blocks,
+            bytes_per_fingerprint=settings.bytes_per_document,
+        )
         self._equal = EqualIndex()
-        self._ids: list[Any] = []
+        self._ids = Ids()
 
     def __len__(self) -> int:
         """Return the number of kept documents known."""
         return len(self._ids)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the kept documents in bytes."""
+        return self._near.nbytes + self._equal.nbytes + self._ids.nbytes
 
     def remember(self, pages: Iterable[KeptPage]) -> None:
         """Take in what former runs kept.
@@ -46,45 +55,76 @@ class FirstWins:
         held = list(pages)
         if not held:
             return
-        ids = [kept for page in held for kept in page.ids]
+        keys = [key for page in held for key in page.keys]
         order = np.argsort(np.concatenate([page.run for page in held]), kind="stable")
-        whole = Fingerprints(
-            values=np.concatenate([page.fingerprints.values for page in held])[order],
-            digests=np.concatenate([page.fingerprints.digests for page in held])[order],
-            short=np.concatenate([page.fingerprints.short for page in held])[order],
+        self._add(
+            [keys[i] for i in order],
+            Fingerprints(
+                values=np.concatenate([page.fingerprints.values for page in held])[order],
+                digests=np.concatenate([page.fingerprints.digests for page in held])[order],
+                short=np.concatenate([page.fingerprints.short for page in held])[order],
+            ),
         )
-        first = len(self._ids)
-        self._ids.extend(ids[i] for i in order)
-        self._equal.extend(whole.values, whole.digests)
-        self._near.extend(whole.values[~whole.short])
-        self._near_position.extend((np.flatnonzero(~whole.short) + first).tolist())
 
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order."""
+        documents = [d for d in batch.documents if isinstance(d.content, str)]
+        decided: list[Decision] = []
+        for start in range(0, len(documents), _AT_ONCE):
+            part = documents[start : start + _AT_ONCE]
+            decided += self._decide_texts(part, batch.fingerprints[start : start + _AT_ONCE])
+        texts = iter(decided)
+        return [next(texts) if isinstance(d.content, str) else d.content for d in batch.documents]
+
+    def _decide_texts(
+        self, documents: Sequence[Document], fingerprints: Fingerprints
+    ) -> list[Decision]:
+        """Decide texts that are looked up all at once, as if it were one after the other."""
+        values, digests, short = fingerprints.values, fingerprints.digests, fingerprints.short
+        equal = self._equal.find(self._near.fingerprints, values, digests)
+        before = self._near.search(values, collapsed=True)
+        within = pairs_within(values, ~short, self._near.distance)
+        base = len(self._ids)
+        kept: dict[int, int] = {}  # row -> number
+        rows: list[int] = []  # of the kept ones, in order
+        texts: dict[tuple[int, int], int] = {}  # text -> number
         decisions: list[Decision] = []
-        row = 0
-        for document in batch.documents:
-            if isinstance(document.content, str):
-                decisions.append(self._decide_text(document, batch.fingerprints, row))
-                row += 1
-            else:
-                decisions.append(document.content)
+        for row, text in enumerate(zip(values.tolist(), digests.tolist(), strict=True)):
+            is_short = bool(short[row])
+            same = texts.get(text, int(equal[row]))
+            if same >= 0:
+                of = self._ids[same] if same < base else documents[rows[same - base]].key
+                decisions.append(Duplicate(of, 0, 1.0, ("text",), Reason.EXACT, is_short))
+                continue
+            found = None if is_short else _nearest(before, within, row, kept)
+            if found is not None:
+                number, distance = found
+                of = self._ids[number] if number < base else documents[rows[number - base]].key
+                decisions.append(Duplicate(of, distance, None, ("simhash",), Reason.NEAR, is_short))
+                continue
+            kept[row] = texts[text] = base + len(rows)
+            rows.append(row)
+            decisions.append(Kept(text[0], is_short))
+        self._add([documents[row].key for row in rows], fingerprints[rows])
         return decisions
 
-    def _decide_text(self, document: Document, fingerprints: Fingerprints, row: int) -> Decision:
-        value, digest = fingerprints.values[row], fingerprints.digests[row]
-        short = bool(fingerprints.short[row])
-        equal = self._equal.find(value, digest)
-        if equal >= 0:
-            return Duplicate(self._ids[equal], 0, 1.0, ("text",), Reason.EXACT, short)
-        if not short:
-            slots, distances = self._near.search(value)
-            if len(slots):
-                best = int(np.argmin(distances))  # the nearest; of equals the one kept first
-                of = self._ids[self._near_position[slots[best]]]
-                return Duplicate(of, int(distances[best]), None, ("simhash",), Reason.NEAR, short)
-            self._near.extend(fingerprints.values[row : row + 1])
-            self._near_position.append(len(self._ids))
-        self._equal.extend(fingerprints.values[row : row + 1], fingerprints.digests[row : row + 1])
-        self._ids.append(document.id)
-        return Kept(int(value), short)
+    def _add(self, keys: Sequence[bytes], fingerprints: Fingerprints) -> None:
+        self._ids.extend(keys)
+        self._equal.extend(fingerprints.digests)
+        self._near.extend(fingerprints.values, ~fingerprints.short)
+
+
+def _nearest(
+    before: Candidates, within: Candidates, row: int, kept: dict[int, int]
+) -> tuple[int, int] | None:
+    """Return number and distance of the nearest candidate; of equally near ones the first kept."""
+    best: tuple[int, int] | None = None
+    numbers, distances = before.of(row)
+    for number, distance in zip(numbers.tolist(), distances.tolist(), strict=True):
+        if best is None or distance < best[1]:
+            best = number, distance
+    rows, distances = within.of(row)
+    for earlier, distance in zip(rows.tolist(), distances.tolist(), strict=True):
+        if earlier in kept and (best is None or distance < best[1]):
+            best = kept[earlier], distance
+    return best

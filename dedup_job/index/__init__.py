@@ -2,6 +2,7 @@
 
 from dedup_job.index.equal import EqualIndex
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
+from dedup_job.index.ids import Ids
 from dedup_job.index.layout import Layout, Plan, plan
 from dedup_job.index.settings import IndexSettings
 
@@ -9,6 +10,7 @@ __all__ = [
     "Candidates",
     "EqualIndex",
     "HammingIndex",
+    "Ids",
     "IndexSettings",
     "Layout",
     "Plan",

@@ -154,9 +154,7 @@ def search(
     """
     count: int = offsets[start]
     for i in range(start, queries.shape[0]):
-        count = _search_one(
-            tables, pool, fingerprints, queries[i], distance, room, found, count
-        )
+        count = _search_one(tables, pool, fingerprints, queries[i], distance, room, found, count)
         if count < 0:
             return i
         offsets[i + 1] = count

@@ -36,6 +36,11 @@ class Candidates:
     numbers: NDArray[np.int64]
     distances: NDArray[np.uint8]
 
+    def of(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return numbers and distances of one query."""
+        start, stop = self.offsets[query], self.offsets[query + 1]
+        return self.numbers[start:stop], self.distances[start:stop]
+
 
 class HammingIndex:
     """Finds all fingerprints within a Hamming distance of 0 to 7; they are numbered from 0."""
@@ -230,4 +235,3 @@ def tables_of(layout: Layout) -> chunks.Tables:
             ]
         ),
     )
-

@@ -106,9 +106,7 @@ def plan(
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance is {distance}, expected 0 to {MAX_DISTANCE}")
     if blocks != 0 and not MIN_BLOCKS <= blocks <= MAX_BLOCKS:
-        raise ValueError(
-            f"blocks is {blocks}, expected 0 (choose) or {MIN_BLOCKS} to {MAX_BLOCKS}"
-        )
+        raise ValueError(f"blocks is {blocks}, expected 0 (choose) or {MIN_BLOCKS} to {MAX_BLOCKS}")
     size = max(size, 1.0)
     layouts = list(_layouts(distance, size, blocks))
     fitting = [x for x in layouts if x.bytes_per_fingerprint(size) <= bytes_per_fingerprint]

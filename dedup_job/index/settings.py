@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class IndexSettings(BaseModel):
-    """Which kept documents count as candidates."""
+    """Which kept documents count as candidates, and how they are found."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -13,4 +13,18 @@ class IndexSettings(BaseModel):
         ge=0,
         le=7,
         description="largest Hamming distance, in bits of 64, at which a kept document is found",
+    )
+    blocks: int = Field(
+        default=0,
+        ge=0,
+        le=8,
+        description="into how many blocks the 64 bits are cut: 0 = as is cheapest for the size, "
+        "4 = the classic four of 16 bits; what is found is the same",
+    )
+    bytes_per_document: float = Field(
+        default=32.0,
+        ge=16,
+        le=1024,
+        description="memory that the fingerprints of the index may take, in bytes a kept "
+        "document, without ids; more memory can make it faster",
     )

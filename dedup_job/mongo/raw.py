@@ -100,6 +100,11 @@ def id_value(element: bytes) -> Any:
     return bson.decode(document(element), codec_options=_LENIENT)["_id"]
 
 
+def renamed(element: bytes, name: bytes) -> bytes:
+    """Return a raw field under another name."""
+    return element[:1] + name + element[element.index(0, 1) :]
+
+
 def document(*fields: bytes) -> bytes:
     """Return the document made of these raw fields."""
     body = b"".join(fields)

@@ -91,7 +91,7 @@ class KeptRows:
 
     def decode(self, rows: Sequence[Row]) -> KeptPage:
         """Read kept documents back; StateMismatch for one that this tool did not write."""
-        ids, values, digests, short, runs = [], [], [], [], []
+        values, digests, short, runs = [], [], [], []
         for row in rows:
             found = bson.decode(row.raw)
             text = _text_at(found, self._path)
@@ -102,13 +102,12 @@ class KeptRows:
                     "write or someone changed: it lacks its text or fingerprint. Remove it from "
                     "the target or put it back as it was, or name another --target."
                 )
-            ids.append(found["_id"])
             values.append(unsigned(value))
             digests.append(text_digest(text))
             short.append(is_text_hash(unsigned(value), text))
             runs.append(run)
         return KeptPage(
-            ids=ids,
+            keys=[row.key for row in rows],
             fingerprints=Fingerprints(
                 values=np.array(values, dtype=np.uint64),
                 digests=np.array(digests, dtype=np.uint64),
@@ -130,30 +129,26 @@ def encode_ledger(
     document: Document, decision: Duplicate | Skipped | Quarantined, run: int
 ) -> bytes:
     """Return the ledger's row for a document that was not kept, as raw BSON."""
-    row: dict[str, Any] = {
-        "decision": type(decision).__name__.lower(),
-        "of": None,
-        "distance": None,
-        "similarity": None,
-        "found_by": None,
-        "reason": str(decision.reason),
-        "run": run,
-    }
+    of = bson_raw.fields({"of": None})
+    row: dict[str, Any] = {"distance": None, "similarity": None, "found_by": None}
+    more: dict[str, Any] = {}
     match decision:
         case Duplicate():
-            row |= {
-                "of": decision.of,
+            of = bson_raw.renamed(decision.of, b"of")
+            row = {
                 "distance": decision.distance,
                 "similarity": decision.similarity,
                 "found_by": list(decision.found_by),
             }
         case Quarantined():
-            row["detail"] = decision.detail
+            more = {"detail": decision.detail}
         case Skipped():
             pass
         case _:
             assert_never(decision)
-    return bson_raw.document(document.key, bson_raw.fields(row))
+    named = bson_raw.fields({"decision": type(decision).__name__.lower()})
+    rest = bson_raw.fields({**row, "reason": str(decision.reason), "run": run, **more})
+    return bson_raw.document(document.key, named, of, rest)
 
 
 def split(

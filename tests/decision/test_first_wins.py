@@ -24,9 +24,14 @@ from dedup_job.documents import (
     Skipped,
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.index import IndexSettings
 from tests.reference import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
+
+
+def key_of(id_):
+    return str(id_).encode()
 
 
 def text(id_, value, digest=None, *, short=False):
@@ -47,14 +52,16 @@ def arrays(rows):
 
 
 def batch(rows):
-    documents = [Document(row[0], b"", b"", "a text" if len(row) > 2 else row[1]) for row in rows]
+    documents = [
+        Document(row[0], key_of(row[0]), b"", "a text" if len(row) > 2 else row[1]) for row in rows
+    ]
     return Batch(tuple(documents), arrays([row for row in rows if len(row) > 2]))
 
 
 def page(*rows):
     """Make a page of kept documents from (run, document)."""
     return KeptPage(
-        ids=[row[0] for _, row in rows],
+        keys=[key_of(row[0]) for _, row in rows],
         fingerprints=arrays([row for _, row in rows]),
         run=np.array([run for run, _ in rows], dtype=np.int64),
     )
@@ -66,13 +73,13 @@ def told(decision):
         case Kept():
             return "kept"
         case Duplicate():
-            return decision.of, decision.distance, str(decision.reason)
+            return int(decision.of), decision.distance, str(decision.reason)
         case _:
             return decision
 
 
 def decide(*rows, distance=3, after=()):
-    decider = FirstWins(distance)
+    decider = FirstWins(IndexSettings(distance=distance))
     decider.remember(after)
     return [told(decision) for decision in decider.decide(batch(rows))]
 
@@ -162,7 +169,9 @@ def test_short_texts_between_long_ones_do_not_confuse_who_is_who():
 
 
 def test_a_kept_decision_tells_fingerprint_and_shortness():
-    decisions = FirstWins(3).decide(batch([text(1, 2**64 - 1), text(2, 5, short=True)]))
+    decisions = FirstWins(IndexSettings()).decide(
+        batch([text(1, 2**64 - 1), text(2, 5, short=True)])
+    )
     assert decisions == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
 
 
@@ -183,7 +192,7 @@ def test_an_empty_batch_has_no_decisions():
 
 
 def test_it_counts_what_is_kept():
-    decider = FirstWins(3)
+    decider = FirstWins(IndexSettings())
     decider.remember([page((1, text(1, A)))])
     decider.decide(batch([text(2, A ^ 1), text(3, ~A & (2**64 - 1)), text(4, 5, short=True)]))
     assert len(decider) == 3
@@ -215,7 +224,7 @@ def test_remembered_documents_stand_in_order_of_run_and_then_as_given(runs, firs
 
 
 def test_documents_may_be_remembered_in_several_calls():
-    decider = FirstWins(3)
+    decider = FirstWins(IndexSettings())
     decider.remember([page((1, text(1, 0)))])
     decider.remember([page((1, text(2, A)), (1, text(3, 5, short=True)))])
     assert [told(d) for d in decider.decide(batch([text(9, A ^ 1)]))] == [(2, 1, "near")]
@@ -244,7 +253,7 @@ def sequences(draw):
 @settings(deadline=None)
 @given(sequences(), st.lists(st.integers(0, 25)), st.integers(0, 7))
 def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
-    decider = FirstWins(distance)
+    decider = FirstWins(IndexSettings(distance=distance))
     bounds = [0, *sorted(cuts), len(rows)]
     pieces = [rows[a:b] for a, b in pairwise(bounds)]
     decisions = [told(d) for piece in pieces for d in decider.decide(batch(piece))]
@@ -306,8 +315,9 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
     corpus, by_the_book, fingerprinter, size
 ):
     cleaner = Cleaner()
-    decider = FirstWins(3)
+    decider = FirstWins(IndexSettings())
     kept, dropped = [], {}
+    ids = {key_of(id_): id_ for id_, _ in corpus}
     for start in range(0, len(corpus), size):
         documents = [document_of(*pair, cleaner) for pair in corpus[start : start + size]]
         texts = [d.content for d in documents if isinstance(d.content, str)]
@@ -317,7 +327,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
                 case Kept():
                     kept.append(document.id)
                 case Duplicate(of=of, distance=distance, reason=reason):
-                    dropped[document.id] = ("duplicate", of, distance, str(reason))
+                    dropped[document.id] = ("duplicate", ids[of], distance, str(reason))
                 case _:
                     dropped[document.id] = ("skipped", None, None, str(decision.reason))
     assert (kept, dropped) == by_the_book
@@ -333,4 +343,4 @@ def document_of(id_, content, cleaner):
         content = Skipped(Reason.NOT_TEXT)
     else:
         content = cleaner.clean(content) or Skipped(Reason.EMPTY)
-    return Document(id_, b"", b"", content)
+    return Document(id_, key_of(id_), b"", content)

@@ -13,7 +13,7 @@ from dedup_job.report.counts import Counts
 
 
 def duplicate(reason, short):
-    return Duplicate(1, 0, None, ("text",), reason, short)
+    return Duplicate(b"1", 0, None, ("text",), reason, short)
 
 
 DECISIONS = st.lists(

@@ -1,0 +1,76 @@
+"""What the numbers of an index stand for: ids as bytes, most of them of one short form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.index.memory import Growing
+
+OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
+_WIDTH = 12
+_PLACE = np.dtype([("start", "<u8"), ("length", "<u4")])  # of another id, in the same 12 bytes
+
+
+class Ids:
+    """Keys of documents by number: 13 bytes for an ObjectId, 13 and their length for others."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._short: Growing[np.uint8] = Growing(0, _WIDTH, np.uint8)
+        self._is_long: Growing[np.bool_] = Growing(0, 0, np.bool_)
+        self._long: Growing[np.uint8] = Growing(0, 0, np.uint8)
+        self._long_size = 0
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return self._size
+
+    def __getitem__(self, number: int) -> bytes:
+        """Return the key of a number; IndexError where there is none."""
+        if not 0 <= number < self._size:
+            raise IndexError(f"no id has the number {number}, there are {self._size}")
+        row = self._short.array[number]
+        if not self._is_long.array[number]:
+            return OBJECT_ID + bytes(row)
+        place = row.view(_PLACE)[0]
+        start = int(place["start"])
+        return bytes(self._long.array[start : start + int(place["length"])])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays in bytes."""
+        return self._short.nbytes + self._is_long.nbytes + self._long.nbytes
+
+    def extend(self, keys: Sequence[bytes]) -> None:
+        """Add keys; they get the next numbers."""
+        start, stop = self._size, self._size + len(keys)
+        self._short.grow(stop)
+        self._is_long.grow(stop)
+        whole = len(OBJECT_ID) + _WIDTH
+        is_long = np.array(
+            [len(key) != whole or not key.startswith(OBJECT_ID) for key in keys], dtype=np.bool_
+        )
+        self._is_long.array[start:stop] = is_long
+        rows = self._short.array[start:stop]
+        short = b"".join(key for key, long in zip(keys, is_long.tolist(), strict=True) if not long)
+        rows[~is_long] = np.frombuffer(short, np.uint8).reshape(-1, whole)[:, len(OBJECT_ID) :]
+        if is_long.any():
+            rows[is_long] = self._stored([keys[i] for i in np.flatnonzero(is_long).tolist()])
+        self._size = stop
+
+    def _stored(self, keys: Sequence[bytes]) -> NDArray[np.uint8]:
+        """Put keys of any form away; return their places, uint8 (n, 12)."""
+        joined = b"".join(keys)
+        places = np.empty(len(keys), dtype=_PLACE)
+        places["length"] = [len(key) for key in keys]
+        ends = self._long_size + np.cumsum(places["length"], dtype=np.uint64)
+        places["start"] = ends - places["length"]
+        self._long.grow(self._long_size + len(joined))
+        self._long.array[self._long_size : self._long_size + len(joined)] = np.frombuffer(
+            joined, np.uint8
+        )
+        self._long_size += len(joined)
+        return places.view(np.uint8).reshape(-1, _WIDTH)

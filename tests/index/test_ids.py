@@ -1,0 +1,86 @@
+"""Ids come back as they were given, whatever their type."""
+
+from __future__ import annotations
+
+import uuid
+
+import bson
+import numpy as np
+import pytest
+from bson import Binary, Decimal128, Int64, ObjectId
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.index import Ids
+
+KINDS = [
+    ObjectId("0123456789abcdef01234567"),
+    1,
+    Int64(2**40),
+    "一道题",
+    "",
+    b"bytes",
+    Binary(uuid.UUID(int=7).bytes, 4),
+    {"book": 3, "page": {"line": [1, 2]}},
+    2.5,
+    True,
+    None,
+    Decimal128("0.1"),
+    "x" * 1000,
+]
+
+
+def key_of(value):
+    return bson.encode({"_id": value})[4:-1]
+
+
+def all_of(ids):
+    return [ids[number] for number in range(len(ids))]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_ids_of_all_types_come_back_in_order(size):
+    keys = [key_of(value) for value in KINDS]
+    ids = Ids()
+    for start in range(0, len(keys), size):
+        ids.extend(keys[start : start + size])
+    assert all_of(ids) == keys
+
+
+def test_an_object_id_takes_thirteen_bytes():
+    ids = Ids()
+    ids.extend([key_of(ObjectId()) for _ in range(100_000)])
+    assert ids.nbytes / len(ids) < 14.5
+    assert np.unique(np.array(all_of(ids))).size == 100_000
+
+
+def test_a_key_that_only_looks_like_an_object_id_is_kept_whole():
+    """As long as one, and of another type; and an ObjectId's beginning with something behind."""
+    keys = [b"\x02" + key_of(ObjectId())[1:], key_of(ObjectId()) + b"\0", b"", b"\x07_id\0"]
+    ids = Ids()
+    ids.extend(keys)
+    assert all_of(ids) == keys
+
+
+@pytest.mark.parametrize("number", [-1, 3, 10**9])
+def test_a_number_that_was_not_given_is_an_error(number):
+    ids = Ids()
+    ids.extend([key_of(i) for i in range(3)])
+    with pytest.raises(IndexError, match="there are 3"):
+        ids[number]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.binary(max_size=40)
+            | st.builds(lambda b: b"\x07_id\0" + b, st.binary(min_size=12, max_size=12))
+        )
+    )
+)
+def test_any_bytes_come_back(steps):
+    ids = Ids()
+    for step in steps:
+        ids.extend(step)
+    assert all_of(ids) == [key for step in steps for key in step]
