@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -73,31 +73,36 @@ def sources_digest() -> str:
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """Index and code files, each behind a checksum; a damaged one counts as absent."""
+    """A file for each signature, behind a checksum, with the sources it was made from.
 
-    def _dump(self, content: Any) -> bytes:
-        data = pickle.dumps(content, protocol=-1)
-        return xxhash.xxh3_128_digest(data) + data
+    numba's own index of files is written before they are: another process would meanwhile load
+    the code of former sources, or of another signature.
+    """
 
-    def _read(self, path: str) -> Any:
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled for a signature."""
+        content = pickle.dumps((self._stamp(), key, data), protocol=-1)
+        with self._open_for_write(str(self._file(key))) as stream:
+            stream.write(xxhash.xxh3_128_digest(content) + content)
+
+    def load(self, key: Any) -> Any:
+        """Return what was compiled for a signature; None where it is absent, stale or damaged."""
         try:
-            raw = Path(path).read_bytes()
+            raw = self._file(key).read_bytes()
         except OSError:
             return None
-        digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
-        return pickle.loads(data) if xxhash.xxh3_128_digest(data) == digest else None
+        digest, content = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
+        if xxhash.xxh3_128_digest(content) != digest:
+            return None
+        stamp, of, data = pickle.loads(content)
+        return data if stamp == self._stamp() and of == key else None
 
-    def _load_index(self) -> dict[Any, str]:
-        content = self._read(self._index_path)
-        stamp = (self._version, self._source_stamp)
-        return content[1] if content is not None and content[0] == stamp else {}
+    def flush(self) -> None:
+        """Forget nothing: what is stale is overwritten."""
 
-    def _save_index(self, overloads: Mapping[Any, str]) -> None:
-        with self._open_for_write(self._index_path) as stream:
-            stream.write(self._dump(((self._version, self._source_stamp), dict(overloads))))
+    def _stamp(self) -> tuple[str, str]:
+        return self._version, self._source_stamp
 
-    def _load_data(self, name: str) -> Any:
-        content = self._read(self._data_path(name))
-        if content is None:
-            raise OSError("absent or damaged")  # numba takes it for absent
-        return content
+    def _file(self, key: Any) -> Path:
+        base = self._index_name.removesuffix(".nbi")
+        return Path(self._cache_path) / f"{base}.{xxhash.xxh3_64_hexdigest(repr(key).encode())}.nbc"

@@ -66,6 +66,16 @@ class Target(Protocol):
         """Record that the run broke off; its checkpoint stays the one committed last."""
 
 
+class Memory(Protocol):
+    """Keeps what is remembered of the target between runs."""
+
+    def recall(self, decider: FirstWins) -> str | None:
+        """Bring it back; return why not, None if it did, "" if there was nothing to expect."""
+
+    def keep(self, decider: FirstWins) -> None:
+        """Put it away."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """All that a run needs."""
@@ -77,6 +87,7 @@ class Job:
     cleaner: Cleaner
     fingerprinter: Fingerprinter
     decider: FirstWins
+    memory: Memory
     threads: int
     progress: Progress
     stop: Callable[[], bool]
@@ -125,6 +136,8 @@ def run(job: Job) -> Report:
             job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))
             raise
         job.target.finish(report)
+        with watch.timing(Stage.LOAD):
+            job.memory.keep(job.decider)
         return report
 
 
@@ -140,6 +153,12 @@ def _load(job: Job, watch: Stopwatch) -> None:
             yield page
 
     with watch.timing(Stage.LOAD):
+        why_not = job.memory.recall(job.decider)
+        if why_not is None:
+            job.progress.loaded(len(job.decider))
+            return
+        if why_not:
+            job.progress.stage(f"reading the index from the target; its snapshot: {why_not}")
         job.decider.remember(counted())
 
 

@@ -91,7 +91,8 @@ class Settings(BaseSettings):
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
         del values["run"], values["source"]["query"], values["source"]["max_chars"]
-        del values["index"]["blocks"], values["index"]["bytes_per_document"]  # same candidates
+        for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
+            del values["index"][name]  # how it is done, not what is found
         for name in ("user_dictionary", "stop_words", "idf"):  # what they hold counts
             path = getattr(self.fingerprint, name)
             if path is not None:

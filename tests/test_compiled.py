@@ -31,9 +31,23 @@ def test_code_of_other_sources_counts_as_absent(saved: Path) -> None:
     assert entry(saved, "other sources").load(KEY) is None
 
 
-@pytest.mark.parametrize("name", ["function-1.py311.nbi", "function-1.py311.1.nbc"])
-def test_a_flipped_bit_anywhere_counts_as_absent(saved: Path, name: str) -> None:
-    file = saved / name
+def test_each_signature_has_a_file_of_its_own(saved: Path) -> None:
+    other = ("another signature", "machine")
+    assert entry(saved).load(other) is None
+    entry(saved).save(other, {"code": b"other"})
+    assert entry(saved).load(KEY) == CODE
+    assert entry(saved).load(other) == {"code": b"other"}
+
+
+def test_a_file_under_the_name_of_another_signature_counts_as_absent(saved: Path) -> None:
+    other = ("another signature", "machine")
+    (file,) = saved.iterdir()
+    file.rename(entry(saved)._file(other))
+    assert entry(saved).load(other) is None
+
+
+def test_a_flipped_bit_anywhere_counts_as_absent(saved: Path) -> None:
+    (file,) = saved.iterdir()
     whole = file.read_bytes()
     for place in range(len(whole)):
         damaged = bytearray(whole)

@@ -229,6 +229,17 @@ class Memory:
         """Nothing to do."""
 
 
+class Nothing:
+    """A memory that keeps nothing."""
+
+    def recall(self, decider):  # noqa: ARG002
+        """Have nothing."""
+        return ""
+
+    def keep(self, decider):
+        """Keep nothing."""
+
+
 class StopAfter:
     """Asks for a stop once the target holds so many batches."""
 
@@ -250,6 +261,7 @@ def job(target, *, contents=None, source=None, limit=None, **changes):
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings(), Words()),
         "decider": FirstWins(IndexSettings()),
+        "memory": Nothing(),
         "threads": 1,
         "progress": Memory(),
         "stop": lambda: False,

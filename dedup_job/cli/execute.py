@@ -27,8 +27,9 @@ from dedup_job.mongo.connection import (
     check_target,
     connect,
 )
-from dedup_job.mongo.dry import DryTarget
+from dedup_job.mongo.dry import DryMemory, DryTarget
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.source import Source
@@ -84,6 +85,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 dry_run=request.dry_run,
             )
             fingerprinter = Fingerprinter(settings.fingerprint, seen.stage)
+            memory = IndexMemory(target, settings.index)
             stop.wait_for_batch()
             return job.run(
                 job.Job(
@@ -94,6 +96,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     cleaner=Cleaner(settings.cleaning),
                     fingerprinter=fingerprinter,
                     decider=FirstWins(settings.index),
+                    memory=DryMemory(memory) if request.dry_run else memory,
                     threads=settings.run.threads,
                     progress=seen,
                     stop=stop,

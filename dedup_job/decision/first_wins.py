@@ -6,9 +6,11 @@ not chained together over a row of likenesses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job.documents import (
     Batch,
@@ -21,6 +23,7 @@ from dedup_job.documents import (
     Reason,
 )
 from dedup_job.index import Candidates, EqualIndex, HammingIndex, Ids, IndexSettings, pairs_within
+from dedup_job.index.snapshot import Part
 
 _AT_ONCE = 1024  # texts that are compared with each other pair by pair
 
@@ -29,10 +32,15 @@ class FirstWins:
     """Decides documents one after the other and remembers the kept ones, numbered from 0."""
 
     def __init__(self, settings: IndexSettings) -> None:
+        self._settings = settings
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
         self._near = HammingIndex(
-            settings.distance,
-            blocks=settings.blocks,
-            bytes_per_fingerprint=settings.bytes_per_document,
+            self._settings.distance,
+            blocks=self._settings.blocks,
+            bytes_per_fingerprint=self._settings.bytes_per_document,
         )
         self._equal = EqualIndex()
         self._ids = Ids()
@@ -65,6 +73,30 @@ class FirstWins:
                 short=np.concatenate([page.fingerprints.short for page in held])[order],
             ),
         )
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps of all that is remembered: facts and arrays."""
+        facts: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, part in (("near", self._near), ("equal", self._equal), ("ids", self._ids)):
+            facts[name], own = part.dump()
+            arrays |= {f"{name}.{key}": value for key, value in own.items()}
+        return facts, arrays
+
+    def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        """Remember what `dump` gave away, and nothing else."""
+
+        def own(name: str) -> dict[str, Part]:
+            prefix = f"{name}."
+            return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}
+
+        self._near.load(facts["near"], own("near"))
+        self._equal = EqualIndex.load(facts["equal"], own("equal"))
+        self._ids = Ids.load(facts["ids"], own("ids"))
+
+    def sample(self, numbers: Sequence[int]) -> list[tuple[bytes, int]]:
+        """Return key and fingerprint of some kept documents."""
+        return [(self._ids[n], int(self._near.fingerprints[n])) for n in numbers]
 
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order."""

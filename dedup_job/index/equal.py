@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import native
 from dedup_job.index.memory import Growing
+from dedup_job.index.snapshot import Part
 
 _LEAST = 1 << 10
 _LOAD = 0.8
@@ -52,7 +56,8 @@ class EqualIndex:
     def __init__(self) -> None:
         self._size = 0
         self._digests: Growing[np.uint64] = Growing(0, 0, np.uint64)
-        self._table = np.zeros(_LEAST, dtype=np.uint32)
+        self._table: Growing[np.uint32] = Growing(0, 0, np.uint32)
+        self._slots = _LEAST
 
     def __len__(self) -> int:
         """Return the number of texts held."""
@@ -63,19 +68,34 @@ class EqualIndex:
         """Memory of the arrays in bytes."""
         return self._digests.nbytes + self._table.nbytes
 
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps: facts and arrays."""
+        return {"size": self._size, "slots": self._slots}, {
+            "digests": self._digests.array[: self._size],
+            "table": self._table.array[: self._slots],
+        }
+
+    @classmethod
+    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> EqualIndex:
+        """Return the index that `dump` gave away."""
+        made = cls()
+        made._size, made._slots = facts["size"], facts["slots"]
+        made._digests = Growing.mapped(parts["digests"].pages, 0, np.uint64)
+        made._table = Growing.mapped(parts["table"].pages, 0, np.uint32)
+        return made
+
     def extend(self, digests: NDArray[np.uint64]) -> None:
         """Add n texts by their digests, uint64 (n,); they get the next n numbers from 0."""
         start, stop = self._size, self._size + len(digests)
         self._digests.grow(stop)
         self._digests.array[start:stop] = digests
-        if stop > _LOAD * len(self._table):
-            slots = len(self._table)
-            while stop > _LOAD * slots:
-                slots *= 2
-            self._table = np.zeros(0, dtype=np.uint32)  # never two tables at once
-            self._table = np.zeros(slots, dtype=np.uint32)
+        if stop > _LOAD * self._slots:
+            while stop > _LOAD * self._slots:
+                self._slots *= 2
+            self._table = Growing(0, 0, np.uint32)  # never two tables at once
             start = 0
-        _insert(self._table, self._digests.array, start, stop)
+        self._table.grow(self._slots)
+        _insert(self._table.array[: self._slots], self._digests.array, start, stop)
         self._size = stop
 
     def find(
@@ -88,6 +108,9 @@ class EqualIndex:
 
         fingerprints: uint64, of all numbers; values, digests: uint64 (n,), of those looked for.
         """
-        found = np.empty(len(values), dtype=np.int64)
-        _find(self._table, self._digests.array, fingerprints, values, digests, found)
+        found = np.full(len(values), -1, dtype=np.int64)
+        if self._size == 0:
+            return found
+        table = self._table.array[: self._slots]
+        _find(table, self._digests.array, fingerprints, values, digests, found)
         return found

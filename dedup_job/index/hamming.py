@@ -8,15 +8,18 @@ chosen for the size, anew at each doubling, so buckets stay filled alike and a q
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index import chunks
-from dedup_job.index.layout import BITS, DEFAULT_BYTES, Layout, plan
+from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
 from dedup_job.index.memory import Growing
+from dedup_job.index.snapshot import Part
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 _LEAST_PLANNED = 1 << 16
@@ -65,6 +68,7 @@ class HammingIndex:
         self._searchable: Growing[np.bool_] = Growing(0, 0, np.bool_)
         self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones
         self._found = np.empty(1024, dtype=np.uint32)
+        self._pool: Growing[np.uint32] = Growing(0, chunks.WORDS, np.uint32)
         self._lay_out(max(expected, _LEAST_PLANNED))
 
     def __len__(self) -> int:
@@ -85,6 +89,46 @@ class HammingIndex:
     def nbytes(self) -> int:
         """Memory of the arrays in bytes."""
         return self._pool.nbytes + self._fingerprints.nbytes + self._searchable.nbytes
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps: facts and arrays."""
+        equal = [(first, number) for first, later in self._equal.items() for number in later]
+        facts = {
+            "distance": self.distance,
+            "blocks": [[b.offset, b.bits, b.radius] for b in self._layout.blocks],
+            "size": self._size,
+            "planned": self._planned,
+            "used": self._used,
+        }
+        return facts, {
+            "fingerprints": self._fingerprints.array[: self._size],
+            "searchable": self._searchable.array[: self._size],
+            "pool": self._pool.array[: self._used],
+            "equal": np.array(equal, dtype=np.uint32).reshape(-1, 2),
+        }
+
+    def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        """Become the index that `dump` gave away.
+
+        Where the layout asked for is another one than the snapshot's, it is laid out anew.
+        """
+        self._size = facts["size"]
+        self._fingerprints = Growing.mapped(parts["fingerprints"].pages, 0, np.uint64)
+        self._searchable = Growing.mapped(parts["searchable"].pages, 0, np.bool_)
+        blocks = tuple(Block(*block) for block in facts["blocks"])
+        planned = plan(self.distance, facts["planned"] / 2, self._blocks, self._bytes).chosen
+        if planned.blocks != blocks:
+            self._lay_out(facts["planned"])
+            return
+        self._layout, self._tables = planned, tables_of(planned)
+        self._room = chunks.make_room(self._tables)
+        self._planned, self._used = facts["planned"], facts["used"]
+        self._pool = Growing.mapped(parts["pool"].pages, chunks.WORDS, np.uint32)
+        part = parts["equal"]
+        pairs = np.frombuffer(part.pages, dtype=np.uint32, count=2 * part.rows).reshape(-1, 2)
+        self._equal = {}
+        for first, number in pairs.tolist():
+            self._equal.setdefault(first, array("I")).append(number)
 
     def extend(
         self, fingerprints: NDArray[np.uint64], searchable: NDArray[np.bool_] | None = None
@@ -160,7 +204,7 @@ class HammingIndex:
         self._tables = tables_of(self._layout)
         self._room = chunks.make_room(self._tables)
         self._used = int(np.sum(1 << self._tables.bits))
-        self._pool: Growing[np.uint32] = Growing(0, chunks.WORDS, np.uint32)  # the former one goes
+        self._pool = Growing(0, chunks.WORDS, np.uint32)  # the former one goes first
         room = max(self._used, int(self._layout.chunks(size)))
         self._pool = Growing(room, chunks.WORDS, np.uint32)
         self._fingerprints.grow(size)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index.memory import Growing
+from dedup_job.index.snapshot import Part
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12
@@ -43,6 +45,24 @@ class Ids:
     def nbytes(self) -> int:
         """Memory of the arrays in bytes."""
         return self._short.nbytes + self._is_long.nbytes + self._long.nbytes
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps: facts and arrays."""
+        return {"size": self._size, "long_size": self._long_size}, {
+            "short": self._short.array[: self._size],
+            "is_long": self._is_long.array[: self._size],
+            "long": self._long.array[: self._long_size],
+        }
+
+    @classmethod
+    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> Ids:
+        """Return the ids that `dump` gave away."""
+        made = cls()
+        made._size, made._long_size = facts["size"], facts["long_size"]
+        made._short = Growing.mapped(parts["short"].pages, _WIDTH, np.uint8)
+        made._is_long = Growing.mapped(parts["is_long"].pages, 0, np.bool_)
+        made._long = Growing.mapped(parts["long"].pages, 0, np.uint8)
+        return made
 
     def extend(self, keys: Sequence[bytes]) -> None:
         """Add keys; they get the next numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -28,6 +28,15 @@ class Growing(Generic[T]):
         self._map = _anonymous(max(rows * self._row_bytes, _LEAST_BYTES))
         self._view()
 
+    @classmethod
+    def mapped(cls, pages: mmap.mmap, width: int, dtype: DTypeLike) -> Growing[T]:
+        """Use pages that are mapped already, as those of a snapshot."""
+        made = cls.__new__(cls)
+        made._dtype, made._width, made._map = np.dtype(dtype), width, pages
+        made._row_bytes = made._dtype.itemsize * max(width, 1)
+        made._view()
+        return made
+
     @property
     def array(self) -> NDArray[T]:
         """The rows; a former array must not be used after growing."""
@@ -47,16 +56,11 @@ class Growing(Generic[T]):
         del self._array  # a map with a view into it cannot move
         try:
             self._map.resize(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
-        except (SystemError, OSError):  # not every system can
+        except (SystemError, OSError, TypeError):  # not every system can, nor a file's map
             former, self._map = self._map, _anonymous(size)
             self._map[: len(former)] = former[:]
             former.close()
         self._view()
-
-    def adopt(self, values: NDArray[Any]) -> None:
-        """Take over the contents of another array of the same row type."""
-        self.grow(len(values))
-        self._array[: len(values)] = values
 
     def _view(self) -> None:
         _advise(self._map)

@@ -1,5 +1,7 @@
 """Settings of the index stage."""
 
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -27,4 +29,14 @@ class IndexSettings(BaseModel):
         le=1024,
         description="memory that the fingerprints of the index may take, in bytes a kept "
         "document, without ids; more memory can make it faster",
+    )
+    folder: Path | None = Field(
+        default=None,
+        description="where the index is kept between runs; by default a folder of the user's own",
+    )
+    snapshot_from: int = Field(
+        default=100_000,
+        ge=0,
+        description="the index is kept between runs from so many kept documents on; smaller ones "
+        "are read from the target in a moment",
     )

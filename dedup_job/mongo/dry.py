@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from dedup_job.decision import FirstWins
 from dedup_job.documents import Batch, Decision, Document, KeptPage
+from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope
@@ -44,3 +46,17 @@ class DryTarget:
 
     def abort(self, report: Report) -> None:
         """Write nothing."""
+
+
+class DryMemory:
+    """A memory that is looked up and never changed."""
+
+    def __init__(self, memory: IndexMemory) -> None:
+        self._memory = memory
+
+    def recall(self, decider: FirstWins) -> str | None:
+        """Bring back what was kept."""
+        return self._memory.recall(decider)
+
+    def keep(self, decider: FirstWins) -> None:
+        """Keep nothing: what was decided is not in the target."""

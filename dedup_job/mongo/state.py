@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import platform
 import threading
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -62,6 +63,8 @@ class State:
                 {
                     "$setOnInsert": {
                         "format": FORMAT,
+                        "id": uuid.uuid4().hex,
+                        "generation": 0,
                         "source": source,
                         "settings": dict(stamp),
                         "token": 0,
@@ -106,12 +109,23 @@ class State:
                 {"_id": STATE_ID, "token": self._token}, {"$set": {"lease": None}}
             )
 
-    def update(self, values: Mapping[str, Any], session: ClientSession | None = None) -> None:
-        """Set fields under the fencing token; LeaseLost if another run holds the lease."""
+    def update(
+        self,
+        values: Mapping[str, Any],
+        session: ClientSession | None = None,
+        *,
+        changed: bool = False,
+    ) -> None:
+        """Set fields under the fencing token; LeaseLost if another run holds the lease.
+
+        changed: the target's documents change with it, which its generation counts.
+        """
         if self._lost.is_set():
             raise LeaseLost(self._lost_message())
         result = self._collection.update_one(
-            {"_id": STATE_ID, "token": self._token}, {"$set": dict(values)}, session=session
+            {"_id": STATE_ID, "token": self._token},
+            {"$set": dict(values), "$inc": {"generation": int(changed)}},
+            session=session,
         )
         if result.matched_count != 1:
             self._lost.set()

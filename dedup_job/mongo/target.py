@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,9 +18,10 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Batch, Decision, Document, KeptPage
 from dedup_job.errors import StateMismatch
+from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.connection import Client, Documents, Namespace
-from dedup_job.mongo.reading import PageSize, majority, pages
+from dedup_job.mongo.reading import PageSize, Row, majority, pages
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
 from dedup_job.mongo.state import State
 from dedup_job.report.counts import Counts
@@ -29,6 +31,14 @@ _DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
 _RUN_ROW_SECONDS = 5.0
 _WRITE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A target's own id, and the number of batches written to it."""
+
+    id: str
+    generation: int
 
 
 class Target:
@@ -72,6 +82,35 @@ class Target:
     def is_new(self) -> bool:
         """Tell whether no run has written to this target yet."""
         return self._state.read() is None
+
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self._name
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """The settings that decide."""
+        return self._stamp
+
+    def version(self) -> Version | None:
+        """Return which target this is and how often it changed; None before its first run."""
+        state = self._state.read() or {}
+        return Version(state["id"], state["generation"]) if "id" in state else None
+
+    def count(self, expected: int) -> int:
+        """Return the number of documents; counts them one by one only if they seem to differ."""
+        count = self.documents.estimated_document_count()
+        return count if count == expected else self.documents.count_documents({}, hint="_id_")
+
+    def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the stored fingerprints of some documents, by key."""
+        ids = [bson_raw.id_value(key) for key in keys]
+        found = majority(self.documents).find({"_id": {"$in": ids}}, self._rows.projection)
+        raws = [bytes(document.raw) for document in found]
+        rows = [Row(bson_raw.id_element(raw), raw) for raw in raws]
+        page = self._rows.decode(rows)
+        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
 
     def check(self) -> None:
         """Raise StateMismatch where the target does not belong to this source and settings."""
@@ -182,7 +221,7 @@ class Target:
         checkpoint: Checkpoint,
         session: ClientSession,
     ) -> None:
-        self._state.update({"checkpoint": checkpoint.as_dict()}, session)
+        self._state.update({"checkpoint": checkpoint.as_dict()}, session, changed=True)
         _insert(self.documents, kept, session)
         _insert(self.ledger, ledger, session)
 
@@ -196,7 +235,7 @@ class Target:
         self._state.update({"intent": [document.id for document in batch.documents]})
         _insert(self.documents, kept)
         _insert(self.ledger, ledger)
-        self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None})
+        self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None}, changed=True)
 
     def _undo_intent(self) -> None:
         """Take back the batch that a killed run began to write on a standalone server.

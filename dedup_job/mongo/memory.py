@@ -1,0 +1,114 @@
+"""The index between runs: a snapshot on disk, proved to be that of the target before use."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_state_path
+
+from dedup_job.decision import FirstWins
+from dedup_job.index import IndexSettings, snapshot
+from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.mongo.target import Target
+
+log = logging.getLogger("dedup")
+_SAMPLE = 1000
+
+
+class IndexMemory:
+    """Saves what a decider remembers of a target and brings it back."""
+
+    def __init__(self, target: Target, settings: IndexSettings) -> None:
+        self._target = target
+        self._folder = settings.folder or user_state_path("dedup")
+        self._least = settings.snapshot_from
+        self._settings = settings
+
+    @property
+    def file(self) -> Path | None:
+        """Where the snapshot of the target is or would be; None before its first run."""
+        version = self._target.version()
+        return None if version is None else self._folder / f"{version.id}.index"
+
+    def recall(self, decider: FirstWins) -> str | None:
+        """Let the decider remember what the snapshot holds; None if it does.
+
+        Else returns why not, "" where there is none.
+        """
+        file = self.file
+        if file is None:
+            return ""
+        try:
+            saved = snapshot.read(file)
+            self._prove(saved.facts)
+            decider.load(saved.facts["decider"], saved.parts)
+            self._prove_sample(decider)
+        except NoSnapshotError:
+            return ""
+        except SnapshotError as e:
+            decider.forget()
+            return str(e)
+        return None
+
+    def keep(self, decider: FirstWins) -> None:
+        """Save what the decider remembers, if that is worth a file and is not there already.
+
+        A run has done its work by then: what goes wrong is a warning, and the former file stays.
+        """
+        version, file = self._target.version(), self.file
+        if version is None or file is None or len(decider) < self._least:
+            return
+        try:
+            if self._is_saved(file, version.generation):
+                return
+            snapshot.remove_partial(file)
+            facts, arrays = decider.dump()
+            snapshot.write(
+                file,
+                {
+                    "target": self._target.name,
+                    "generation": version.generation,
+                    "stamp": self._target.stamp,
+                    "kept": len(decider),
+                    "decider": facts,
+                },
+                arrays,
+            )
+        except OSError as e:
+            log.warning(
+                "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
+                "the target instead, which takes longer.",
+                file,
+                e.strerror or e,
+            )
+
+    def _is_saved(self, file: Path, generation: int) -> bool:
+        try:
+            return bool(snapshot.facts_of(file)["generation"] == generation)
+        except (SnapshotError, KeyError):
+            return False
+
+    def _prove(self, facts: Mapping[str, Any]) -> None:
+        """Raise SnapshotError unless the snapshot was saved when the target was as it is now."""
+        version = self._target.version()
+        assert version is not None  # it names the file
+        if facts["generation"] != version.generation:
+            raise SnapshotError(
+                f"it is of batch {facts['generation']:,}, the target is at {version.generation:,}"
+            )
+        if facts["stamp"] != self._target.stamp:
+            raise SnapshotError("it was made with other settings")
+        count = self._target.count(facts["kept"])
+        if count != facts["kept"]:
+            raise SnapshotError(f"it holds {facts['kept']:,} documents, the target {count:,}")
+
+    def _prove_sample(self, decider: FirstWins) -> None:
+        """Raise SnapshotError unless documents chosen at random have their fingerprints."""
+        numbers = random.sample(range(len(decider)), min(_SAMPLE, len(decider)))
+        sample = dict(decider.sample(numbers))
+        if self._target.fingerprints(list(sample)) != sample:
+            raise SnapshotError("it differs from what the target holds")
