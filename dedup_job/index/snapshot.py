@@ -132,6 +132,8 @@ def _header(stream: BinaryIO) -> dict[str, Any]:
         raise ValueError("no preamble")
     if version != FORMAT:
         raise SnapshotError(f"it has format {version}, this version reads {FORMAT}")
+    if length > os.fstat(stream.fileno()).st_size:
+        raise ValueError("too short")
     padded = stream.read(_rounded(length))
     if xxhash.xxh3_128_digest(padded[:length]) != digest or any(padded[length:]):
         raise ValueError("wrong checksum")

@@ -20,7 +20,6 @@ from dedup_job.documents import (
     Quarantined,
     Skipped,
 )
-from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import is_text_hash, text_digest
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.reading import Row
@@ -89,32 +88,28 @@ class KeptRows:
             case _:
                 assert_never(self._form)
 
-    def decode(self, rows: Sequence[Row]) -> KeptPage:
-        """Read kept documents back; StateMismatch for one that this tool did not write."""
-        values, digests, short, runs = [], [], [], []
+    def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
+        """Read kept documents back; and the keys of those that this tool did not write."""
+        keys, values, digests, short, runs = [], [], [], [], []
+        strange = []
         for row in rows:
             found = bson.decode(row.raw)
             text = _text_at(found, self._path)
             value, run = self._stored(found)
-            if not isinstance(text, str) or not isinstance(value, int):
-                raise StateMismatch(
-                    f"the target holds the document _id {found['_id']!r}, which dedup did not "
-                    "write or someone changed: it lacks its text or fingerprint. Remove it from "
-                    "the target or put it back as it was, or name another --target."
-                )
+            if not isinstance(text, str) or not isinstance(value, int) or isinstance(value, bool):
+                strange.append(row.key)
+                continue
+            keys.append(row.key)
             values.append(unsigned(value))
             digests.append(text_digest(text))
             short.append(is_text_hash(unsigned(value), text))
             runs.append(run)
-        return KeptPage(
-            keys=[row.key for row in rows],
-            fingerprints=Fingerprints(
-                values=np.array(values, dtype=np.uint64),
-                digests=np.array(digests, dtype=np.uint64),
-                short=np.array(short, dtype=np.bool_),
-            ),
-            run=np.array(runs, dtype=np.int64),
+        fingerprints = Fingerprints(
+            values=np.array(values, dtype=np.uint64),
+            digests=np.array(digests, dtype=np.uint64),
+            short=np.array(short, dtype=np.bool_),
         )
+        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
 
     def _stored(self, found: dict[str, Any]) -> tuple[Any, int]:
         if self._form is Form.CLASSIC:

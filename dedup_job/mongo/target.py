@@ -29,6 +29,7 @@ from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
+_NAMED = 5  # documents in a message
 _RUN_ROW_SECONDS = 5.0
 _WRITE_SECONDS = 60.0
 
@@ -109,7 +110,7 @@ class Target:
         found = majority(self.documents).find({"_id": {"$in": ids}}, self._rows.projection)
         raws = [bytes(document.raw) for document in found]
         rows = [Row(bson_raw.id_element(raw), raw) for raw in raws]
-        page = self._rows.decode(rows)
+        page, _ = self._rows.decode(rows)
         return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
 
     def check(self) -> None:
@@ -162,11 +163,17 @@ class Target:
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
-        """Yield what the target holds, for the index."""
-        for page in pages(
-            majority(self.documents), PageSize(documents=5000), None, self._rows.projection
-        ):
-            yield self._rows.decode(page)
+        """Yield what the target holds, for the index; StateMismatch names what is not its own."""
+        strange: list[bytes] = []
+        count = 0
+        size = PageSize(documents=5000)
+        for rows in pages(majority(self.documents), size, None, self._rows.projection):
+            page, others = self._rows.decode(rows)
+            count += len(others)
+            strange += others[: _NAMED - len(strange)]
+            yield page
+        if count:
+            raise StateMismatch(_not_ours(self._name, count, strange))
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
@@ -288,6 +295,17 @@ def _insert(
             "something else writes to the target while this run does. Find it and stop it; the "
             "same command then goes on."
         ) from e
+
+
+def _not_ours(target: str, count: int, keys: Sequence[bytes]) -> str:
+    names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)
+    more = ", ..." if count > len(keys) else ""
+    return (
+        f"the target {target} holds {count:,} documents that dedup did not write or that someone "
+        f"changed: they lack their text or fingerprint, or it is of another type. _id {names}"
+        f"{more}. Remove them from the target or put them back as they were, or name another "
+        "--target."
+    )
 
 
 def _has_transactions(client: Client) -> bool:

@@ -165,11 +165,26 @@ def test_other_settings_on_the_same_target_are_refused_and_named(
     assert_refused(result, 6, "fingerprint.top_k = 0 then, 50 now", "index.distance", "--target")
 
 
-def test_a_document_put_into_the_target_by_hand_is_found(filled: Db) -> None:
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        {"text": "x"},
+        {"text": "x", "dedup": {"run": 1}},
+        {"text": "x", "dedup": {"fingerprint": "12", "run": 1}},
+        {"text": "x", "dedup": {"fingerprint": True, "run": 1}},
+        {"text": 5, "dedup": {"fingerprint": 12, "run": 1}},
+        {"dedup": {"fingerprint": 12, "run": 1}},
+    ],
+)
+def test_documents_of_the_target_without_text_or_fingerprint_are_counted_and_named(
+    filled: Db, stranger: dict[str, Any]
+) -> None:
     run_here(filled)
-    filled.target.insert_one({"_id": "by hand", "text": "x"})
+    filled.target.insert_many([{"_id": f"by hand {i}", **stranger} for i in range(7)])
     filled.source.insert_one({"_id": 99, "text": "新的"})
-    assert_refused(run_on(filled), 6, "by hand", "dedup did not write")
+    result = run_on(filled)
+    assert_refused(result, 6, "7 documents that dedup did not write", "by hand 4", ", ...")
+    assert "by hand 5" not in result.stderr
 
 
 def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -> None:

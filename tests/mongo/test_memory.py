@@ -1,0 +1,171 @@
+"""The index between runs: used where it is that of the target, else read from the target."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.target import Target
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+
+
+class Watched:
+    """Runs with a snapshot of any size, and tells how the index came to be."""
+
+    def __init__(self, database: Db, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.database, self.folder = database, folder
+        self.recalled: list[str | None] = []
+        recall = IndexMemory.recall
+
+        def watched(memory: IndexMemory, decider: Any) -> str | None:
+            self.recalled.append(recall(memory, decider))
+            return self.recalled[-1]
+
+        monkeypatch.setattr(IndexMemory, "recall", watched)
+
+    def run(self, **flags: Any) -> str | None:
+        """Run and return why the snapshot was not used, None if it was."""
+        own: dict[str, Any] = {"index__snapshot_from": 0, "index__folder": str(self.folder)}
+        run_here(self.database, **(own | flags))
+        return self.recalled[-1]
+
+    @property
+    def file(self) -> Path:
+        """The only snapshot."""
+        (file,) = self.folder.iterdir()
+        return file
+
+
+@pytest.fixture
+def watched(any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Return a database with half of its documents deduplicated, and the index kept."""
+    corpus = make_corpus(600, seed=8)
+    any_database.source.insert_many(corpus[:300])
+    runs = Watched(any_database, tmp_path / "state", monkeypatch)
+    assert runs.run() == ""
+    any_database.source.insert_many(corpus[300:])
+    return runs
+
+
+def assert_as_in_one_run(runs: Watched) -> None:
+    """Target and ledger are those of one run over everything."""
+    run_here(runs.database, target="alone")
+    kept, ledger = outcome(runs.database)
+    alone, alone_ledger = outcome(runs.database, "alone")
+    assert [row["_id"] for row in kept] == [row["_id"] for row in alone]
+    assert [{**row, "run": 0} for row in ledger] == [{**row, "run": 0} for row in alone_ledger]
+
+
+def test_the_next_run_begins_with_the_snapshot(watched: Watched) -> None:
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_run_with_nothing_to_do_leaves_the_snapshot_and_a_third_uses_it(watched: Watched) -> None:
+    watched.run()
+    before = watched.file.stat().st_mtime_ns
+    assert watched.run() is None
+    assert watched.file.stat().st_mtime_ns == before
+    assert watched.run() is None
+
+
+def test_a_stopped_run_keeps_its_index_for_the_same_command(watched: Watched) -> None:
+    assert watched.run(limit=100) is None
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_snapshot_from_before_another_run_is_not_used(watched: Watched, tmp_path: Path) -> None:
+    """The other run keeps its own elsewhere, as on another machine."""
+    watched.run(index__folder=str(tmp_path / "elsewhere"), limit=150)
+    reason = watched.run()
+    assert reason is not None
+    assert "the target is at" in reason
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_damaged_snapshot_is_not_used_and_replaced(watched: Watched) -> None:
+    with watched.file.open("r+b") as stream:
+        stream.seek(9000)
+        stream.write(b"\xff")
+    assert watched.run() == "it is damaged"
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_snapshot_is_not_used_if_the_targets_documents_changed(watched: Watched) -> None:
+    watched.database.target.delete_one({})
+    reason = watched.run()
+    assert reason is not None
+    assert "the target" in reason
+
+
+def test_a_snapshot_is_not_used_if_a_fingerprint_changed(watched: Watched) -> None:
+    """Their number is the same; the sample of a thousand holds all of so few."""
+    one = watched.database.target.find_one({}) or {}
+    changed = one["dedup"]["fingerprint"] ^ 4
+    watched.database.target.update_one(
+        {"_id": one["_id"]}, {"$set": {"dedup.fingerprint": changed}}
+    )
+    assert watched.run() == "it differs from what the target holds"
+
+
+def test_another_target_of_the_same_name_is_told_apart(watched: Watched) -> None:
+    for name in ("target", "target.ledger", "target.runs", "target.state"):
+        watched.database[name].drop()
+    assert watched.run() == ""
+    assert len(list(watched.folder.iterdir())) == 2
+
+
+def test_a_layout_may_be_changed_between_runs(watched: Watched) -> None:
+    assert watched.run(index__blocks=4) is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched: Watched) -> None:
+    before = watched.file.read_bytes()
+    assert watched.run(dry_run=True) is None
+    assert watched.file.read_bytes() == before
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_a_small_target_is_not_kept(any_database: Db, tmp_path: Path) -> None:
+    any_database.source.insert_many(make_corpus(50, seed=1))
+    run_here(any_database, index__folder=str(tmp_path / "state"), index__snapshot_from=51)
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = watched.file.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
+    with caplog.at_level(logging.WARNING, "dedup"):
+        watched.run()
+    assert "No space left" in caplog.text
+    assert "Nothing is lost" in caplog.text
+    assert watched.file.read_bytes() == before
+    monkeypatch.undo()
+    assert_as_in_one_run(watched)
+
+
+def test_a_target_of_a_former_version_without_an_id_has_no_snapshot(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Target, "version", lambda _: None)
+    assert watched.run() == ""
+    assert_as_in_one_run(watched)
