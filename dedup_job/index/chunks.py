@@ -8,9 +8,13 @@ from the common rest of the pool.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native, popcount
@@ -19,6 +23,7 @@ NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 ENTRIES = CHECKS - FIRST
 _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)
+_LANES = 16
 
 
 class Tables(NamedTuple):
@@ -135,6 +140,41 @@ def _find_equal(
     return found
 
 
+def _near_entries(_typing: Any, pool: Any, _chunk: Any, _check: Any, _limit: Any) -> Any:
+    """Compare the check bits of a chunk's ten entries at once; a bit is set for each that is near.
+
+    numba has no vectors, so this is written for LLVM: the second half of the cache line is taken
+    as 16 numbers of 16 bits, of which the last ten are check bits.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        i16, i64 = ir.IntType(16), ir.IntType(64)
+        lanes = ir.VectorType(i16, _LANES)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
+        undefined = ir.Constant(lanes, ir.Undefined)
+
+        def in_all_lanes(value: Any) -> Any:
+            one = builder.insert_element(undefined, builder.trunc(value, i16), ir.IntType(32)(0))
+            return builder.shuffle_vector(one, undefined, zeros)
+
+        words = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.add(builder.mul(arguments[1], i64(WORDS)), i64(WORDS // 2))
+        line = builder.bitcast(builder.gep(words.data, [place]), lanes.as_pointer())
+        difference = builder.xor(builder.load(line, align=4), in_all_lanes(arguments[2]))
+        count = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(lanes, [lanes]), f"llvm.ctpop.v{_LANES}i16"
+        )
+        bits = builder.call(count, [difference])
+        near = builder.icmp_unsigned("<=", bits, in_all_lanes(arguments[3]))
+        mask = builder.zext(builder.bitcast(near, i16), i64)
+        return builder.lshr(mask, i64(_LANES - ENTRIES))
+
+    return types.uint64(pool, types.int64, types.uint64, types.uint64), generate
+
+
+_near: Any = intrinsic(_near_entries)
+
+
 @native
 def search(
     tables: Tables,
@@ -187,7 +227,7 @@ def _search_one(
         base = tables.base[block]
         for f in range(tables.begin[block], tables.begin[block + 1]):
             chunks[walks] = base + np.int64(address ^ tables.flips[f])
-            checks[walks] = check | (check << np.uint64(16))
+            checks[walks] = check
             limits[walks] = np.uint64(distance - tables.errors[f])
             blocks[walks] = block
             walks += 1
@@ -217,20 +257,6 @@ def _search_one(
             on += nexts[w] != 0
         walks = on
     return count
-
-
-@inlined
-def _near(
-    pool: NDArray[np.uint32], chunk: np.int64, check: np.uint64, limit: np.uint64
-) -> np.uint64:
-    """Return a bit for each entry of a chunk whose check bits are near enough."""
-    near = np.uint64(0)
-    for pair in range(ENTRIES // 2):
-        difference = np.uint64(pool[chunk, CHECKS + pair]) ^ check
-        low = popcount(difference & _HALF) <= limit
-        high = popcount(difference >> np.uint64(16)) <= limit
-        near |= (np.uint64(low) | (np.uint64(high) << np.uint64(1))) << np.uint64(2 * pair)
-    return near
 
 
 @inlined

@@ -1,0 +1,610 @@
+"""The Hamming index finds what brute force finds, for every distance and every layout."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain, combinations, pairwise
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.index import HammingIndex, Layout, hamming, pairs_within, plan
+from dedup_job.index.layout import Block, Plan
+from tests.reference import NaiveIndex
+
+ALL = 2**64 - 1
+DISTANCES = range(8)
+BLOCKS = range(9)  # 0: as the plan chooses
+U64 = st.integers(0, ALL)
+
+
+def array(values):
+    return np.array(list(values), dtype=np.uint64)
+
+
+def flags(values):
+    return np.array(list(values), dtype=np.bool_)
+
+
+def index_of(held, distance, **options):
+    index = HammingIndex(distance, **options)
+    index.extend(array(held))
+    return index
+
+
+def per_query(candidates):
+    """Return for each query what was found, as (number, distance)."""
+    pairs = list(zip(candidates.numbers.tolist(), candidates.distances.tolist(), strict=True))
+    ends = candidates.offsets.tolist()
+    assert (ends[0], ends[-1]) == (0, len(pairs))
+    return [pairs[a:b] for a, b in pairwise(ends)]
+
+
+def answers(index, queries, **options):
+    return per_query(index.search(array(queries), **options))
+
+
+def found(index, query, **options):
+    (answer,) = answers(index, [query], **options)
+    return answer
+
+
+def brute(held, queries, distance):
+    """Look at all that is held for each query: (number, distance), in order of arrival."""
+    apart = np.bitwise_count(array(queries)[:, None] ^ array(held)[None, :])
+    return [
+        [(number, int(row[number])) for number in np.flatnonzero(row <= distance).tolist()]
+        for row in apart
+    ]
+
+
+def flip(fingerprint, bits):
+    for bit in bits:
+        fingerprint ^= 1 << bit
+    return fingerprint
+
+
+def near(rng, centre, most):
+    """Flip up to `most` bits anywhere."""
+    return flip(centre, rng.sample(range(64), rng.randint(0, most)))
+
+
+def bits_of(block):
+    return range(block.offset, block.offset + block.bits)
+
+
+def bits_beside(block):
+    return sorted(set(range(64)) - set(bits_of(block)))
+
+
+def spreads(errors, rooms):
+    """Yield every way in which so many differing bits fall into parts that have room for them."""
+    if not rooms:
+        if errors == 0:
+            yield ()
+        return
+    for here in range(min(errors, rooms[0]) + 1):
+        for rest in spreads(errors - here, rooms[1:]):
+            yield (here, *rest)
+
+
+def spread_everywhere(rng, centre, errors, layout):
+    """Differ from the centre in so many bits, spread over blocks and the rest in every way."""
+    parts = [list(bits_of(block)) for block in layout.blocks]
+    parts.append(sorted(set(range(64)).difference(*parts)))
+    planted = []
+    for spread in spreads(errors, [len(part) for part in parts]):
+        chosen = [rng.sample(part, n) for part, n in zip(parts, spread, strict=True)]
+        planted.append(flip(centre, chain.from_iterable(chosen)))
+    return planted
+
+
+def random_set(rng, _layout):
+    return [rng.getrandbits(64) for _ in range(300)]
+
+
+def clusters(rng, _layout):
+    centres = [rng.getrandbits(64) for _ in range(10)]
+    return [near(rng, centre, 8) for centre in centres for _ in range(30)]
+
+
+def one_bucket(rng, layout):
+    """Share the address in one block, so that a bucket holds everything."""
+    block, address = rng.choice(layout.blocks), rng.getrandbits(64)
+    beside = sum(1 << bit for bit in bits_beside(block))
+    return [(address & ~beside & ALL) | (rng.getrandbits(64) & beside) for _ in range(300)]
+
+
+def one_bucket_of_neighbours(rng, layout):
+    centre, beside = rng.getrandbits(64), bits_beside(rng.choice(layout.blocks))
+    return [flip(centre, rng.sample(beside, rng.randint(0, 9))) for _ in range(300)]
+
+
+def one_block_differs(rng, layout):
+    """All differ from a centre in one block only, which one taking turns."""
+    centre, blocks = rng.getrandbits(64), layout.blocks
+    return [
+        centre ^ rng.getrandbits(block.bits) << block.offset
+        for block in (blocks[i % len(blocks)] for i in range(300))
+    ]
+
+
+def spread_over_blocks(rng, layout):
+    """Around one centre, at the distance and one further."""
+    centre, k = rng.getrandbits(64), layout.distance
+    planted = [f for d in (k, k + 1) for f in spread_everywhere(rng, centre, d, layout)]
+    return [centre, *rng.sample(planted, min(300, len(planted)))]
+
+
+def all_equal(rng, _layout):
+    return [rng.getrandbits(64)] * 100
+
+
+def extremes(_rng, _layout):
+    return [0, ALL, 1, ALL - 1, 1 << 63, ALL >> 1, 0xFFFF, 0xFFFF << 48, 0x7F, 0xFF, 0x1FF] * 3
+
+
+SETS = [
+    random_set,
+    clusters,
+    one_bucket,
+    one_bucket_of_neighbours,
+    one_block_differs,
+    spread_over_blocks,
+    all_equal,
+    extremes,
+]
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_it_finds_what_brute_force_finds(distance, blocks):
+    rng = random.Random(100 * distance + blocks)
+    for make in SETS:
+        index = HammingIndex(distance, blocks=blocks)
+        held = make(rng, index.layout)
+        index.extend(array(held))
+        queries = [*held[::5], *(near(rng, f, 8) for f in held[::5]), 0, ALL, rng.getrandbits(64)]
+        assert answers(index, queries) == brute(held, queries, distance), make.__name__
+
+
+@pytest.mark.parametrize(("expected", "memory"), [(10**6, 32), (10**6, 128), (10**7, 32)])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_it_finds_the_same_where_it_is_laid_out_for_many(distance, expected, memory):
+    rng = random.Random(distance)
+    index = HammingIndex(distance, expected=expected, bytes_per_fingerprint=memory)
+    assert all(block.bits > 13 for block in index.layout.blocks)
+    held = [f for make in SETS for f in make(rng, index.layout)]
+    index.extend(array(held))
+    queries = [*held[::7], *(near(rng, f, 8) for f in held[::7])]
+    assert answers(index, queries) == brute(held, queries, distance)
+
+
+@st.composite
+def layouts(draw):
+    """Any layout that passes its own rule: blocks of any width and radius, gaps between them."""
+    blocks, end = [], 0
+    for _ in range(draw(st.integers(1, 8))):
+        offset = end + draw(st.integers(0, 20))
+        end = offset + draw(st.integers(1, 10))
+        if end > 64:
+            break
+        blocks.append(Block(offset, end - offset, draw(st.integers(0, 3))))
+    return Layout(
+        draw(st.integers(0, min(7, sum(b.radius + 1 for b in blocks) - 1))), tuple(blocks)
+    )
+
+
+@settings(deadline=None)
+@given(layouts(), st.integers(0, 999))
+def test_any_layout_that_passes_its_own_rule_misses_nothing(layout, seed):
+    rng = random.Random(seed)
+    with patch.object(hamming, "plan", return_value=Plan(layout, 1, 1, True, (layout,))):
+        index = HammingIndex(layout.distance)
+    centre = rng.getrandbits(64)
+    held = [near(rng, centre, 9) for _ in range(60)]
+    index.extend(array(held))
+    assert answers(index, [centre, *held]) == brute(held, [centre, *held], layout.distance)
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_planted_at_the_distance_is_found_and_one_bit_further_is_not(distance, blocks):
+    """In every way of spreading the differing bits over the blocks and the bits of none."""
+    rng = random.Random(distance)
+    layout = HammingIndex(distance, blocks=blocks).layout
+    centre = rng.getrandbits(64)
+    within = spread_everywhere(rng, centre, distance, layout)
+    beyond = spread_everywhere(rng, centre, distance + 1, layout)
+    around = index_of(beyond + within, distance, blocks=blocks, expected=1)
+    assert around.layout == layout
+    expected = [(len(beyond) + i, distance) for i in range(len(within))]
+    assert found(around, centre) == expected
+    alone = index_of([centre], distance, blocks=blocks)
+    assert answers(alone, within) == [[(0, distance)]] * len(within)
+    assert answers(alone, beyond) == [[]] * len(beyond)
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("distance", [1, 2, 3])
+def test_every_choice_of_differing_bits_is_found(distance, blocks):
+    """All 41,664 triples among them."""
+    centre = 0x0123456789ABCDEF
+    held = [flip(centre, bits) for bits in combinations(range(64), distance)]
+    expected = [(number, distance) for number in range(len(held))]
+    assert found(index_of(held, distance, blocks=blocks), centre) == expected
+
+
+def test_the_naive_index_of_four_blocks_agrees():
+    held = clusters(random.Random(4), None)
+    naive = NaiveIndex()
+    for fingerprint in held:
+        naive.add(fingerprint)
+    index = index_of(held, 3, blocks=4)
+    assert answers(index, held) == [naive.candidates(query) for query in held]
+
+
+def test_a_query_looks_into_as_many_buckets_as_the_layout_says():
+    for distance in DISTANCES:
+        for blocks in BLOCKS:
+            layout = plan(distance, 1e4, blocks).chosen
+            tables = hamming.tables_of(layout)
+            ends = tables.begin.tolist()
+            assert len(tables.flips) == layout.probes
+            for block, (a, b) in zip(layout.blocks, pairwise(ends), strict=True):
+                buckets = set(tables.flips[a:b].tolist())
+                assert len(buckets) == b - a == block.probes
+                assert all(f < 2**block.bits for f in buckets)
+
+
+def test_order_is_that_of_arrival_not_of_distance():
+    assert found(index_of([0b111, 0b1, 0b11, 0b0], 3), 0) == [(0, 3), (1, 1), (2, 2), (3, 0)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_distances_are_the_bits_that_differ(distance):
+    held = [flip(0, range(64 - n, 64)) for n in range(9)]
+    assert found(index_of(held, distance), 0) == [(n, n) for n in range(distance + 1)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("blocks", [0, 1, 4])
+def test_equal_ones_are_all_found_in_order_of_arrival(distance, blocks):
+    held = [7, 1 << 40, 7, 7, ALL, 7]
+    index = index_of(held, distance, blocks=blocks)
+    index.extend(array([ALL, 7]))
+    equal = [hit for hit in found(index, 7) if hit[1] == 0]
+    assert equal == [(0, 0), (2, 0), (3, 0), (5, 0), (7, 0)]
+    assert [hit for hit in found(index, ALL) if hit[1] == 0] == [(4, 0), (6, 0)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_of_equal_ones_only_the_first_is_found_where_they_are_collapsed(distance):
+    rng = random.Random(distance)
+    kinds = [near(rng, 0, 8) for _ in range(40)]
+    held = [rng.choice(kinds) for _ in range(400)]
+    index = index_of(held, distance)
+    first = {fingerprint: held.index(fingerprint) for fingerprint in held}
+    expected = [
+        [(number, d) for number, d in answer if first[held[number]] == number]
+        for answer in brute(held, kinds, distance)
+    ]
+    assert answers(index, kinds, collapsed=True) == expected
+    assert answers(index, kinds) == brute(held, kinds, distance)
+
+
+def test_what_is_equal_lies_between_what_is_not_by_order_of_arrival():
+    index = index_of([1, 3, 1, 7, 3, 1], 1)
+    assert found(index, 1) == [(0, 0), (1, 1), (2, 0), (4, 1), (5, 0)]
+    assert found(index, 1, collapsed=True) == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_those_that_are_not_searchable_take_a_number_and_are_never_found(distance):
+    rng = random.Random(distance)
+    held = clusters(rng, None)
+    searchable = [rng.random() < 0.5 for _ in held]
+    index = HammingIndex(distance)
+    index.extend(array(held[:100]), flags(searchable[:100]))
+    index.extend(array(held[100:]), flags(searchable[100:]))
+    assert len(index) == 300
+    assert index.fingerprints.tolist() == held
+    assert answers(index, held) == [
+        [(number, d) for number, d in answer if searchable[number]]
+        for answer in brute(held, held, distance)
+    ]
+
+
+def test_an_equal_one_that_is_not_searchable_stands_for_no_other():
+    index = HammingIndex(3)
+    index.extend(array([5, 5, 5, 5]), flags([False, True, False, True]))
+    assert found(index, 5) == [(1, 0), (3, 0)]
+    assert found(index, 5, collapsed=True) == [(1, 0)]
+
+
+def test_nothing_is_found_where_none_is_searchable():
+    index = HammingIndex(7)
+    index.extend(array([0, 0, 1]), flags([False] * 3))
+    assert (len(index), found(index, 0)) == (3, [])
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_batch_of_queries_is_answered_as_one_by_one(distance, blocks):
+    rng = random.Random(distance)
+    held = clusters(rng, None) * 2
+    index = index_of(held, distance, blocks=blocks)
+    queries = [ALL, *rng.sample(held, 100), 0, *rng.sample(held, 100), 0]
+    for collapsed in (False, True):
+        one_by_one = [found(index, query, collapsed=collapsed) for query in queries]
+        assert answers(index, queries, collapsed=collapsed) == one_by_one
+
+
+@pytest.mark.parametrize("distance", [2, 3, 7])
+def test_a_query_with_more_candidates_than_there_is_room_for_is_answered(distance):
+    """Three times the first room, found by the middle one of three queries."""
+    held = [flip(0, bits) for bits in combinations(range(64), 2)] + [
+        flip(0, bits) for bits in combinations(range(20), 3)
+    ]
+    index = index_of(held, distance)
+    expected = brute(held, [1, 0, ALL], distance)
+    assert len(expected[1]) > 1024
+    assert answers(index, [1, 0, ALL]) == expected
+    assert answers(index, [1, 0, ALL]) == expected  # with the larger room, too
+    assert found(index, ALL) == []  # and what lies in the room from before is not told again
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_queries_with_more_candidates_together_than_there_is_room_for_are_answered(distance):
+    held = [i << 32 for i in range(3000)]
+    index = index_of(held, distance)
+    queries = held[::2] if distance < 2 else held[::50]
+    expected = brute(held, queries, distance)
+    assert sum(len(answer) for answer in expected) > 1024
+    assert answers(index, queries) == expected
+
+
+def test_results_stay_as_they_are_when_the_index_is_used_further():
+    index = index_of([0, ALL], 3)
+    first = index.search(array([0]))
+    index.extend(array([0]))
+    index.search(array([ALL, ALL]))
+    assert per_query(first) == [[(0, 0)]]
+
+
+def test_candidates_have_the_types_they_promise():
+    for index in (index_of([5], 3), index_of([5, 5], 3), HammingIndex(3)):
+        for queries in ([5, 6], []):
+            c = index.search(array(queries))
+            assert (c.offsets.dtype, c.numbers.dtype, c.distances.dtype) == (
+                np.int64, np.int64, np.uint8,
+            )  # fmt: skip
+            assert c.offsets.shape == (len(queries) + 1,)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_an_empty_index_finds_nothing(distance):
+    index = HammingIndex(distance)
+    assert len(index) == 0
+    assert index.fingerprints.tolist() == []
+    assert answers(index, [0, ALL]) == [[], []]
+    index.extend(array([]))
+    index.extend(array([]), flags([]))
+    assert len(index) == 0
+    assert answers(index, [0, ALL]) == [[], []]
+
+
+@pytest.mark.parametrize("held", [[], [7], [7, 7]])
+def test_no_queries_have_no_answers(held):
+    index = index_of(held, 3)
+    for collapsed in (False, True):
+        assert answers(index, [], collapsed=collapsed) == []
+
+
+@pytest.mark.parametrize("blocks", [0, 2, 4])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_growth_over_many_doublings_changes_no_answer(distance, blocks, monkeypatch):
+    """In steps of all sizes, some longer than a doubling; a third are equal to earlier ones."""
+    monkeypatch.setattr(hamming, "_LEAST_PLANNED", 64)
+    monkeypatch.setattr(hamming, "_AT_ONCE", 50)
+    rng = random.Random(distance)
+    index = HammingIndex(distance, blocks=blocks)
+    held, searchable, seen = [], [], set()
+    for step in [1, 1, 60, 1, 1, 1, 300, 1, 700, 5000, 1, 1000, 1, 8000]:
+        for _ in range(step):
+            again = held and rng.random() < 0.3
+            held.append(near(rng, rng.choice(held), 8) if again else rng.getrandbits(64))
+            held[-1] = rng.choice(held) if rng.random() < 0.1 else held[-1]
+            searchable.append(rng.random() < 0.9)
+        index.extend(array(held[-step:]), flags(searchable[-step:]))
+        seen.add(index.layout)
+        queries = [held[-1], *rng.sample(held, min(len(held), 15)), rng.getrandbits(64)]
+        assert index.fingerprints.tolist() == held
+        assert answers(index, queries) == [
+            [(number, d) for number, d in answer if searchable[number]]
+            for answer in brute(held, queries, distance)
+        ]
+    assert len(seen) >= 3 or blocks == 4
+
+
+@pytest.mark.parametrize("step", [1, 7, 3000])
+def test_it_does_not_matter_in_what_steps_it_is_filled(step, monkeypatch):
+    monkeypatch.setattr(hamming, "_LEAST_PLANNED", 64)
+    held = clusters(random.Random(step), None) * 10
+    index = HammingIndex(3)
+    for start in range(0, len(held), step):
+        index.extend(array(held[start : start + step]))
+    assert answers(index, held[:300]) == brute(held, held[:300], 3)
+
+
+def test_expected_saves_it_from_growing_step_by_step(monkeypatch):
+    monkeypatch.setattr(hamming, "_LEAST_PLANNED", 64)
+    made = []
+    monkeypatch.setattr(hamming, "plan", lambda *args: made.append(args) or plan(*args))
+    held = random_set(random.Random(1), None)
+    index = HammingIndex(3, expected=300)
+    for fingerprint in held:
+        index.extend(array([fingerprint]))
+    assert len(made) == 1
+    index.extend(array(held[:1]))
+    assert len(made) == 2
+    assert answers(index, held) == brute([*held, held[0]], held, 3)
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 4, 8])
+def test_chunks_are_filled_before_another_is_taken(blocks):
+    """Ten fingerprints each, and equal ones take no room, in whatever order they come."""
+    rng = np.random.default_rng(blocks)
+    distinct = rng.integers(0, 2**64, 20_000, dtype=np.uint64)
+    index = HammingIndex(3, blocks=blocks)
+    index.extend(rng.permutation(np.concatenate([distinct, distinct[:5000], distinct[:5000]])))
+    expected = 0
+    for block in index.layout.blocks:
+        address = distinct >> np.uint64(block.offset) & np.uint64(2**block.bits - 1)
+        fill = np.bincount(address.astype(np.int64), minlength=2**block.bits)
+        expected += np.maximum(1, -(-fill // 10)).sum()
+    assert index._used == expected
+
+
+@pytest.mark.parametrize("memory", [24, 32, 64])
+@pytest.mark.parametrize("distance", [0, 1, 3, 5, 7])
+def test_a_full_index_takes_no_more_memory_than_allowed(distance, memory):
+    size = 1 << 17
+    held = np.random.default_rng(memory).integers(0, 2**64, size, dtype=np.uint64)
+    index = HammingIndex(distance, bytes_per_fingerprint=memory, expected=size)
+    for part in np.split(held, 128):
+        index.extend(part)
+    assert len(index) == size
+    assert 8 * size < index.nbytes <= memory * size
+
+
+def test_more_than_it_can_number_are_refused_and_leave_it_as_it_was(monkeypatch):
+    monkeypatch.setattr(hamming, "MOST", 5)
+    index = index_of([1, 2, 3], 0)
+    with pytest.raises(OverflowError, match="6 fingerprints; one index holds 5 at most"):
+        index.extend(array([4, 5, 6]))
+    assert (len(index), found(index, 4)) == (3, [])
+    index.extend(array([4, 5]))
+    assert answers(index, [1, 2, 3, 4, 5]) == [[(n, 0)] for n in range(5)]
+    with pytest.raises(OverflowError):
+        index.extend(array([6]))
+
+
+def test_an_index_holds_all_numbers_of_32_bits_but_one():
+    """Numbers are kept plus 1, and 0 is free."""
+    assert hamming.MOST == 2**32 - 2
+
+
+@pytest.mark.parametrize("distance", [-1, 8, 64])
+def test_a_distance_out_of_range_is_refused(distance):
+    with pytest.raises(ValueError, match=f"distance is {distance}, expected 0 to 7"):
+        HammingIndex(distance)
+
+
+@pytest.mark.parametrize("blocks", [-1, 9])
+def test_a_number_of_blocks_out_of_range_is_refused(blocks):
+    with pytest.raises(ValueError, match=f"blocks is {blocks}, expected 0"):
+        HammingIndex(3, blocks=blocks)
+
+
+def earlier_ones(batch, searchable, distance):
+    """Return for each of a batch the earlier ones within the distance, looking at every pair."""
+    return [
+        [
+            (j, (a ^ b).bit_count())
+            for j, b in enumerate(batch[:i])
+            if searchable[i] and searchable[j] and (a ^ b).bit_count() <= distance
+        ]
+        for i, a in enumerate(batch)
+    ]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_pairs_within_a_batch_are_those_of_brute_force(distance):
+    rng = random.Random(distance)
+    for make in (random_set, clusters, all_equal, extremes):
+        batch = make(rng, None)
+        searchable = [rng.random() < 0.8 for _ in batch]
+        pairs = pairs_within(array(batch), flags(searchable), distance)
+        assert per_query(pairs) == earlier_ones(batch, searchable, distance)
+
+
+def test_pairs_within_a_batch_of_none_or_one_are_none():
+    assert per_query(pairs_within(array([]), flags([]), 7)) == []
+    assert per_query(pairs_within(array([5]), flags([True]), 7)) == [[]]
+
+
+def test_pairs_have_the_types_they_promise():
+    for batch in ([], [1], [1, 1], [0] * 50):
+        c = pairs_within(array(batch), flags(True for _ in batch), 3)
+        assert (c.offsets.dtype, c.numbers.dtype, c.distances.dtype) == (
+            np.int64, np.int64, np.uint8,
+        )  # fmt: skip
+
+
+def mixed(index, batch, searchable):
+    """Ask for all of a batch at once, then add it: the answers as if each had come alone."""
+    start = len(index)
+    before = answers(index, batch)
+    among = per_query(pairs_within(array(batch), flags(searchable), index.distance))
+    index.extend(array(batch), flags(searchable))
+    return [
+        held + [(start + number, d) for number, d in new] if asked else []
+        for held, new, asked in zip(before, among, searchable, strict=True)
+    ]
+
+
+def alone(index, batch, searchable):
+    """Ask for one, add it, then ask for the next."""
+    told = []
+    for fingerprint, asked in zip(batch, searchable, strict=True):
+        told.append(found(index, fingerprint) if asked else [])
+        index.extend(array([fingerprint]), flags([asked]))
+    return told
+
+
+centres = st.sampled_from([0, ALL, 0xF0F0 << 24])
+fingerprints = st.tuples(centres, st.sets(st.integers(0, 63), max_size=9))
+batches = st.lists(st.lists(st.tuples(fingerprints, st.booleans()), max_size=25), max_size=5)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 7), st.integers(0, 8), st.integers(1, 64), batches, U64)
+def test_queries_and_insertions_in_batches_are_as_one_after_the_other(
+    distance, blocks, planned, steps, stranger
+):
+    """Both are as a list in which all are looked at, while the indexes are laid out anew often."""
+    with patch.object(hamming, "_LEAST_PLANNED", planned):
+        at_once = HammingIndex(distance, blocks=blocks)
+        one_by_one = HammingIndex(distance, blocks=blocks)
+    held = []
+    for step in steps:
+        batch = [flip(centre, bits) for (centre, bits), _ in step]
+        searchable = [asked for _, asked in step]
+        expected = []
+        for fingerprint, asked in zip(batch, searchable, strict=True):
+            apart = [
+                (n, (fingerprint ^ f).bit_count()) for n, (f, there) in enumerate(held) if there
+            ]
+            expected.append([hit for hit in apart if hit[1] <= distance] if asked else [])
+            held.append((fingerprint, asked))
+        assert mixed(at_once, batch, searchable) == expected
+        assert alone(one_by_one, batch, searchable) == expected
+        assert answers(at_once, [stranger]) == answers(one_by_one, [stranger])
+    assert len(at_once) == len(one_by_one) == len(held)
+
+
+@pytest.mark.parametrize("distance", [0, 3, 7])
+def test_a_long_run_in_batches_is_as_one_after_the_other(distance, monkeypatch):
+    monkeypatch.setattr(hamming, "_LEAST_PLANNED", 64)
+    rng = random.Random(distance)
+    documents = clusters(rng, None) + random_set(rng, None) + clusters(rng, None)
+    documents = [rng.choice(documents) for _ in range(2000)]
+    at_once, one_by_one = HammingIndex(distance), HammingIndex(distance)
+    for start in range(0, len(documents), 250):
+        batch = documents[start : start + 250]
+        searchable = [rng.random() < 0.9 for _ in batch]
+        assert mixed(at_once, batch, searchable) == alone(one_by_one, batch, searchable)

@@ -1,0 +1,169 @@
+"""An array that grows keeps what is in it, is zero beyond that, and begins at a page."""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+import pytest
+
+from dedup_job.index.memory import Growing
+
+PAGE = 4096
+ROWS = [1, 1000, 9000, 9001, 100_000, 1_000_000]
+
+
+class Stiff(mmap.mmap):
+    """Memory of a system that cannot resize it."""
+
+    def resize(self, newsize):
+        """Refuse, as Python does where there is no mremap."""
+        raise SystemError(f"mmap: resizing to {newsize} not available")
+
+
+class Unwilling(mmap.mmap):
+    """Memory that the system will not give more of at this place."""
+
+    def resize(self, newsize):
+        """Refuse, as the system does."""
+        raise OSError(12, f"cannot allocate {newsize}")
+
+
+@pytest.fixture(params=[mmap.mmap, Stiff, Unwilling])
+def memory(request, monkeypatch):
+    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", request.param)
+    return request.param
+
+
+@pytest.mark.parametrize(
+    ("width", "dtype"), [(0, np.uint64), (16, np.uint32), (0, np.bool_), (3, np.uint16)]
+)
+@pytest.mark.usefixtures("memory")
+def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
+    rng = np.random.default_rng(width)
+    growing = Growing(0, width, dtype)
+    held = np.zeros((0, width) if width else 0, dtype)
+    for rows in ROWS:
+        growing.grow(rows)
+        assert growing.array.dtype == dtype
+        assert growing.array.shape[1:] == held.shape[1:]
+        assert len(growing.array) >= rows
+        assert np.array_equal(growing.array[: len(held)], held)
+        assert not growing.array[len(held) :].any()
+        held = rng.integers(0, 2, (rows, width) if width else rows).astype(dtype)
+        growing.array[:rows] = held
+
+
+@pytest.mark.usefixtures("memory")
+def test_it_begins_at_a_page_however_often_it_grows():
+    growing = Growing(10, 16, np.uint32)
+    for rows in [10, *ROWS]:
+        growing.grow(rows)
+        assert growing.array.ctypes.data % PAGE == 0
+        assert growing.array.flags.c_contiguous
+        assert growing.array.flags.writeable
+
+
+def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
+    made = []
+
+    class Watched(Stiff):
+        def __new__(cls, *args, **options):
+            made.append(super().__new__(cls, *args, **options))
+            return made[-1]
+
+    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", Watched)
+    growing = Growing(1, 0, np.uint64)
+    growing.grow(100_000)
+    growing.grow(200_000)
+    assert [one.closed for one in made] == [True, True, False]
+
+
+def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
+    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", Stiff)
+    monkeypatch.delattr("dedup_job.index.memory.mmap.MAP_PRIVATE")
+    growing = Growing(1, 0, np.uint64)
+    growing.array[0] = 7
+    growing.grow(100_000)
+    assert growing.array[:100_000].tolist() == [7] + [0] * 99_999
+
+
+@pytest.mark.parametrize("rows", [1, 5000, 100_000])
+@pytest.mark.parametrize(("width", "dtype"), [(0, np.uint64), (16, np.uint32), (3, np.uint16)])
+def test_there_is_room_from_the_beginning_for_the_rows_asked_for(rows, width, dtype):
+    growing = Growing(rows, width, dtype)
+    assert len(growing.array) >= rows
+    assert not growing.array.any()
+    assert growing.nbytes >= growing.array.nbytes
+
+
+def test_room_that_is_there_already_is_not_asked_for_again():
+    growing = Growing(100_000, 0, np.uint64)
+    array, size = growing.array, growing.nbytes
+    for rows in (0, 1, 100_000, len(array)):
+        growing.grow(rows)
+    assert growing.array is array
+    assert growing.nbytes == size
+
+
+def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
+    growing = Growing(0, 0, np.uint64)
+    sizes = set()
+    for rows in range(0, 200_000, 10):
+        growing.grow(rows)
+        sizes.add(growing.nbytes)
+    assert 1 < len(sizes) < 150
+    assert growing.nbytes < 1.05 * 8 * 200_000
+
+
+def test_it_does_not_take_much_more_than_it_is_asked_for():
+    growing = Growing(0, 0, np.uint64)
+    growing.grow(1_000_000)
+    assert 8_000_000 <= growing.nbytes < 8_000_000 + PAGE
+
+
+def test_it_grows_beyond_the_size_at_which_large_pages_are_asked_for():
+    growing = Growing(1, 0, np.uint64)
+    growing.array[0] = 1
+    growing.grow(1 << 23)
+    growing.array[-1] = 2
+    assert growing.nbytes >= 1 << 26
+    assert (growing.array[0], growing.array[1], growing.array[-1]) == (1, 0, 2)
+
+
+@pytest.fixture
+def file_of_rows(tmp_path):
+    """Make a file of two pages full of numbers."""
+    file = tmp_path / "rows"
+    file.write_bytes(np.arange(2 * PAGE // 8, dtype=np.uint64).tobytes())
+    return file
+
+
+def mapped(file):
+    with file.open("rb") as stream:
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+@pytest.mark.usefixtures("memory")
+def test_pages_of_a_file_are_taken_as_they_are_and_grow(file_of_rows):
+    held = np.arange(1024, dtype=np.uint64)
+    growing = Growing.mapped(mapped(file_of_rows), 0, np.uint64)
+    assert np.array_equal(growing.array, held)
+    for rows in ROWS:
+        growing.grow(rows)
+        assert len(growing.array) >= rows
+        assert np.array_equal(growing.array[:1024], held)
+        assert not growing.array[1024:].any()
+        assert growing.array.ctypes.data % PAGE == 0
+
+
+@pytest.mark.parametrize("rows", [1, 100_000])
+def test_what_is_changed_in_pages_of_a_file_stays_in_memory(file_of_rows, rows):
+    before = file_of_rows.read_bytes()
+    held = np.frombuffer(before, dtype=np.uint32).reshape(-1, 16)
+    growing = Growing.mapped(mapped(file_of_rows), 16, np.uint32)
+    assert np.array_equal(growing.array, held)
+    growing.grow(rows)
+    growing.array[:] += 1
+    assert np.array_equal(growing.array[: len(held)], held + 1)
+    assert file_of_rows.read_bytes() == before
