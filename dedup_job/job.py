@@ -142,24 +142,33 @@ def run(job: Job) -> Report:
 
 
 def _load(job: Job, watch: Stopwatch) -> None:
-    """Fill the index with what the target holds."""
-    job.progress.stage("loading the index")
+    with watch.timing(Stage.LOAD):
+        load_index(job.target, job.memory, job.decider, job.progress)
+
+
+def load_index(target: Target, memory: Memory, decider: FirstWins, progress: Progress) -> None:
+    """Fill the index with what the target holds, from memory where that is proved."""
+    progress.stage("loading the index")
+    why_not = memory.recall(decider)
+    if why_not is None:
+        progress.loaded(len(decider))
+        return
+    if why_not:
+        progress.stage(f"reading the index from the target; its snapshot: {why_not}")
+    read_index(target, decider, progress)
+
+
+def read_index(target: Target, decider: FirstWins, progress: Progress) -> None:
+    """Fill the index with what the target holds, document by document."""
 
     def counted() -> Iterator[KeptPage]:
         kept = 0
-        for page in job.target.kept():
+        for page in target.kept():
             kept += len(page.keys)
-            job.progress.loaded(kept)
+            progress.loaded(kept)
             yield page
 
-    with watch.timing(Stage.LOAD):
-        why_not = job.memory.recall(job.decider)
-        if why_not is None:
-            job.progress.loaded(len(job.decider))
-            return
-        if why_not:
-            job.progress.stage(f"reading the index from the target; its snapshot: {why_not}")
-        job.decider.remember(counted())
+    decider.remember(counted())
 
 
 def _batches(job: Job, watch: Stopwatch, first: Checkpoint) -> Iterator[Batch]:

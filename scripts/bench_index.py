@@ -115,11 +115,10 @@ def differences(k: int, layout: Layout | None, prints: Array, queries: Array) ->
 def adversarial(layout: Layout) -> Iterator[tuple[Array, Array]]:
     """Yield sets and queries: in one bucket, unlike in one block, for all blocks; planted."""
     masks = np.array([((1 << b.bits) - 1) << b.offset for b in layout.blocks], dtype=np.uint64)
-    base, mask = drawn(1), np.resize(masks, ADVERSARIAL)
+    base, mask, queries = drawn(1), np.resize(masks, ADVERSARIAL), drawn(FEW)
     for changing in (~mask, mask):
         prints = base ^ (drawn(ADVERSARIAL) & changing)
         yield prints, near(prints, FEW, layout.distance + 1)
-    queries = drawn(FEW)
     counts = layout.distance + np.arange(FEW * PLANTED) % 2
     yield flipped(np.repeat(queries, PLANTED), counts), queries
 

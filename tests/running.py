@@ -8,9 +8,12 @@ import sys
 from typing import Any
 
 from pymongo.database import Database
+from typer.testing import CliRunner, Result
 
+from dedup_job.cli import app
 from dedup_job.cli.execute import Request, execute
 from dedup_job.cli.signals import StopSignals
+from dedup_job.errors import DedupError
 from dedup_job.report.run import Report
 from dedup_job.settings import load
 
@@ -59,6 +62,25 @@ def environment_for(uri: str | None, **more: str) -> dict[str, str]:
     """Return the environment of a child process."""
     own = {k: v for k, v in os.environ.items() if not k.startswith("DEDUP_")}
     return {**own, **({"DEDUP_URI": uri} if uri else {}), **more}
+
+
+def invoke(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+    """Run a command that ends well in this process."""
+    result = _invoke(arguments, stdin, environment)
+    if result.exception is not None:
+        raise result.exception
+    return result
+
+
+def refusal(*arguments: str, stdin: str | None = None, **environment: str) -> DedupError:
+    """Run a command that is refused in this process; return the error."""
+    result = _invoke(arguments, stdin, environment)
+    assert isinstance(result.exception, DedupError), result.output
+    return result.exception
+
+
+def _invoke(arguments: tuple[str, ...], stdin: str | None, environment: dict[str, str]) -> Result:
+    return CliRunner().invoke(app, arguments, input=stdin, env={"COLUMNS": "200", **environment})
 
 
 def outcome(

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import config, demo, idf, run, texts
+from dedup_job.cli import config, demo, idf, index, query, run, texts
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -31,6 +31,8 @@ app.command("demo")(demo.demo)
 app.command("fingerprint")(texts.fingerprint)
 app.command("idf")(idf.idf)
 app.command("compare")(texts.compare)
+app.command("query")(query.query)
+app.add_typer(index.app, name="index")
 app.add_typer(config.app, name="config")
 
 

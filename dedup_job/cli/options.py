@@ -12,6 +12,12 @@ from dedup_job.errors import UsageError
 Source = Annotated[
     str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
 ]
+Target = Annotated[
+    str,
+    typer.Option(
+        metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
+    ),
+]
 Uri = Annotated[
     str | None,
     typer.Option(
@@ -41,7 +47,11 @@ Config = Annotated[
 
 
 def source_flags(
-    uri: str | None, uri_file: Path | None, db: str | None, field: str | None, query: str | None
+    uri: str | None,
+    uri_file: Path | None,
+    db: str | None,
+    field: str | None,
+    query: str | None = None,
 ) -> dict[str, Any]:
     """Return the settings that these options stand for; a password in --uri is refused."""
     from dedup_job.mongo.connection import has_password
@@ -60,3 +70,9 @@ def source_flags(
         "source.field": field,
         "source.query": query,
     }
+
+
+def check_range(option: str, value: float, least: float, most: float) -> None:
+    """Refuse a number out of range, nan as well, with UsageError."""
+    if not least <= value <= most:
+        raise UsageError(f"{option} is {value:,}, expected {least:,} to {most:,}.")

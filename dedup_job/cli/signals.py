@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
+
+from dedup_job.errors import Interrupted
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -51,3 +55,13 @@ class StopSignals:
         if again or not self._waits:
             raise KeyboardInterrupt
         sys.stderr.write("\nstopping after the batch in hand; once more to end at once\n")
+
+
+@contextmanager
+def ending_at_once(message: str) -> Iterator[None]:
+    """Let a signal end the block at once; Interrupted then says what has become of the work."""
+    with StopSignals() as stop:
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Interrupted(message, stop.received or signal.SIGINT) from None

@@ -47,7 +47,7 @@ def fingerprint(
     """Show the fingerprint of a text and the keywords that it is made of."""
     from rich.console import Console
 
-    (seen,) = _see([_read(text)], config)
+    (seen,) = _see([read_text(text)], config)
     console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "", seen)
     if explain:
@@ -71,7 +71,7 @@ def compare(
     from dedup_job.fingerprint import hamming
     from dedup_job.settings import load
 
-    one, two = _see([_read(a), _read(b)], config)
+    one, two = _see([read_text(a), read_text(b)], config)
     limit = load(file=config).settings.index.distance
     console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "A ", one)
@@ -89,7 +89,8 @@ def compare(
         console.print(f"distance {bits} of 64 bits, limit {limit}: {verdict}")
 
 
-def _read(text: str) -> str:
+def read_text(text: str) -> str:
+    """Return the text, read from standard input where it is -; UsageError if it is not UTF-8."""
     if text != "-":
         return text
     try:

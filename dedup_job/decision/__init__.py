@@ -1,5 +1,6 @@
 """Candidates -> decisions, first wins. No I/O, no clock."""
 
-from dedup_job.decision.first_wins import FirstWins
+from dedup_job.decision.comparison import Comparison
+from dedup_job.decision.first_wins import FirstWins, Neighbour
 
-__all__ = ["FirstWins"]
+__all__ = ["Comparison", "FirstWins", "Neighbour"]

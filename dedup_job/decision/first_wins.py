@@ -7,6 +7,7 @@ not chained together over a row of likenesses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ from dedup_job.index import Candidates, EqualIndex, HammingIndex, Ids, IndexSett
 from dedup_job.index.snapshot import Part
 
 _AT_ONCE = 1024  # texts that are compared with each other pair by pair
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A kept document near a text: its distance in bits, and whether its text is the same."""
+
+    key: bytes
+    distance: int
+    equal: bool
 
 
 class FirstWins:
@@ -97,6 +107,39 @@ class FirstWins:
     def sample(self, numbers: Sequence[int]) -> list[tuple[bytes, int]]:
         """Return key and fingerprint of some kept documents."""
         return [(self._ids[n], int(self._near.fingerprints[n])) for n in numbers]
+
+    def key(self, number: int) -> bytes:
+        """Return the key of a kept document; they are numbered in the order of `remember`."""
+        return self._ids[number]
+
+    def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
+        """Return what is known of the texts of some kept documents, int64 (n,)."""
+        return Fingerprints(
+            values=self._near.fingerprints[numbers],
+            digests=self._equal.digests[numbers],
+            short=~self._near.searchable[numbers],
+        )
+
+    def near(self, text: Fingerprints, distance: int) -> list[Neighbour]:
+        """Return all kept documents within the distance of one text, the nearest first.
+
+        The equal text comes before all others; of a short text it is the only one looked for.
+        Of equally near ones the first kept comes first. Raises ValueError for a distance beyond
+        that of the settings.
+        """
+        if not 0 <= distance <= self._near.distance:
+            raise ValueError(f"distance is {distance}, expected 0 to {self._near.distance}")
+        same = int(self._equal.find(self._near.fingerprints, text.values, text.digests)[0])
+        found = {same: 0} if same >= 0 else {}
+        if not text.short[0]:
+            numbers, distances = self._near.search(text.values).of(0)
+            found |= dict(zip(numbers.tolist(), distances.tolist(), strict=True))
+        ordered = sorted(found, key=lambda number: (found[number], number != same, number))
+        return [
+            Neighbour(self._ids[number], found[number], number == same)
+            for number in ordered
+            if found[number] <= distance
+        ]
 
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order."""

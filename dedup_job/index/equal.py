@@ -68,6 +68,11 @@ class EqualIndex:
         """Memory of the arrays in bytes."""
         return self._digests.nbytes + self._table.nbytes
 
+    @property
+    def digests(self) -> NDArray[np.uint64]:
+        """All digests by number, uint64 (n,); not to be changed."""
+        return self._digests.array[: self._size]
+
     def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a snapshot keeps: facts and arrays."""
         return {"size": self._size, "slots": self._slots}, {

@@ -81,6 +81,11 @@ class HammingIndex:
         return self._fingerprints.array[: self._size]
 
     @property
+    def searchable(self) -> NDArray[np.bool_]:
+        """Which of them are found by a search, bool (n,); not to be changed."""
+        return self._searchable.array[: self._size]
+
+    @property
     def layout(self) -> Layout:
         """How the bits are cut into blocks at present."""
         return self._layout
@@ -110,7 +115,9 @@ class HammingIndex:
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
         """Become the index that `dump` gave away.
 
-        Where the layout asked for is another one than the snapshot's, it is laid out anew.
+        Where the layout asked for is another one than the snapshot's, it is laid out anew. So
+        the snapshot may be of an index for another distance: which bucket a fingerprint is in
+        depends on the blocks alone, and which buckets a search looks into on this distance.
         """
         self._size = facts["size"]
         self._fingerprints = Growing.mapped(parts["fingerprints"].pages, 0, np.uint64)

@@ -13,7 +13,7 @@ from platformdirs import user_state_path
 from dedup_job.decision import FirstWins
 from dedup_job.index import IndexSettings, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target import Target, Version
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000
@@ -32,7 +32,7 @@ class IndexMemory:
     def file(self) -> Path | None:
         """Where the snapshot of the target is or would be; None before its first run."""
         version = self._target.version()
-        return None if version is None else self._folder / f"{version.id}.index"
+        return None if version is None else self._file_of(version)
 
     def recall(self, decider: FirstWins) -> str | None:
         """Let the decider remember what the snapshot holds; None if it does.
@@ -59,25 +59,13 @@ class IndexMemory:
 
         A run has done its work by then: what goes wrong is a warning, and the former file stays.
         """
-        version, file = self._target.version(), self.file
-        if version is None or file is None or len(decider) < self._least:
+        version = self._target.version()
+        if version is None or len(decider) < self._least:
             return
+        file = self._file_of(version)
         try:
-            if self._is_saved(file, version.generation):
-                return
-            snapshot.remove_partial(file)
-            facts, arrays = decider.dump()
-            snapshot.write(
-                file,
-                {
-                    "target": self._target.name,
-                    "generation": version.generation,
-                    "stamp": self._target.stamp,
-                    "kept": len(decider),
-                    "decider": facts,
-                },
-                arrays,
-            )
+            if not self._is_saved(file, version.generation):
+                self.save(decider, version)
         except OSError as e:
             log.warning(
                 "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
@@ -85,6 +73,30 @@ class IndexMemory:
                 file,
                 e.strerror or e,
             )
+
+    def save(self, decider: FirstWins, version: Version) -> Path:
+        """Save what the decider remembers of the target as it was at `version`, and return where.
+
+        Raises OSError; the former file stays then.
+        """
+        file = self._file_of(version)
+        snapshot.remove_partial(file)
+        facts, arrays = decider.dump()
+        snapshot.write(
+            file,
+            {
+                "target": self._target.name,
+                "generation": version.generation,
+                "stamp": self._target.stamp,
+                "kept": len(decider),
+                "decider": facts,
+            },
+            arrays,
+        )
+        return file
+
+    def _file_of(self, version: Version) -> Path:
+        return self._folder / f"{version.id}.index"
 
     def _is_saved(self, file: Path, generation: int) -> bool:
         try:

@@ -24,10 +24,10 @@ class Progress(Protocol):
     def loaded(self, kept: int) -> None:
         """Take note of how many documents the index holds."""
 
-    def total(self, documents: int | None) -> None:
-        """Take note of about how many documents are to be read; None if not known."""
+    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
+        """Take note of about how many documents are to be read, and what for; None: not known."""
 
-    def advance(self, done: int, counts: Counts) -> None:
+    def advance(self, done: int, counts: Counts | None = None) -> None:
         """Take note that `done` documents are decided or known, with the counts of this run."""
 
     def close(self) -> None:
@@ -58,15 +58,16 @@ class Bar:
         """Show how many documents the index holds."""
         self._bar.set_postfix_str(f"{kept:,} kept before")
 
-    def total(self, documents: int | None) -> None:
+    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
         """Start to count documents."""
         self._bar.reset(total=documents)
         self._bar.leave = True
-        self._bar.set_description_str("deduplicating")
+        self._bar.set_description_str(doing)
 
-    def advance(self, done: int, counts: Counts) -> None:
+    def advance(self, done: int, counts: Counts | None = None) -> None:
         """Move the bar."""
-        self._bar.set_postfix_str(_short(counts), refresh=False)
+        if counts is not None:
+            self._bar.set_postfix_str(_short(counts), refresh=False)
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
@@ -81,6 +82,7 @@ class Log:
         self._last = time.monotonic()
         self._done = 0
         self._total: int | None = None
+        self._doing = "deduplicating"
 
     def stage(self, name: str) -> None:
         """Log the name of the work going on."""
@@ -92,13 +94,13 @@ class Log:
         if self._due():
             log.info("loading the index: %s kept before", f"{kept:,}")
 
-    def total(self, documents: int | None) -> None:
+    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
         """Log how much there is to do."""
-        self._total = documents
+        self._total, self._doing = documents, doing
         self._last = time.monotonic()
-        log.info("deduplicating %s documents", "?" if documents is None else f"{documents:,}")
+        log.info("%s %s documents", doing, "?" if documents is None else f"{documents:,}")
 
-    def advance(self, done: int, counts: Counts) -> None:
+    def advance(self, done: int, counts: Counts | None = None) -> None:
         """Log how far the run is, if it is time."""
         before = self._last
         if not self._due():
@@ -108,12 +110,13 @@ class Log:
         left = "?" if not self._total or not rate else _clock((self._total - done) / rate)
         share = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
         log.info(
-            "deduplicating: %s%s, %s docs/s, ETA %s, %s",
+            "%s: %s%s, %s docs/s, ETA %s%s",
+            self._doing,
             f"{done:,}",
             share,
             f"{rate:,.0f}",
             left,
-            _short(counts),
+            "" if counts is None else f", {_short(counts)}",
         )
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ from dedup_job.documents import (
     Skipped,
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import IndexSettings
+from dedup_job.index import IndexSettings, snapshot
 from tests.reference import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
@@ -344,3 +344,68 @@ def document_of(id_, content, cleaner):
     else:
         content = cleaner.clean(content) or Skipped(Reason.EMPTY)
     return Document(id_, key_of(id_), b"", content)
+
+
+def near_each_other(n, seed=2):
+    """Make documents of which many lie within a few bits, some with equal fingerprints."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        flipped = rng.choice(64, rng.integers(0, 9), replace=False).tolist()
+        rows.append((i, A ^ sum(1 << bit for bit in flipped), i, bool(rng.random() < 0.1)))
+    return rows
+
+
+def remembering(rows, **values):
+    decider = FirstWins(IndexSettings(**values))
+    pages = KeptPage([key_of(row[0]) for row in rows], arrays(rows), np.ones(len(rows), np.int64))
+    decider.remember([pages])
+    return decider
+
+
+def naive_near(rows, query, distance):
+    """Compare with all: (key, distance, equal), nearest first."""
+    found = []
+    for id_, value, digest, short in rows:
+        equal = (value, digest) == query[1:3]
+        bits = (value ^ query[1]).bit_count()
+        if equal or (bits <= distance and not short and not query[3]):
+            found.append((bits, not equal, id_))
+    return [(key_of(id_), bits, not other) for bits, other, id_ in sorted(found)]
+
+
+def near(decider, query, distance):
+    found = decider.near(arrays([query]), distance)
+    return [(one.key, one.distance, one.equal) for one in found]
+
+
+@pytest.mark.parametrize("distance", range(8))
+@pytest.mark.parametrize("blocks", [0, 4, 8])
+def test_near_finds_all_within_the_distance_nearest_first(distance, blocks):
+    rows = near_each_other(400)
+    decider = remembering(rows, distance=distance, blocks=blocks)
+    for query in [*rows[:60], text(9999, A), text(9999, A ^ 1, short=True)]:
+        for k in range(distance + 1):
+            assert near(decider, query, k) == naive_near(rows, query, k)
+
+
+def test_near_refuses_a_distance_beyond_that_of_the_index():
+    with pytest.raises(ValueError, match="distance is 4, expected 0 to 3"):
+        near(remembering([text(1, A)]), text(2, A), 4)
+
+
+@pytest.mark.parametrize("saved_blocks", [0, 4, 8])
+@pytest.mark.parametrize("blocks", [0, 4, 8])
+@pytest.mark.parametrize("distance", [0, 2, 3, 7])
+def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
+    tmp_path, saved_blocks, blocks, distance
+):
+    rows = near_each_other(300)
+    facts, kept = remembering(rows, blocks=saved_blocks).dump()
+    file = tmp_path / "index"
+    snapshot.write(file, {"decider": facts}, kept)
+    saved = snapshot.read(file)
+    decider = FirstWins(IndexSettings(distance=distance, blocks=blocks))
+    decider.load(saved.facts["decider"], saved.parts)
+    for query in rows[:50]:
+        assert near(decider, query, distance) == naive_near(rows, query, distance)

@@ -123,6 +123,17 @@ def one_bucket_of_neighbours(rng, layout):
     return [flip(centre, rng.sample(beside, rng.randint(0, 9))) for _ in range(300)]
 
 
+def a_long_bucket_in_each_block(rng, layout):
+    """Differ from the block's own centre in the 16 bits beside the block only."""
+    held = []
+    for block in layout.blocks:
+        centre, end = rng.getrandbits(64), block.offset + block.bits
+        beside = range(end, end + 16) if end <= 48 else range(block.offset - 16, block.offset)
+        for _ in range(60):
+            held.append(flip(centre, rng.sample(beside, rng.randint(0, layout.distance + 1))))
+    return held
+
+
 def one_block_differs(rng, layout):
     """All differ from a centre in one block only, which one taking turns."""
     centre, blocks = rng.getrandbits(64), layout.blocks
@@ -152,6 +163,7 @@ SETS = [
     clusters,
     one_bucket,
     one_bucket_of_neighbours,
+    a_long_bucket_in_each_block,
     one_block_differs,
     spread_over_blocks,
     all_equal,

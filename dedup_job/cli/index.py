@@ -1,0 +1,202 @@
+"""`dedup index plan|info|verify|rebuild`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Target,
+    Uri,
+    UriFile,
+    check_range,
+    source_flags,
+)
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dedup_job.index import Plan
+    from dedup_job.settings import Settings
+
+app = typer.Typer(
+    help="The index of kept documents: plan its memory, look at what is kept of it between runs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def plan(
+    size: Annotated[
+        str, typer.Option(metavar="N", help="How many kept documents: 50000000 or 50e6.")
+    ],
+    k: Annotated[
+        int, typer.Option("--k", metavar="K", help="Distance, index.distance: 0 to 7 bits.")
+    ] = 3,
+    blocks: Annotated[
+        int, typer.Option(metavar="N", help="Blocks, index.blocks: 1 to 8; 0: as is cheapest.")
+    ] = 0,
+    memory: Annotated[
+        float,
+        typer.Option(
+            metavar="BYTES",
+            help="Bytes that a document's fingerprint may take, index.bytes_per_document.",
+        ),
+    ] = 32.0,
+) -> None:
+    """Show how an index of this size would be laid out, what else was considered, and why.
+
+    Needs no database. The times are a model's, measured on one core; other machines differ.
+    """
+    from rich.console import Console
+
+    from dedup_job.index import plan as plan_layout
+    from dedup_job.index.hamming import MOST
+
+    documents = _documents(size)
+    check_range("--size", documents, 1, MOST)
+    check_range("--k", k, 0, 7)
+    check_range("--blocks", blocks, 0, 8)
+    check_range("--memory", memory, 16, 1024)
+    made = plan_layout(k, documents, blocks, memory)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(_plan_table(made))
+    console.print(f"\n{_reason(made, documents, blocks)}", soft_wrap=True)
+
+
+@app.command()
+def info(
+    target: Target,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    config: Config = None,
+) -> None:
+    """Show the snapshot of a target's index, and whether the next run would use it.
+
+    Give the settings of that run, by --config or --field: with others it is refused.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from dedup_job.cli.snapshots import describe
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    settings = _settings(uri, uri_file, db, field, config)
+    with ending_at_once("ended; nothing was written."):
+        for row in describe(settings, target):
+            table.add_row(*row)
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, emoji=False, width=240)
+    console.print(table)
+
+
+@app.command()
+def verify(
+    target: Target,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    config: Config = None,
+) -> None:
+    """Compare every id and fingerprint of a target's snapshot with the target itself.
+
+    Takes about as long as to read the target once. Nothing is written. Exit code 6 where they
+    differ.
+    """
+    from dedup_job.cli.snapshots import verify as compare
+
+    settings = _settings(uri, uri_file, db, field, config)
+    with ending_at_once("ended; nothing was written."):
+        documents = compare(settings, target)
+    typer.echo(f"{documents:,} documents, all as in the target")
+
+
+@app.command()
+def rebuild(
+    target: Target,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    config: Config = None,
+) -> None:
+    """Read the target and save a snapshot of its index, whatever its size, for the next run.
+
+    Takes the target's lease; no run can write meanwhile. Needs the settings that the target was
+    made with, by --config or --field.
+    """
+    from dedup_job.cli.snapshots import rebuild as make
+
+    settings = _settings(uri, uri_file, db, field, config)
+    with ending_at_once("ended; the target is as it was, and so is its former snapshot."):
+        made = make(settings, target)
+    typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
+
+
+def _settings(
+    uri: str | None, uri_file: Path | None, db: str | None, field: str | None, config: Path | None
+) -> Settings:
+    from dedup_job.settings import load
+
+    return load(source_flags(uri, uri_file, db, field), config).settings
+
+
+def _documents(size: str) -> int:
+    try:
+        value = float(size)
+        if value == int(value):
+            return int(size) if size.replace("_", "").isdecimal() else int(value)
+    except (ValueError, OverflowError):
+        pass
+    raise UsageError(f"--size {size!r} is not a number of documents; expected 50000000 or 50e6.")
+
+
+def _plan_table(made: Plan) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("")
+    for name in ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB"):
+        table.add_column(name, justify="right")
+    shown = dict.fromkeys([*made.considered, made.chosen])
+    for layout in sorted(shown, key=lambda x: x.microseconds(made.size)):
+        each = layout.bytes_per_fingerprint(made.size)
+        table.add_row(
+            "->" if layout == made.chosen else "",
+            str(len(layout.blocks)),
+            " ".join(dict.fromkeys(str(b.bits) for b in layout.blocks)),
+            " ".join(str(b.radius) for b in layout.blocks),
+            f"{layout.probes:,}",
+            f"{layout.microseconds(made.size):,.2f}",
+            f"{each:,.1f}",
+            f"{each * made.size / 1e9:,.2f}",
+        )
+    return table
+
+
+def _reason(made: Plan, documents: int, blocks: int) -> str:
+    of = f" of {blocks} blocks" if blocks else ""
+    if made.fits:
+        why = f"the fastest{of} within {made.memory:g} bytes a fingerprint"
+    else:
+        why = f"none{of} fits into {made.memory:g} bytes a fingerprint, so the smallest"
+    return (
+        f"For {documents:,} documents and distance {made.chosen.distance}: {made.chosen}; {why}.\n"
+        "buckets: those that a query looks into; µs: its time by the model; bytes: memory of a\n"
+        "fingerprint; GB: of all. Ids and hashes of equal texts take 30 bytes more each, or so."
+    )

@@ -1,0 +1,194 @@
+"""The index's snapshot of a target: described, compared with the target, and made anew."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dedup_job.cli.opened import Opened, opened
+from dedup_job.decision import Comparison, FirstWins
+from dedup_job.decision.comparison import Difference
+from dedup_job.errors import LeaseLost, StateMismatch, UsageError
+from dedup_job.index import snapshot
+from dedup_job.index.layout import Block, Layout
+from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.job import read_index
+from dedup_job.mongo.existing import shown
+from dedup_job.mongo.target import Version
+from dedup_job.settings import Settings
+
+_SECTOR = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A snapshot that was made."""
+
+    file: Path
+    documents: int
+    seconds: float
+
+
+def describe(settings: Settings, name: str) -> list[tuple[str, str]]:
+    """Return what there is to say of a target's snapshot, whether there is one or not."""
+    with opened(settings, name) as on:
+        version, file = _version_and_file(on)
+        on.progress.stage("reading the snapshot")
+        why_not = _why_not(on)
+        used = "yes" if why_not is None else f"no: {why_not or 'there is none'}"
+        return [
+            ("target", on.target.name),
+            ("its documents", f"{on.target.documents.estimated_document_count():,}"),
+            ("its batches", f"{version.generation:,}"),
+            *_facts(file),
+            ("used by the next run", used),
+        ]
+
+
+def verify(settings: Settings, name: str) -> int:
+    """Compare the snapshot with the target, document by document; return how many there are.
+
+    Raises StateMismatch where they differ, UsageError where there is no snapshot.
+    """
+    with opened(settings, name) as on:
+        on.target.check()
+        version, file = _version_and_file(on)
+        on.progress.stage("reading the snapshot")
+        decider = FirstWins(settings.index)
+        try:
+            saved = snapshot.read(file)
+        except NoSnapshotError:
+            raise UsageError(
+                f"the target {on.target.name} has no snapshot {file}. "
+                f"`dedup index rebuild --target {on.target.name}` makes one."
+            ) from None
+        except SnapshotError as e:
+            raise StateMismatch(f"the snapshot {file}: {e}. {_way_out(on)}") from e
+        decider.load(saved.facts["decider"], saved.parts)
+        comparison = Comparison(decider)
+        on.progress.total(on.target.documents.estimated_document_count(), "comparing")
+        done = 0
+        for page in on.target.kept():
+            comparison.add(page)
+            done += len(page.keys)
+            on.progress.advance(done)
+        differences = list(_differences(comparison))
+        if differences:
+            if saved.facts["generation"] != version.generation:
+                differences.append(
+                    f"it is of batch {saved.facts['generation']:,}, the target was at "
+                    f"{version.generation:,}: a run does not use it"
+                )
+            if on.target.version() != version:
+                differences.append("a run wrote to the target meanwhile: wait for its end")
+            head = f"the snapshot {file} differs from the target {on.target.name}:"
+            raise StateMismatch("\n  - ".join([head, *differences]) + f"\n{_way_out(on)}")
+        return done
+
+
+def rebuild(settings: Settings, name: str) -> Rebuilt:
+    """Read the target under its lease and save a snapshot of it, however small it is."""
+    began = time.perf_counter()
+    with opened(settings, name) as on:
+        _check_folder(on)
+        on.progress.stage("taking the lease")
+        with on.target.hold():
+            version, file = _version_and_file(on)
+            on.progress.stage("loading the index")
+            decider = FirstWins(settings.index)
+            read_index(on.target, decider, on.progress)
+            if on.target.version() != version:  # this process slept through its lease
+                raise LeaseLost(
+                    f"another run wrote to {on.target.name} while it was read; nothing was saved. "
+                    "Wait until it is done; then the same command."
+                )
+            on.progress.stage("writing the snapshot")
+            try:
+                on.memory.save(decider, version)
+            except OSError as e:
+                raise UsageError(_not_written(file, e)) from e
+        return Rebuilt(file, len(decider), time.perf_counter() - began)
+
+
+def _version_and_file(on: Opened) -> tuple[Version, Path]:
+    version, file = on.target.version(), on.memory.file
+    if version is None or file is None:
+        raise StateMismatch(
+            f"the target {on.target.name} has no number of its own, as one that an earlier version "
+            "of dedup wrote: its index is read from the target by each run."
+        )
+    return version, file
+
+
+def _why_not(on: Opened) -> str | None:
+    """Return why a run would not use the snapshot; None if it would, "" where there is none."""
+    try:
+        on.target.check()
+    except StateMismatch as e:
+        return f"a run with these settings is refused: {e}"
+    return on.memory.recall(FirstWins(on.settings.index))
+
+
+def _facts(file: Path) -> Iterator[tuple[str, str]]:
+    if not file.exists():
+        yield "snapshot", f"none; it would be {file}"
+        return
+    yield "snapshot", str(file)
+    try:
+        yield "size on disk", f"{_bytes_on_disk(file) / 1e6:,.1f} MB"
+        facts = snapshot.facts_of(file)
+    except (OSError, SnapshotError):
+        return  # the reason is the one why it would not be used
+    near = facts["decider"]["near"]
+    yield "format", str(snapshot.FORMAT)  # another one is not read
+    yield "documents", f"{facts['kept']:,}"
+    blocks = tuple(Block(*block) for block in near["blocks"])
+    yield "layout", f"distance {near['distance']}: {Layout(near['distance'], blocks)}"
+    yield "of batch", f"{facts['generation']:,}"
+
+
+def _bytes_on_disk(file: Path) -> int:
+    status = file.stat()  # the room for what is added later is a hole in the file
+    return status.st_blocks * _SECTOR if hasattr(status, "st_blocks") else status.st_size
+
+
+def _differences(comparison: Comparison) -> Iterator[str]:
+    def named(difference: Difference) -> str:
+        more = ", ..." if difference.count > len(difference.keys) else ""
+        return f"_id {', '.join(shown(key) for key in difference.keys)}{more}"
+
+    for difference, what in (
+        (comparison.missing, "in the target, not in the snapshot"),
+        (comparison.surplus(), "in the snapshot, not in the target"),
+        (comparison.changed, "with another fingerprint or text"),
+    ):
+        if difference.count:
+            yield f"{difference.count:,} documents {what}: {named(difference)}"
+
+
+def _way_out(on: Opened) -> str:
+    return (
+        "Nothing is lost: the target counts, not the snapshot. "
+        f"`dedup index rebuild --target {on.target.name}` makes it anew."
+    )
+
+
+def _check_folder(on: Opened) -> None:
+    """Refuse a folder that could not be written to, before the work rather than after it."""
+    _, file = _version_and_file(on)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(file.parent, os.W_OK):
+            raise PermissionError(13, "permission denied")
+    except OSError as e:
+        raise UsageError(_not_written(file, e)) from e
+
+
+def _not_written(file: Path, e: OSError) -> str:
+    return (
+        f"the snapshot {file} cannot be written: {e.strerror or e}. Make room, or name another "
+        "folder with index.folder."
+    )

@@ -1,0 +1,358 @@
+"""`dedup index`: what is planned, and what is said of snapshots, is true."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import Int64
+from pymongo.database import Database
+
+from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from dedup_job.index import plan
+from tests.running import dedup, invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def texts(n: int, first: int = 0) -> list[dict[str, Any]]:
+    """Return n documents with short texts of their own."""
+    return [
+        {"_id": i, "text": f"第{i}号文件只有这一句话，编号是{i * 7919}。"}
+        for i in range(first, first + n)
+    ]
+
+
+class Kept:
+    """A target with 30 documents, and where its snapshots are kept."""
+
+    def __init__(self, database: Db, folder: Path) -> None:
+        self.database, self.folder = database, folder
+        self.arguments = ("--db", database.name, "--target", "target")
+        database.source.insert_many(texts(30))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the settings of the commands."""
+        return {
+            "DEDUP_URI": uri_of(self.database),
+            "DEDUP_INDEX__FOLDER": str(self.folder),
+            "DEDUP_INDEX__SNAPSHOT_FROM": "0",
+        }
+
+    @property
+    def file(self) -> Path:
+        """Return the one snapshot."""
+        (file,) = self.folder.iterdir()
+        return file
+
+    def run(self, snapshot_from: int = 0) -> None:
+        """Decide what is new."""
+        folder = str(self.folder)
+        run_here(self.database, index__folder=folder, index__snapshot_from=snapshot_from)
+
+    def info(self, **environment: str) -> dict[str, str]:
+        """Return what `dedup index info` prints, by name."""
+        output = invoke("index", "info", *self.arguments, **{**self.environment, **environment})
+        rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in output.stdout.splitlines()]
+        return {name: value for name, value in rows if name}
+
+    def index(self, command: str, **environment: str) -> str:
+        """Run a command that ends well; return what it prints."""
+        return invoke(
+            "index", command, *self.arguments, **{**self.environment, **environment}
+        ).stdout
+
+    def refused(self, command: str, **environment: str) -> Any:
+        """Run a command that is refused; return the error."""
+        return refusal("index", command, *self.arguments, **{**self.environment, **environment})
+
+
+@pytest.fixture
+def kept(database: Db, tmp_path: Path) -> Kept:
+    """Return a source of 30 documents that no run has read yet."""
+    return Kept(database, tmp_path / "snapshots")
+
+
+def test_a_plan_shows_what_was_considered_marks_the_choice_and_says_why() -> None:
+    output = invoke("index", "plan", "--size", "50e6", "--k", "3").stdout
+    made = plan(3, 50e6)
+    (marked,) = [line for line in output.splitlines() if line.startswith("->")]
+    assert marked.split()[1:3] == [str(len(made.chosen.blocks)), str(made.chosen.blocks[0].bits)]
+    assert f"{made.chosen.probes:,}" in marked
+    assert f"{made.chosen.bytes_per_fingerprint(50e6):.1f}" in marked
+    assert len(re.findall(r"^(?:->|  ) +\d+ ", output, re.M)) >= len(made.considered)
+    assert f"{made.chosen}; the fastest within 32 bytes a fingerprint" in output
+
+
+@pytest.mark.parametrize("size", ["50000000", "50_000_000", "5e7", "50000000.0"])
+def test_a_size_can_be_written_in_several_ways(size: str) -> None:
+    said = [invoke("index", "plan", "--size", way).stdout for way in (size, "50e6")]
+    assert said[0] == said[1]
+
+
+def test_a_plan_for_little_memory_takes_the_smallest_and_says_so() -> None:
+    output = invoke("index", "plan", "--size", "1000", "--blocks", "4", "--memory", "16").stdout
+    assert "none of 4 blocks fits into 16 bytes a fingerprint, so the smallest" in output
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--size", "many", "'many' is not a number of documents"),
+        ("--size", "nan", "'nan' is not a number of documents"),
+        ("--size", "inf", "'inf' is not a number of documents"),
+        ("--size", "1.5", "'1.5' is not a number of documents"),
+        ("--size", "0", "--size is 0"),
+        ("--size", "-3", "--size is -3"),
+        ("--size", "5e9", "--size is 5,000,000,000"),
+        ("--k", "8", "--k is 8, expected 0 to 7"),
+        ("--k", "-1", "--k is -1"),
+        ("--blocks", "9", "--blocks is 9, expected 0 to 8"),
+        ("--memory", "8", "--memory is 8.0, expected 16 to 1,024"),
+        ("--memory", "nan", "--memory is nan"),
+    ],
+)
+def test_a_plan_out_of_range_is_refused(option: str, value: str, expected: str) -> None:
+    arguments = {"--size": "1000", option: value}
+    error = refusal("index", "plan", *(word for pair in arguments.items() for word in pair))
+    assert isinstance(error, UsageError)
+    assert expected in str(error)
+
+
+def test_a_plan_out_of_range_ends_with_2_and_without_a_traceback() -> None:
+    result = dedup("index", "plan", "--size", "0")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "error: --size is 0, expected 1 to 4,294,967,294.\n"
+
+
+def test_info_says_that_there_is_no_snapshot_and_where_it_would_be(kept: Kept) -> None:
+    kept.run(snapshot_from=1000)
+    told = kept.info()
+    assert told["its documents"] == "30"
+    assert told["snapshot"].startswith(f"none; it would be {kept.folder}")
+    assert told["used by the next run"] == "no: there is none"
+    assert not kept.folder.exists()
+
+
+def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
+    kept.run()
+    told = kept.info()
+    assert told["snapshot"] == str(kept.file)
+    assert told["documents"] == told["its documents"] == "30"
+    assert told["of batch"] == told["its batches"] == "1"
+    assert told["layout"].startswith("distance 3: ")
+    assert told["format"] == "1"
+    assert re.fullmatch(r"\d+\.\d MB", told["size on disk"])
+    assert told["used by the next run"] == "yes"
+
+
+def test_info_says_why_a_snapshot_would_not_be_used(kept: Kept) -> None:
+    kept.run()
+    kept.database.source.insert_many(texts(5, 30))
+    kept.run(snapshot_from=1000)
+    told = kept.info()
+    assert (told["of batch"], told["its batches"]) == ("1", "2")
+    assert told["used by the next run"] == "no: it is of batch 1, the target is at 2"
+
+
+@pytest.mark.parametrize("place", [0, 5000, -1])
+def test_info_says_that_a_snapshot_is_damaged(kept: Kept, place: int) -> None:
+    kept.run()
+    content = bytearray(kept.file.read_bytes())
+    content[place] ^= 1
+    kept.file.write_bytes(content)
+    assert kept.info()["used by the next run"] == "no: it is damaged"
+
+
+def test_info_says_that_other_settings_are_refused(kept: Kept) -> None:
+    kept.run()
+    said = kept.info(DEDUP_INDEX__DISTANCE="2")["used by the next run"]
+    assert said.startswith("no: a run with these settings is refused: the target")
+
+
+@pytest.mark.parametrize("command", ["info", "verify", "rebuild"])
+def test_a_target_that_was_never_written_is_refused(kept: Kept, command: str) -> None:
+    kept.run()
+    arguments = ("--db", kept.database.name, "--target", "tarjet")
+    error = refusal("index", command, *arguments, **kept.environment)
+    assert isinstance(error, UsageError)
+    assert f"{kept.database.name}.tarjet does not exist" in str(error)
+    assert f"Targets in {kept.database.name}: target." in str(error)
+    assert "tarjet.state" not in kept.database.list_collection_names()
+
+
+@pytest.mark.parametrize("command", ["verify", "rebuild"])
+def test_other_settings_are_refused_with_the_difference(kept: Kept, command: str) -> None:
+    kept.run()
+    error = kept.refused(command, DEDUP_INDEX__DISTANCE="2")
+    assert isinstance(error, StateMismatch)
+    assert "index.distance = 3 then, 2 now" in str(error)
+
+
+def test_a_password_on_the_command_line_is_refused(kept: Kept) -> None:
+    error = refusal("index", "info", *kept.arguments, "--uri", "mongodb://a:b@127.0.0.1:9")
+    assert "--uri holds a password" in str(error)
+
+
+def test_verify_compares_every_document(kept: Kept) -> None:
+    kept.run()
+    assert kept.index("verify") == "30 documents, all as in the target\n"
+
+
+def test_verify_names_what_differs_and_ends_with_6(kept: Kept) -> None:
+    kept.run()
+    target = kept.database.target
+    held = target.find_one({"_id": 1})
+    assert held is not None
+    target.delete_one({"_id": 4})
+    target.update_one({"_id": 7}, {"$set": {"dedup.fingerprint": Int64(1)}})
+    target.update_many({"_id": {"$gt": 10, "$lt": 18}}, {"$set": {"text": "另一段正文"}})
+    target.insert_one({**held, "_id": "an id of another type"})
+    result = dedup("index", "verify", *kept.arguments, **kept.environment)
+    assert (result.returncode, result.stdout) == (6, "")
+    assert "1 documents in the target, not in the snapshot: _id 'an id of another type'" in (
+        result.stderr
+    )
+    assert "1 documents in the snapshot, not in the target: _id 4\n" in result.stderr
+    assert "8 documents with another fingerprint or text: _id 7, 11, 12, 13, 14, ..." in (
+        result.stderr
+    )
+    assert "dedup index rebuild" in result.stderr
+
+
+def test_verify_says_that_a_snapshot_is_of_an_earlier_batch(kept: Kept) -> None:
+    kept.run()
+    kept.database.source.insert_many(texts(5, 30))
+    kept.run(snapshot_from=1000)
+    error = kept.refused("verify")
+    assert isinstance(error, StateMismatch)
+    assert "5 documents in the target, not in the snapshot: _id 30, 31, 32, 33, 34" in str(error)
+    assert "it is of batch 1, the target was at 2: a run does not use it" in str(error)
+
+
+def test_verify_without_a_snapshot_says_how_to_make_one(kept: Kept) -> None:
+    kept.run(snapshot_from=1000)
+    error = kept.refused("verify")
+    assert isinstance(error, UsageError)
+    assert "has no snapshot" in str(error)
+    assert f"`dedup index rebuild --target {kept.database.name}.target`" in str(error)
+
+
+def test_verify_of_a_damaged_snapshot_says_so(kept: Kept) -> None:
+    kept.run()
+    kept.file.write_bytes(kept.file.read_bytes()[:-1])
+    error = kept.refused("verify")
+    assert isinstance(error, StateMismatch)
+    assert "it is damaged" in str(error)
+
+
+def test_verify_names_documents_that_dedup_did_not_write(kept: Kept) -> None:
+    kept.run()
+    kept.database.target.insert_one({"_id": 99, "text": "没有指纹"})
+    error = kept.refused("verify")
+    assert isinstance(error, StateMismatch)
+    assert "99" in str(error)
+
+
+def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
+    any_database: Db, tmp_path: Path
+) -> None:
+    kept = Kept(any_database, tmp_path / "snapshots")
+    kept.run(snapshot_from=1000)
+    before = state(kept)
+    said = kept.index("rebuild", DEDUP_INDEX__SNAPSHOT_FROM="1000")
+    assert re.fullmatch(rf"30 documents in \d+\.\d s: {re.escape(str(kept.file))}\n", said)
+    assert kept.info()["used by the next run"] == "yes"
+    assert kept.index("verify") == "30 documents, all as in the target\n"
+    after = state(kept)
+    assert after.pop("token") == before.pop("token") + 1
+    assert after == before  # the lease is given back, and nothing else changed
+
+
+def test_rebuild_repairs_a_snapshot_that_is_damaged(kept: Kept) -> None:
+    kept.run()
+    kept.file.write_bytes(b"not a snapshot")
+    kept.index("rebuild")
+    assert kept.index("verify") == "30 documents, all as in the target\n"
+
+
+def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
+    kept.run(snapshot_from=1000)
+    hold(kept.database)
+    error = kept.refused("rebuild")
+    assert isinstance(error, LeaseHeld)
+    assert "process 1 on elsewhere" in str(error)
+    assert not list(kept.folder.iterdir())
+
+
+def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: Kept) -> None:
+    kept.run(snapshot_from=1000)
+    before = state(kept)
+    kept.folder.write_text("a file")
+    error = kept.refused("rebuild")
+    assert isinstance(error, UsageError)
+    assert str(kept.folder) in str(error)
+    assert "cannot be written" in str(error)
+    assert state(kept) == before
+
+
+def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.run()
+    before = kept.file.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
+    error = kept.refused("rebuild")
+    assert isinstance(error, UsageError)
+    assert "No space left on device" in str(error)
+    assert kept.file.read_bytes() == before
+    assert state(kept)["lease"] is None
+
+
+def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dedup_job.cli import snapshots
+
+    kept.run(snapshot_from=1000)
+    read = snapshots.read_index
+
+    def slow(*arguments: Any) -> None:
+        read(*arguments)
+        kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
+
+    monkeypatch.setattr(snapshots, "read_index", slow)
+    error = kept.refused("rebuild")
+    assert isinstance(error, StateMismatch)
+    assert "another run wrote" in str(error)
+    assert not list(kept.folder.iterdir())
+
+
+def state(kept: Kept) -> dict[str, Any]:
+    """Return the state document."""
+    found = kept.database["target.state"].find_one()
+    assert found is not None
+    return found
+
+
+def hold(database: Db) -> None:
+    """Let a process of another machine hold the lease."""
+    now = datetime.now(UTC)
+    lease = {
+        "host": "elsewhere",
+        "machine": "another",
+        "pid": 1,
+        "process_started": 0.0,
+        "session": {},
+        "since": now,
+        "expires": now + timedelta(hours=1),
+    }
+    database["target.state"].update_one({}, {"$set": {"lease": lease}})
