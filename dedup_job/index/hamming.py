@@ -22,7 +22,7 @@ from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
-_LEAST_PLANNED = 1 << 16
+_LEAST_PLANNED = 47 << 10  # doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk
 _AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that is left
 _CHECK_BITS = 16
 
@@ -69,7 +69,7 @@ class HammingIndex:
         self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones
         self._found = np.empty(1024, dtype=np.uint32)
         self._pool: Growing[np.uint32] = Growing(0, chunks.WORDS, np.uint32)
-        self._lay_out(max(expected, _LEAST_PLANNED))
+        self._lay_out(_doubled(_LEAST_PLANNED, expected))
 
     def __len__(self) -> int:
         """Return how many fingerprints were added, searchable or not."""
@@ -154,7 +154,7 @@ class HammingIndex:
         self._searchable.array[start:stop] = True if searchable is None else searchable
         self._size = stop
         if stop > self._planned:
-            self._lay_out(max(2 * self._planned, stop))
+            self._lay_out(_doubled(self._planned, stop))
         else:
             self._insert(start, stop)
 
@@ -236,6 +236,12 @@ class HammingIndex:
             )
             for i in np.flatnonzero(same != np.arange(a, b)).tolist():
                 self._equal.setdefault(int(same[i]), array("I")).append(a + i)
+
+
+def _doubled(size: int, least: int) -> int:
+    while size < least:
+        size *= 2
+    return size
 
 
 def pairs_within(

@@ -17,9 +17,9 @@ MAX_DISTANCE = 7
 MIN_BLOCKS, MAX_BLOCKS = 1, 8
 CHUNK_BYTES = 64  # a cache line
 PER_CHUNK = 10  # fingerprints
-FINGERPRINT_BYTES = 8.0
+FINGERPRINT_BYTES = 9.0  # itself, and whether it is searched for
 DEFAULT_BYTES = 32.0  # a fingerprint, where the memory is not given
-_SPARE = 1.05  # arrays grow by steps
+_SPARE = 1.01  # what the arrays hold in reserve
 _MOST_PROBES = 8192
 _FEWEST_BITS, _MOST_BITS = 8, 28
 # nanoseconds, fitted to scripts/bench_index.py on one core

@@ -129,8 +129,8 @@ def a_long_bucket_in_each_block(rng, layout):
     for block in layout.blocks:
         centre, end = rng.getrandbits(64), block.offset + block.bits
         beside = range(end, end + 16) if end <= 48 else range(block.offset - 16, block.offset)
-        for _ in range(60):
-            held.append(flip(centre, rng.sample(beside, rng.randint(0, layout.distance + 1))))
+        apart = [rng.randint(0, layout.distance + 1) for _ in range(60)]
+        held += [flip(centre, rng.sample(beside, d)) for d in apart]
     return held
 
 
@@ -210,16 +210,30 @@ def layouts(draw):
     )
 
 
+def index_laid_out_as(layout):
+    with patch.object(hamming, "plan", return_value=Plan(layout, 1, 1, True, (layout,))):
+        return HammingIndex(layout.distance)
+
+
 @settings(deadline=None)
 @given(layouts(), st.integers(0, 999))
 def test_any_layout_that_passes_its_own_rule_misses_nothing(layout, seed):
     rng = random.Random(seed)
-    with patch.object(hamming, "plan", return_value=Plan(layout, 1, 1, True, (layout,))):
-        index = HammingIndex(layout.distance)
+    index = index_laid_out_as(layout)
     centre = rng.getrandbits(64)
     held = [near(rng, centre, 9) for _ in range(60)]
     index.extend(array(held))
     assert answers(index, [centre, *held]) == brute(held, [centre, *held], layout.distance)
+
+
+def test_what_differs_only_beside_a_block_is_found_far_back_in_its_bucket():
+    """The bits beside the second block are those of the first, whose own bucket is long, too."""
+    rng = random.Random(1)
+    index = index_laid_out_as(Layout(3, (Block(32, 8, 1), Block(48, 8, 1))))
+    strangers = [rng.getrandbits(64) & ~(0xFF << 32) for _ in range(100)]
+    planted = [flip(0, bits) for bits in combinations(range(32, 40), 3)]
+    index.extend(array(strangers + planted))
+    assert found(index, 0) == [(100 + i, 3) for i in range(56)]
 
 
 @pytest.mark.parametrize("blocks", BLOCKS)
@@ -425,7 +439,7 @@ def test_growth_over_many_doublings_changes_no_answer(distance, blocks, monkeypa
     rng = random.Random(distance)
     index = HammingIndex(distance, blocks=blocks)
     held, searchable, seen = [], [], set()
-    for step in [1, 1, 60, 1, 1, 1, 300, 1, 700, 5000, 1, 1000, 1, 8000]:
+    for step in [1, 1, 60, 1, 1, 1, 300, 1, 700, 5000, 1, 1001, 1, 8000]:
         for _ in range(step):
             again = held and rng.random() < 0.3
             held.append(near(rng, rng.choice(held), 8) if again else rng.getrandbits(64))

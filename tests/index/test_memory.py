@@ -10,6 +10,9 @@ import pytest
 from dedup_job.index.memory import Growing
 
 PAGE = 4096
+KINDS = pytest.mark.parametrize(
+    ("width", "dtype"), [(0, np.uint64), (16, np.uint32), (0, np.bool_), (3, np.uint16)]
+)
 ROWS = [1, 1000, 9000, 9001, 100_000, 1_000_000]
 
 
@@ -35,9 +38,7 @@ def memory(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize(
-    ("width", "dtype"), [(0, np.uint64), (16, np.uint32), (0, np.bool_), (3, np.uint16)]
-)
+@KINDS
 @pytest.mark.usefixtures("memory")
 def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
     rng = np.random.default_rng(width)
@@ -54,9 +55,10 @@ def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
         growing.array[:rows] = held
 
 
+@KINDS
 @pytest.mark.usefixtures("memory")
-def test_it_begins_at_a_page_however_often_it_grows():
-    growing = Growing(10, 16, np.uint32)
+def test_it_begins_at_a_page_however_often_it_grows(width, dtype):
+    growing = Growing(10, width, dtype)
     for rows in [10, *ROWS]:
         growing.grow(rows)
         assert growing.array.ctypes.data % PAGE == 0
@@ -89,7 +91,7 @@ def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
 
 
 @pytest.mark.parametrize("rows", [1, 5000, 100_000])
-@pytest.mark.parametrize(("width", "dtype"), [(0, np.uint64), (16, np.uint32), (3, np.uint16)])
+@KINDS
 def test_there_is_room_from_the_beginning_for_the_rows_asked_for(rows, width, dtype):
     growing = Growing(rows, width, dtype)
     assert len(growing.array) >= rows
