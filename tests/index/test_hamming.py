@@ -475,9 +475,9 @@ def test_expected_saves_it_from_growing_step_by_step(monkeypatch):
     for fingerprint in held:
         index.extend(array([fingerprint]))
     assert len(made) == 1
-    index.extend(array(held[:1]))
+    index.extend(array(held))
     assert len(made) == 2
-    assert answers(index, held) == brute([*held, held[0]], held, 3)
+    assert answers(index, held) == brute(held * 2, held, 3)
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 4, 8])
@@ -498,10 +498,11 @@ def test_chunks_are_filled_before_another_is_taken(blocks):
 @pytest.mark.parametrize("memory", [24, 32, 64])
 @pytest.mark.parametrize("distance", [0, 1, 3, 5, 7])
 def test_a_full_index_takes_no_more_memory_than_allowed(distance, memory):
-    size = 1 << 17
+    """Full: when one more would make it lay itself out anew."""
+    size = 4 * hamming._LEAST_PLANNED
     held = np.random.default_rng(memory).integers(0, 2**64, size, dtype=np.uint64)
     index = HammingIndex(distance, bytes_per_fingerprint=memory, expected=size)
-    for part in np.split(held, 128):
+    for part in np.split(held, 512):
         index.extend(part)
     assert len(index) == size
     assert 8 * size < index.nbytes <= memory * size
