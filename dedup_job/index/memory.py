@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -39,7 +40,7 @@ class Growing(Generic[T]):
 
     @property
     def array(self) -> NDArray[T]:
-        """The rows; a former array must not be used after growing."""
+        """The rows; a former array that is still in use stays as it was, and costs a copy."""
         return self._array
 
     @property
@@ -56,11 +57,18 @@ class Growing(Generic[T]):
         del self._array  # a map with a view into it cannot move
         try:
             self._map.resize(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
-        except (SystemError, OSError, TypeError):  # not every system can, nor a file's map
-            former, self._map = self._map, _anonymous(size)
-            self._map[: len(former)] = former[:]
-            former.close()
-        self._view()
+        except (SystemError, OSError, TypeError, BufferError):
+            # not every system can, nor a file's map, nor one into which someone has a view
+            try:
+                former, self._map = self._map, _anonymous(size)
+                with memoryview(former) as old, memoryview(self._map) as new:
+                    new[: len(old)] = old
+                with suppress(BufferError):  # it goes with the last view into it
+                    former.close()
+            finally:
+                self._view()
+        else:
+            self._view()
 
     def _view(self) -> None:
         _advise(self._map)

@@ -169,3 +169,14 @@ def test_what_is_changed_in_pages_of_a_file_stays_in_memory(file_of_rows, rows):
     growing.array[:] += 1
     assert np.array_equal(growing.array[: len(held)], held + 1)
     assert file_of_rows.read_bytes() == before
+
+
+def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():
+    growing = Growing(10, 0, np.uint64)
+    growing.array[:3] = [1, 2, 3]
+    view = growing.array[:3]
+    growing.grow(1_000_000)
+    growing.array[:3] = [4, 5, 6]
+    assert view.tolist() == [1, 2, 3]
+    assert growing.array[:5].tolist() == [4, 5, 6, 0, 0]
+    assert len(growing.array) >= 1_000_000
