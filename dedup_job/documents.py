@@ -10,6 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+class Channel(StrEnum):
+    """A way in which kept documents are found that may be duplicates of a text."""
+
+    SIMHASH = "simhash"
+    MINHASH = "minhash"
+    SENTENCES = "sentences"
+    TEXT = "text"
+
+
 class Reason(StrEnum):
     """Why a document was not kept."""
 
@@ -23,11 +32,30 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of the kept documents that were found for a text.
+
+    candidates: how many were found; cut: of these left aside, because there were too many;
+    refused_by: "similarity" or the guard that kept the most similar one from being a duplicate,
+    None where there was none; void: keys of those that someone removed from the target.
+    """
+
+    candidates: int = 0
+    cut: int = 0
+    refused_by: str | None = None
+    void: tuple[bytes, ...] = ()
+
+
+NOTHING_TRIED = Tried()
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The document is new and goes to the target."""
 
     fingerprint: int
     short: bool
+    tried: Tried = NOTHING_TRIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +63,8 @@ class Duplicate:
     """An earlier kept document says the same; `of` is its key.
 
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
-    `found_by` names the channels that proposed `of`.
+    `found_by` names the channels that proposed `of`; `cluster` is the number of duplicates of
+    `of` that this process has found, this one included.
     """
 
     of: bytes
@@ -44,6 +73,8 @@ class Duplicate:
     found_by: tuple[str, ...]
     reason: Reason
     short: bool
+    cluster: int = 1
+    tried: Tried = NOTHING_TRIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +116,24 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Sketches:
+    """What the channels besides simhash know of n texts.
+
+    keys: uint32 (n, c), texts with an equal key in a column are candidates of each other;
+    channels: the channel of each of the c columns. bits: uint64 (n, w), the share of equal bits
+    of two texts estimates their similarity, w = 0 where it is not estimated.
+    """
+
+    keys: NDArray[np.uint32]
+    bits: NDArray[np.uint64]
+    channels: tuple[Channel, ...]
+
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
+        """Return some of them."""
+        return Sketches(self.keys[rows], self.bits[rows], self.channels)
+
+
+@dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Fingerprints of n texts.
 
@@ -92,15 +141,22 @@ class Fingerprints:
     digests: uint64 (n,), a second, independent hash of the text; with `values` it tells equal
         texts.
     short: bool (n,), True where the text has too few features for a simhash.
+    sketches: of the same texts, None where no channel needs them.
     """
 
     values: NDArray[np.uint64]
     digests: NDArray[np.uint64]
     short: NDArray[np.bool_]
+    sketches: Sketches | None = None
 
-    def __getitem__(self, rows: slice | list[int]) -> Fingerprints:
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.values)
+
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
         """Return some of them."""
-        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows])
+        sketches = None if self.sketches is None else self.sketches[rows]
+        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows], sketches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +177,8 @@ class KeptPage:
     keys: list[bytes]
     fingerprints: Fingerprints
     run: NDArray[np.int64]
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
+        """Return some of them."""
+        keys = [self.keys[row] for row in rows.tolist()]
+        return KeptPage(keys, self.fingerprints[rows], self.run[rows])

@@ -5,7 +5,8 @@ DedupError (1)
  │   └─ ConfigurationError (2)  every problem of the configuration at once
  ├─ DatabaseUnreachable (5)     try again later, with the same command
  ├─ StateMismatch (6)           the target does not fit this run
- │   └─ LeaseLost (6)           another run took over
+ │   ├─ LeaseLost (6)           another run took over
+ │   └─ BrakeApplied (6)        what the run finds is hardly what was meant
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
@@ -57,6 +58,20 @@ class StateMismatch(DedupError):
 
 class LeaseLost(StateMismatch):
     """Another run took the lease over; this one wrote nothing more."""
+
+
+class BrakeApplied(StateMismatch):
+    """A limit was passed that no sane collection reaches; the batch in hand was not written."""
+
+    def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
+        section, _, name = setting.partition(".")
+        super().__init__(
+            f"{found}, the limit is {limit}: stopped before this batch was written.\n"
+            f"  {example}\n"
+            "Look at it with --dry-run and at the ledger. If that is right, raise the limit with "
+            f"DEDUP_{section.upper()}__{name.upper()} or {name} in section [{section}] of a "
+            "--config file; the same command then goes on."
+        )
 
 
 class LeaseHeld(DedupError):

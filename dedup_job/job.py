@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import FirstWins
+from dedup_job.decision import Brakes, FirstWins
 from dedup_job.documents import Batch, Decision, Document, KeptPage, Quarantined, Reason, Skipped
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import Fingerprinter
+from dedup_job.index import KeptIndex
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
-from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.stages import Stage, Stopwatch
 
+_CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -53,6 +55,12 @@ class Target(Protocol):
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""
 
+    def texts(self, keys: Sequence[bytes]) -> Mapping[bytes, str]:
+        """Return the texts of kept documents by key; those that are gone are left out."""
+
+    def id(self, key: bytes) -> Any:
+        """Return the id that a key stands for."""
+
     def fits(self, document: Document) -> bool:
         """Tell whether the document could be stored."""
 
@@ -69,10 +77,10 @@ class Target(Protocol):
 class Memory(Protocol):
     """Keeps what is remembered of the target between runs."""
 
-    def recall(self, decider: FirstWins) -> str | None:
+    def recall(self, index: KeptIndex) -> str | None:
         """Bring it back; return why not, None if it did, "" if there was nothing to expect."""
 
-    def keep(self, decider: FirstWins) -> None:
+    def keep(self, index: KeptIndex) -> None:
         """Put it away."""
 
 
@@ -86,7 +94,9 @@ class Job:
     target: Target
     cleaner: Cleaner
     fingerprinter: Fingerprinter
+    index: KeptIndex
     decider: FirstWins
+    brakes: Brakes
     memory: Memory
     threads: int
     progress: Progress
@@ -117,6 +127,7 @@ def run(job: Job) -> Report:
                     batch.documents[-1].id,
                 )
                 _prove(before, after, batch)
+                job.brakes.check(batch.documents, decisions)
                 reached = _report(job, watch, first, after, Status.RUNNING)
                 with watch.timing(Stage.WRITE):
                     job.target.write(batch, decisions, reached)
@@ -130,35 +141,35 @@ def run(job: Job) -> Report:
                 finished=not job.stop(),
             )
             status = Status.DONE if ended.finished else Status.STOPPED
-            report = _report(job, watch, first, ended, status)
+            report = replace(_report(job, watch, first, ended, status), clusters=_clusters(job))
         except BaseException as e:
             status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
             job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))
             raise
         job.target.finish(report)
         with watch.timing(Stage.LOAD):
-            job.memory.keep(job.decider)
+            job.memory.keep(job.index)
         return report
 
 
 def _load(job: Job, watch: Stopwatch) -> None:
     with watch.timing(Stage.LOAD):
-        load_index(job.target, job.memory, job.decider, job.progress)
+        load_index(job.target, job.memory, job.index, job.progress)
 
 
-def load_index(target: Target, memory: Memory, decider: FirstWins, progress: Progress) -> None:
+def load_index(target: Target, memory: Memory, index: KeptIndex, progress: Progress) -> None:
     """Fill the index with what the target holds, from memory where that is proved."""
     progress.stage("loading the index")
-    why_not = memory.recall(decider)
+    why_not = memory.recall(index)
     if why_not is None:
-        progress.loaded(len(decider))
+        progress.loaded(len(index))
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")
-    read_index(target, decider, progress)
+    read_index(target, index, progress)
 
 
-def read_index(target: Target, decider: FirstWins, progress: Progress) -> None:
+def read_index(target: Target, index: KeptIndex, progress: Progress) -> None:
     """Fill the index with what the target holds, document by document."""
 
     def counted() -> Iterator[KeptPage]:
@@ -168,7 +179,7 @@ def read_index(target: Target, decider: FirstWins, progress: Progress) -> None:
             progress.loaded(kept)
             yield page
 
-    decider.remember(counted())
+    index.remember(counted)
 
 
 def _batches(job: Job, watch: Stopwatch, first: Checkpoint) -> Iterator[Batch]:
@@ -223,6 +234,17 @@ def _report(
         finished=None if status is Status.RUNNING else datetime.now(UTC),
         known=max(job.source.known - own, 0),
         stages={str(stage): seconds for stage, seconds in watch.seconds.items()},
+    )
+
+
+def _clusters(job: Job) -> tuple[Cluster, ...]:
+    """Return the largest clusters with the first words of their kept documents."""
+    largest = job.decider.largest(_CLUSTERS)
+    keys = [job.index.key(number) for number, _ in largest]
+    texts = job.target.texts(keys)
+    return tuple(
+        Cluster(job.target.id(key), size, " ".join(texts.get(key, "").split())[:_SAMPLE])
+        for key, (_, size) in zip(keys, largest, strict=True)
     )
 
 

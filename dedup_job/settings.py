@@ -24,6 +24,7 @@ from pydantic_settings import (
 )
 
 from dedup_job.cleaning import CleaningSettings
+from dedup_job.decision import BrakeSettings, DecisionSettings
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import FingerprintSettings, digest_of
 from dedup_job.index import IndexSettings
@@ -33,6 +34,12 @@ from dedup_job.mongo.source import SourceSettings
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
+_FILES = (
+    ("fingerprint", "user_dictionary"),
+    ("fingerprint", "stop_words"),
+    ("fingerprint", "idf"),
+    ("decision", "polarity_words"),
+)
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
@@ -79,6 +86,8 @@ class Settings(BaseSettings):
     cleaning: CleaningSettings = CleaningSettings()
     fingerprint: FingerprintSettings = FingerprintSettings()
     index: IndexSettings = IndexSettings()
+    decision: DecisionSettings = DecisionSettings()
+    brakes: BrakeSettings = BrakeSettings()
     output: OutputSettings = OutputSettings()
     run: RunSettings = RunSettings()
 
@@ -90,13 +99,14 @@ class Settings(BaseSettings):
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
-        del values["run"], values["source"]["query"], values["source"]["max_chars"]
+        del values["run"], values["brakes"]
+        del values["source"]["query"], values["source"]["max_chars"]
         for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
             del values["index"][name]  # how it is done, not what is found
-        for name in ("user_dictionary", "stop_words", "idf"):  # what they hold counts
-            path = getattr(self.fingerprint, name)
+        for section, name in _FILES:  # what they hold counts
+            path = getattr(getattr(self, section), name)
             if path is not None:
-                values["fingerprint"][name] = f"content {digest_of(path)}"
+                values[section][name] = f"content {digest_of(path)}"
         return values
 
     def recorded(self) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def differences(k: int, layout: Layout | None, prints: Array, queries: Array) ->
     n, every, missed, extra = len(prints), brute(prints, queries, k), 0, 0
     firsts = np.unique(prints, return_index=True)[1]
     for collapsed, expected in ((False, every), (True, every[np.isin(every % n, firsts)])):
-        candidates = index.search(queries, collapsed=collapsed)
+        candidates = index.search(queries, most_equal=int(collapsed))
         found = pairs(candidates.offsets, candidates.numbers, n)
         apart = np.bitwise_count(prints[found % n] ^ queries[found // n])
         missed += len(np.setdiff1d(expected, found))
@@ -143,7 +143,7 @@ def exact(arguments: argparse.Namespace) -> int:
 
 def asked(index: HammingIndex, make: Function) -> tuple[float, float]:
     """Return mean and p99 of queries, each the median of repetitions with new queries."""
-    search = partial(index.search, collapsed=True)
+    search = partial(index.search, most_equal=1)
 
     def times(n: int, size: int) -> list[float]:
         return [seconds(partial(search, b)) * 1e6 / size for b in make(n).reshape(-1, size)]
@@ -166,7 +166,7 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function) -> HammingInd
         return [seconds(partial(index.extend, draw(n))) for n in counts]
 
     def job(batch: Array) -> None:
-        index.search(batch, collapsed=True)
+        index.search(batch, most_equal=1)
         pairs_within(batch, np.ones(len(batch), dtype=np.bool_), index.distance)
         index.extend(batch)
 
@@ -185,7 +185,7 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function) -> HammingInd
         while len(at := at[at != 0]):
             at, chain = index._pool.array[at, chunks.NEXT], chain + 1
         every = ask(index.fingerprints, BATCH)
-        found = [len(index.search(every, collapsed=c).numbers) / BATCH for c in (True, False)]
+        found = [len(index.search(every, most_equal=int(c)).numbers) / BATCH for c in (True, False)]
         row(k, size, str(index.layout), *costs, *found, chain)
     return index
 
@@ -198,7 +198,7 @@ def speed(arguments: argparse.Namespace) -> None:
     for view in views:  # what a search writes to
         view._found, view._room = np.empty(1 << 16, np.uint32), chunks.make_room(index._tables)
     work: dict[str, Function] = {"arithmetic": lambda _: arithmetic(100_000_000)}
-    work["search"] = lambda i: [views[i].search(batch, collapsed=True) for batch in halves[i]]
+    work["search"] = lambda i: [views[i].search(batch, most_equal=1) for batch in halves[i]]
     times: dict[Any, list[float]] = {(name, count): [] for name in work for count in (1, 2)}
     for _ in range(REPEATS):  # taken in turns, so that a slow moment hits all
         for (name, count), taken in times.items():
@@ -228,7 +228,7 @@ def skewed(arguments: argparse.Namespace) -> None:
     print(f"\n{EQUAL:,} equal among as many others; one query, us")
     row = table("that:<15 collapsed:>10,.1f expanded:>10,.1f")
     for name, query in (("hits them", equal), ("hits another", others[:1])):
-        calls = [partial(index.search, query, collapsed=c) for c in (True, False)]
+        calls = [partial(index.search, query, most_equal=int(c)) for c in (True, False)]
         row(name, *(np.median([seconds(c) for _ in range(10 * REPEATS)]) * 1e6 for c in calls))
 
 

@@ -2,17 +2,23 @@
 
     python scripts/evaluate.py FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
+        [--peers] [--guards] [--pairs PAIRS.jsonl.gz]
 
-One row for each file with the settings of --config and --set ("base"), and one for each
---compare, which changes them further. Documents are decided in the order of the file, those
-without text are left out. Texts are as alike as their sets of character 3-grams, without white
-space (Jaccard).
+One row for each file with the settings of --config and --set ("base"), one for each --compare,
+which changes them further, and with --peers one each for the plain recipe (configs/classic.toml)
+and for packages (rensa, datasketch) on the same clean texts. Documents are decided in the order of
+the file, those without text are left out. Texts are as alike as their sets of character 3-grams,
+without white space (Jaccard).
 
 innocents: dropped, although no kept document is alike by 0.5.
 due: dropped by an engine that knows all pairs and drops each document that an earlier kept
-one is alike by 0.7, 0.8, 0.9.
+one is alike by 0.7, 0.8, 0.9. With --guards, pairs that a guard of the settings refuses are
+neither due nor left.
 left: kept, although an earlier kept document is alike by so much.
 seconds: fingerprints and decisions, one thread.
+
+--pairs: pairs (a, b: ids of documents in the files; same_group; sim: edit similarity) are decided
+each by itself: is the second joined to the first?
 """
 
 from __future__ import annotations
@@ -23,43 +29,41 @@ import gzip
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.compiled import native
-from dedup_job.decision import FirstWins
-from dedup_job.documents import Batch, Document, Kept
+from dedup_job.decision.guards import Guards, PolarityWords
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.errors import ConfigurationError
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.settings import Settings, load
+from scripts.engines import Engine, Keeps, installed_peers
+from scripts.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
 
+ROOT = Path(__file__).parent.parent
 THRESHOLDS = (0.7, 0.8, 0.9)
-INNOCENT = 0.5
-BATCH = 1000
-_POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
+EDGES = (0.0, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # of the bands of edit similarity
+POSITIVE, NEGATIVE = 0.95, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """All pairs of n texts alike by INNOCENT or more: earlier[i] < later[i], later ascending."""
+class Contender:
+    """Who decides, and the settings that tell clean texts and what is refused by a guard."""
 
-    n: int
-    later: NDArray[np.int64]
-    earlier: NDArray[np.int64]
-    similarity: NDArray[np.float64]
+    name: str
+    keeps: Keeps
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one file with one setting; due and left by threshold."""
+    """What came of one file with one contender; due and left by threshold."""
 
     documents: int
     kept: int
@@ -69,115 +73,57 @@ class Row:
     seconds: float
 
 
-def ngrams(text: str) -> NDArray[np.uint64]:
-    """Return the distinct 3-grams of a text without white space; a shorter text is its own."""
-    packed = "".join(text.split()).encode("utf-32-le", "surrogatepass")
-    points = np.frombuffer(packed, dtype=np.uint32).astype(np.uint64) + np.uint64(1)
-    if len(points) < 3:
-        points = np.concatenate([points, np.zeros(3 - len(points), dtype=np.uint64)])
-    return np.unique(
-        points[:-2] << (_POINT_BITS + _POINT_BITS) | points[1:-1] << _POINT_BITS | points[2:]
-    )
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A pair of documents: their ids, whether they are versions of one, their edit similarity."""
+
+    a: str
+    b: str
+    same_group: bool
+    sim: float
 
 
-def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
-    """Compare each text with all earlier ones that share a 3-gram."""
-    sets = [ngrams(text) for text in texts]
-    offsets = np.zeros(len(sets) + 1, dtype=np.int64)
-    np.cumsum([len(s) for s in sets], out=offsets[1:])
-    _, grams = np.unique(np.concatenate([*sets, np.empty(0, np.uint64)]), return_inverse=True)
-    later, earlier, similarity = _join(grams.astype(np.int64), offsets, INNOCENT)
-    return Pairs(len(sets), later, earlier, similarity)
-
-
-@native
-def _join(
-    grams: NDArray[np.int64], offsets: NDArray[np.int64], least: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Count common grams over an inverted index; set i is grams[offsets[i]:offsets[i + 1]]."""
-    n, kinds = offsets.shape[0] - 1, np.int64(0)
-    for gram in grams:
-        kinds = max(kinds, gram + 1)
-    start = np.zeros(kinds + 1, dtype=np.int64)  # of each gram's sets in `holders`
-    for gram in grams:
-        start[gram + 1] += 1
-    for gram in range(kinds):
-        start[gram + 1] += start[gram]
-    end = start[:-1].copy()
-    holders = np.empty(grams.shape[0], dtype=np.int64)
-    common = np.zeros(n, dtype=np.int64)
-    later, earlier, similarity = [], [], []
-    for i in range(n):
-        size = offsets[i + 1] - offsets[i]
-        for gram in grams[offsets[i] : offsets[i + 1]]:
-            for place in range(start[gram], end[gram]):
-                common[holders[place]] += 1
-            holders[end[gram]] = i
-            end[gram] += 1
-        for j in range(i):
-            if common[j] > 0:
-                alike = common[j] / (size + offsets[j + 1] - offsets[j] - common[j])
-                if alike >= least:
-                    later.append(i)
-                    earlier.append(j)
-                    similarity.append(alike)
-                common[j] = 0
-    return np.array(later, np.int64), np.array(earlier, np.int64), np.array(similarity, np.float64)
-
-
-def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:
-    """Return which documents an exact first-wins keeps."""
-    kept = np.ones(pairs.n, dtype=np.bool_)
-    close = pairs.similarity >= threshold
-    for later, earlier in zip(pairs.later[close], pairs.earlier[close], strict=True):
-        if kept[earlier]:
-            kept[later] = False
-    return kept
-
-
-def count_left(pairs: Pairs, kept: NDArray[np.bool_], threshold: float) -> int:
-    """Count the kept documents that an earlier kept one is alike."""
-    close = (pairs.similarity >= threshold) & kept[pairs.later] & kept[pairs.earlier]
-    return len(np.unique(pairs.later[close]))
-
-
-def count_innocents(pairs: Pairs, kept: NDArray[np.bool_]) -> int:
-    """Count the dropped documents that no kept one, earlier or later, is alike."""
-    alike = np.zeros(pairs.n, dtype=np.bool_)
-    alike[pairs.later[kept[pairs.earlier]]] = True
-    alike[pairs.earlier[kept[pairs.later]]] = True
-    return int(np.count_nonzero(~kept & ~alike))
-
-
-def decide(texts: Sequence[str], settings: Settings) -> tuple[NDArray[np.bool_], float]:
-    """Return which texts the engine keeps, and the seconds it took."""
-    fingerprinter = Fingerprinter(settings.fingerprint)
-    fingerprinter.fingerprint([""])  # loads the native code
+def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) -> Row:
+    """Decide clean texts and judge the decisions; `admitted`: the pairs that no guard refuses."""
     begin = time.perf_counter()
-    engine = FirstWins(settings.index)
-    kept: list[bool] = []
-    for at in range(0, len(texts), BATCH):
-        part = texts[at : at + BATCH]
-        documents = tuple(Document(at + i, b"", b"", text) for i, text in enumerate(part))
-        decisions = engine.decide(Batch(documents, fingerprinter.fingerprint(part)))
-        kept += [isinstance(decision, Kept) for decision in decisions]
-    return np.array(kept, dtype=np.bool_), time.perf_counter() - begin
-
-
-def evaluate(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Row:
-    """Decide clean texts and judge the decisions."""
-    kept, seconds = decide(texts, settings)
-    due = tuple(int(np.count_nonzero(~perfect(pairs, t))) for t in THRESHOLDS)
-    left = tuple(count_left(pairs, kept, t) for t in THRESHOLDS)
+    kept = keeps(texts)
+    seconds = time.perf_counter() - begin
+    due = tuple(int(np.count_nonzero(~perfect(admitted, t))) for t in THRESHOLDS)
+    left = tuple(count_left(admitted, kept, t) for t in THRESHOLDS)
     return Row(len(texts), int(kept.sum()), count_innocents(pairs, kept), due, left, seconds)
 
 
-def read(file: Path, field: str, cleaning: CleaningSettings) -> list[str]:
-    """Return the clean texts of a file, in its order, without the empty ones."""
+def admitted(texts: Sequence[str], pairs: Pairs, settings: DecisionSettings) -> Pairs:
+    """Return the pairs that no guard of the settings refuses."""
+    if not settings.guards:
+        return pairs
+    guards = Guards(settings.guards, PolarityWords.load(settings.polarity_words))
+
+    def refused(later: int, earlier: int) -> bool:
+        return guards.refuses(texts[later], texts[earlier]) is not None
+
+    return pairs.without(refused, THRESHOLDS[0])
+
+
+def join(versions: Iterable[Version], texts: Mapping[str, str], keeps: Keeps) -> list[bool]:
+    """Tell of each pair, decided by itself, whether its second text is dropped."""
+    return [not keeps([texts[version.a], texts[version.b]])[1] for version in versions]
+
+
+def read(file: Path, field: str, cleaning: CleaningSettings) -> list[tuple[Any, str]]:
+    """Return ids and clean texts of a file, in its order, without the empty ones."""
     cleaner = Cleaner(cleaning)
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        values = [json.loads(line).get(field) for line in lines]
-    return [text for value in values if isinstance(value, str) and (text := cleaner.clean(value))]
+        records = list(map(json.loads, lines))
+    values = [(record.get("_id"), record.get(field)) for record in records]
+    return [(id_, text) for id_, v in values if isinstance(v, str) and (text := cleaner.clean(v))]
+
+
+def read_versions(file: Path) -> list[Version]:
+    """Return the pairs of a file."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        records = list(map(json.loads, lines))
+    return [Version(r["a"], r["b"], r["same_group"], r["sim"]) for r in records]
 
 
 def flags_of(assignments: Sequence[str]) -> dict[str, Any]:
@@ -201,6 +147,21 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Settings]:
     return named
 
 
+def contenders(arguments: argparse.Namespace) -> Iterator[Contender]:
+    """Yield all that are to be evaluated; peers get the texts and guards of the base."""
+    named = settings_of(arguments)
+    for name, settings in named.items():
+        yield Contender(name, Engine(settings).keeps, settings)
+    if arguments.peers:
+        recipe = load(file=ROOT / "configs" / "classic.toml").settings
+        yield Contender("plain recipe", Engine(recipe).keeps, named["base"])
+        for name, keeps in installed_peers():
+            if keeps is None:
+                print(f"{name} is not installed (pip install {name}), so it has no row")
+            else:
+                yield Contender(name, keeps, named["base"])
+
+
 def line(file: Path, name: str, width: int, row: Row) -> str:
     """Return an aligned line."""
     dues = "".join(f"{due:9,}{left:7,}" for due, left in zip(row.due, row.left, strict=True))
@@ -210,8 +171,29 @@ def line(file: Path, name: str, width: int, row: Row) -> str:
     )
 
 
+def lines_of_versions(
+    name: str, width: int, versions: Sequence[Version], joined: Sequence[bool]
+) -> Iterator[str]:
+    """Yield an aligned line for each group and band, then the two that matter."""
+
+    def told(label: str, band: str, chosen: Sequence[bool]) -> str:
+        share = f"{sum(chosen) / len(chosen):7.4f}" if chosen else f"{'-':>7}"
+        return f"{name:{width}} {label:10} {band:10} {len(chosen):6,}{sum(chosen):8,} {share}"
+
+    both = list(zip(versions, joined, strict=True))
+    for same, label in ((True, "same group"), (False, "other")):
+        for low, high in zip(EDGES, (*EDGES[1:], 1.01), strict=True):
+            chosen = [j for v, j in both if v.same_group == same and low <= v.sim < high]
+            if chosen:
+                yield told(label, f"{low:.2f}-{min(high, 1.0):.2f}", chosen)
+    positives = [j for v, j in both if v.same_group and v.sim >= POSITIVE]
+    yield told("positives", f">= {POSITIVE}", positives)
+    negatives = [j for v, j in both if not v.same_group and v.sim < NEGATIVE]
+    yield told("negatives", f"< {NEGATIVE}", negatives)
+
+
 def main() -> int:
-    """Print a row for each file and setting."""
+    """Print a row for each file and contender, then the pairs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -220,25 +202,57 @@ def main() -> int:
     parser.add_argument("--config", type=Path)
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.NAME=VALUE")
     parser.add_argument("--compare", action="append", default=[], metavar="NAME: CHANGES")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--guards", action="store_true")
+    parser.add_argument("--pairs", type=Path, metavar="PAIRS")
     arguments = parser.parse_args()
     try:
-        named = settings_of(arguments)
+        everyone = list(contenders(arguments))
     except ConfigurationError as e:
         parser.error(str(e))
-    width = max(map(len, named))
-    dues = "".join(f"{f'due {t}':>9}{'left':>7}" for t in THRESHOLDS)
-    print(f"{'file':18} {'':{width}} documents    kept  dropped innocents {dues}  seconds")
-    for file in arguments.files:
-        prepared = functools.cache(functools.partial(_prepare, file, arguments.field))
-        for name, settings in named.items():
-            texts, pairs = prepared(settings.cleaning)
-            print(line(file, name, width, evaluate(texts, pairs, settings)), flush=True)
+    width = max(len(contender.name) for contender in everyone)
+    print_rows(everyone, width, arguments)
+    if arguments.pairs:
+        print_versions(everyone, width, arguments)
     return 0
 
 
-def _prepare(file: Path, field: str, cleaning: CleaningSettings) -> tuple[list[str], Pairs]:
-    texts = read(file, field, cleaning)
-    return texts, exhaustive_pairs(texts)
+def print_rows(everyone: Sequence[Contender], width: int, arguments: argparse.Namespace) -> None:
+    """Print the table of files and contenders."""
+    dues = "".join(f"{f'due {t}':>9}{'left':>7}" for t in THRESHOLDS)
+    print(f"{'file':18} {'':{width}} documents    kept  dropped innocents {dues}  seconds")
+    for file in arguments.files:
+
+        @functools.cache
+        def prepared(cleaning: CleaningSettings, file: Path = file) -> tuple[list[str], Pairs]:
+            texts = [text for _, text in read(file, arguments.field, cleaning)]
+            return texts, exhaustive_pairs(texts)
+
+        for contender in everyone:
+            texts, pairs = prepared(contender.settings.cleaning)
+            chosen = (
+                admitted(texts, pairs, contender.settings.decision) if arguments.guards else pairs
+            )
+            row = evaluate(texts, pairs, chosen, contender.keeps)
+            print(line(file, contender.name, width, row), flush=True)
+
+
+def print_versions(
+    everyone: Sequence[Contender], width: int, arguments: argparse.Namespace
+) -> None:
+    """Print the table of pairs."""
+    versions = read_versions(arguments.pairs)
+    print(f"\n{'':{width}} {'pairs':10} {'sim':10} {'pairs':>6}{'joined':>8} {'share':>7}")
+    for contender in everyone:
+        cleaning = contender.settings.cleaning
+        texts = dict(
+            pair for file in arguments.files for pair in read(file, arguments.field, cleaning)
+        )
+        known = [v for v in versions if v.a in texts and v.b in texts]
+        if len(known) < len(versions):
+            print(f"{len(versions) - len(known):,} pairs have no text in the files")
+        joined = join(known, texts, contender.keeps)
+        print(*lines_of_versions(contender.name, width, known, joined), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

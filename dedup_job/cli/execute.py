@@ -17,9 +17,10 @@ from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.signals import StopSignals
-from dedup_job.decision import FirstWins
+from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
+from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter, Sketcher
+from dedup_job.index import KeptIndex
 from dedup_job.mongo.connection import (
     Client,
     Namespace,
@@ -84,7 +85,12 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 versions=_versions(client),
                 dry_run=request.dry_run,
             )
-            fingerprinter = Fingerprinter(settings.fingerprint, seen.stage)
+            fingerprinter = Fingerprinter(
+                settings.fingerprint, seen.stage, channels=settings.index.channels
+            )
+            cleaner = Cleaner(settings.cleaning)
+            into = DryTarget(target, source, cleaner) if request.dry_run else target
+            index = KeptIndex(settings.index)
             memory = IndexMemory(target, settings.index)
             stop.wait_for_batch()
             return job.run(
@@ -92,10 +98,12 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     about=about,
                     scope=Scope(settings.source.query, request.limit),
                     source=source,
-                    target=DryTarget(target) if request.dry_run else target,
-                    cleaner=Cleaner(settings.cleaning),
+                    target=into,
+                    cleaner=cleaner,
                     fingerprinter=fingerprinter,
-                    decider=FirstWins(settings.index),
+                    index=index,
+                    decider=FirstWins(index, settings.decision, into.texts),
+                    brakes=Brakes(settings.brakes),
                     memory=DryMemory(memory) if request.dry_run else memory,
                     threads=settings.run.threads,
                     progress=seen,
@@ -165,7 +173,8 @@ def write_report(outcome: Report, file: Path) -> None:
 
 
 def _target(client: Client, settings: Settings, source: Namespace, target: Namespace) -> Target:
-    rows = KeptRows(settings.output.document, settings.source.field)
+    sketcher = Sketcher(settings.index.channels)
+    rows = KeptRows(settings.output.document, settings.source.field, sketcher)
     return Target(client, target, rows, settings.stamp(), source)
 
 

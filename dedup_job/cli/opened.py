@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo.connection import Namespace, connect
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
 from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
@@ -36,8 +38,11 @@ def opened(settings: Settings, name: str) -> Iterator[Opened]:
             target = open_target(
                 client,
                 Namespace.parse(name, database, "--target"),
-                settings.output,
-                settings.source.field,
+                KeptRows(
+                    settings.output.document,
+                    settings.source.field,
+                    Sketcher(settings.index.channels),
+                ),
                 settings.stamp(),
             )
             yield Opened(settings, target, IndexMemory(target, settings.index), seen)

@@ -97,8 +97,8 @@ def query(
 def _search(settings: Settings, target: str, text: str, distance: int, limit: int) -> _Answer:
     from dedup_job.cleaning import Cleaner
     from dedup_job.cli.opened import opened
-    from dedup_job.decision import FirstWins
     from dedup_job.fingerprint import Fingerprinter
+    from dedup_job.index import KeptIndex
     from dedup_job.job import load_index
 
     most = settings.source.max_chars
@@ -119,18 +119,17 @@ def _search(settings: Settings, target: str, text: str, distance: int, limit: in
         fingerprinter = Fingerprinter(settings.fingerprint, on.progress.stage)
         fingerprints = fingerprinter.fingerprint([cleaned])
         widest = max(distance, settings.index.distance)  # with its own, it is used as it lies
-        decider = FirstWins(settings.index.model_copy(update={"distance": widest}))
-        load_index(on.target, on.memory, decider, on.progress)
-        near = decider.near(fingerprints, distance)
+        index = KeptIndex(settings.index.model_copy(update={"distance": widest}))
+        load_index(on.target, on.memory, index, on.progress)
+        near = index.near(fingerprints, distance)
         rows = [(n.key, n.distance, n.equal) for n in near[:limit]]
-        return _Answer(_described(on, rows), len(near), len(decider), bool(fingerprints.short[0]))
+        return _Answer(_described(on, rows), len(near), len(index), bool(fingerprints.short[0]))
 
 
 def _described(on: Opened, rows: list[tuple[bytes, int, bool]]) -> list[_Near]:
-    from dedup_job.mongo.existing import shown, texts_of
+    from dedup_job.mongo.existing import shown
 
-    output, field = on.settings.output, on.settings.source.field
-    texts = texts_of(on.target, output, field, [key for key, *_ in rows])
+    texts = on.target.texts([key for key, *_ in rows])
     return [
         _Near(distance, equal, shown(key), texts.get(key, "(no longer in the target)"))
         for key, distance, equal in rows

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dedup_job.cli.opened import Opened, opened
-from dedup_job.decision import Comparison, FirstWins
+from dedup_job.decision import Comparison
 from dedup_job.decision.comparison import Difference
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
-from dedup_job.index import snapshot
+from dedup_job.index import KeptIndex, snapshot
 from dedup_job.index.layout import Block, Layout
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job import read_index
@@ -57,7 +57,7 @@ def verify(settings: Settings, name: str) -> int:
         on.target.check()
         version, file = _version_and_file(on)
         on.progress.stage("reading the snapshot")
-        decider = FirstWins(settings.index)
+        index = KeptIndex(settings.index)
         try:
             saved = snapshot.read(file)
         except NoSnapshotError:
@@ -67,8 +67,8 @@ def verify(settings: Settings, name: str) -> int:
             ) from None
         except SnapshotError as e:
             raise StateMismatch(f"the snapshot {file}: {e}. {_way_out(on)}") from e
-        decider.load(saved.facts["decider"], saved.parts)
-        comparison = Comparison(decider)
+        index.load(saved.facts["index"], saved.parts)
+        comparison = Comparison(index)
         on.progress.total(on.target.documents.estimated_document_count(), "comparing")
         done = 0
         for page in on.target.kept():
@@ -98,8 +98,8 @@ def rebuild(settings: Settings, name: str) -> Rebuilt:
         with on.target.hold():
             version, file = _version_and_file(on)
             on.progress.stage("loading the index")
-            decider = FirstWins(settings.index)
-            read_index(on.target, decider, on.progress)
+            index = KeptIndex(settings.index)
+            read_index(on.target, index, on.progress)
             if on.target.version() != version:  # this process slept through its lease
                 raise LeaseLost(
                     f"another run wrote to {on.target.name} while it was read; nothing was saved. "
@@ -107,10 +107,10 @@ def rebuild(settings: Settings, name: str) -> Rebuilt:
                 )
             on.progress.stage("writing the snapshot")
             try:
-                on.memory.save(decider, version)
+                on.memory.save(index, version)
             except OSError as e:
                 raise UsageError(_not_written(file, e)) from e
-        return Rebuilt(file, len(decider), time.perf_counter() - began)
+        return Rebuilt(file, len(index), time.perf_counter() - began)
 
 
 def _version_and_file(on: Opened) -> tuple[Version, Path]:
@@ -129,7 +129,7 @@ def _why_not(on: Opened) -> str | None:
         on.target.check()
     except StateMismatch as e:
         return f"a run with these settings is refused: {e}"
-    return on.memory.recall(FirstWins(on.settings.index))
+    return on.memory.recall(KeptIndex(on.settings.index))
 
 
 def _facts(file: Path) -> Iterator[tuple[str, str]]:
@@ -142,7 +142,7 @@ def _facts(file: Path) -> Iterator[tuple[str, str]]:
         facts = snapshot.facts_of(file)
     except (OSError, SnapshotError):
         return  # the reason is the one why it would not be used
-    near = facts["decider"]["near"]
+    near = facts["index"]["near"]
     yield "format", str(snapshot.FORMAT)  # another one is not read
     yield "documents", f"{facts['kept']:,}"
     blocks = tuple(Block(*block) for block in near["blocks"])

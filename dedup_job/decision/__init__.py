@@ -1,6 +1,17 @@
 """Candidates -> decisions, first wins. No I/O, no clock."""
 
+from dedup_job.decision.brakes import Brakes
 from dedup_job.decision.comparison import Comparison
-from dedup_job.decision.first_wins import FirstWins, Neighbour
+from dedup_job.decision.first_wins import FirstWins
+from dedup_job.decision.guards import Guard
+from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings
 
-__all__ = ["Comparison", "FirstWins", "Neighbour"]
+__all__ = [
+    "BrakeSettings",
+    "Brakes",
+    "Comparing",
+    "Comparison",
+    "DecisionSettings",
+    "FirstWins",
+    "Guard",
+]

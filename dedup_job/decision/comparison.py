@@ -9,8 +9,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.decision.first_wins import FirstWins
 from dedup_job.documents import KeptPage
+from dedup_job.index import KeptIndex
 
 _NAMED = 5
 
@@ -29,17 +29,17 @@ class Difference:
 
 
 class Comparison:
-    """Compares a decider with a target's pages; of the two the decider alone is held in memory.
+    """Compares an index with a target's pages; of the two the index alone is held in memory.
 
     Its keys are found by their hashes, sorted: 17 bytes a document.
     """
 
-    def __init__(self, decider: FirstWins) -> None:
-        self._decider = decider
-        hashes = _hashes((decider.key(n) for n in range(len(decider))), len(decider))
+    def __init__(self, kept: KeptIndex) -> None:
+        self._kept = kept
+        hashes = _hashes((kept.key(n) for n in range(len(kept))), len(kept))
         self._order = np.argsort(hashes)
         self._hashes = hashes[self._order]
-        self._seen = np.zeros(len(decider), dtype=np.bool_)
+        self._seen = np.zeros(len(kept), dtype=np.bool_)
         self.missing = Difference()  # not remembered
         self.changed = Difference()  # remembered with another fingerprint or text
 
@@ -48,7 +48,7 @@ class Comparison:
         numbers = self._numbers(page.keys)
         rows = np.flatnonzero(numbers >= 0).tolist()
         self.missing.add([page.keys[i] for i in np.flatnonzero(numbers < 0).tolist()])
-        held, given = self._decider.held(numbers[rows]), page.fingerprints[rows]
+        held, given = self._kept.held(numbers[rows]), page.fingerprints[rows]
         other = (held.values != given.values) | (held.digests != given.digests)
         other |= held.short != given.short
         self.changed.add([page.keys[rows[i]] for i in np.flatnonzero(other).tolist()])
@@ -57,7 +57,7 @@ class Comparison:
     def surplus(self) -> Difference:
         """Return what is remembered and was on no page."""
         left = np.flatnonzero(~self._seen)
-        return Difference(len(left), [self._decider.key(n) for n in left[:_NAMED].tolist()])
+        return Difference(len(left), [self._kept.key(n) for n in left[:_NAMED].tolist()])
 
     def _numbers(self, keys: list[bytes]) -> NDArray[np.int64]:
         """Return the numbers of some keys, -1 where there is none; int64 (n,)."""
@@ -67,7 +67,7 @@ class Comparison:
         stops = np.searchsorted(self._hashes, hashes, side="right")
         for i, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
             for number in self._order[start:stop].tolist():  # more than one by chance only
-                if self._decider.key(number) == keys[i]:
+                if self._kept.key(number) == keys[i]:
                     numbers[i] = number
         return numbers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import Fingerprints
+from dedup_job.documents import Channel, Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import Options
 from dedup_job.fingerprint.hashing import text_digests, text_hash
@@ -21,9 +21,10 @@ from dedup_job.fingerprint.lexicon_cache import (
     mark_compiled,
 )
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
+from dedup_job.fingerprint.packed import Packed, pack
 from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
-from dedup_job.fingerprint.trie import offsets_of, points_of
+from dedup_job.fingerprint.sketcher import Sketcher
 
 _WEIGHTINGS = {
     Weighting.TFIDF: TFIDF,
@@ -59,11 +60,17 @@ class Fingerprinter:
         self,
         settings: FingerprintSettings,
         notify: Callable[[str], None] = lambda _: None,
+        *,
+        channels: Collection[Channel] = (),
     ) -> None:
-        """Load the lexicon and the native code; `notify` is told before something takes long."""
+        """Load the lexicon and the native code; `notify` is told before something takes long.
+
+        channels: of the index, for which more than the simhash is needed.
+        """
         self.lexicon = load_lexicon(settings, notify)
         self._fold = fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
+        self._sketcher = Sketcher(channels)
         self.options = Options(
             top_k=settings.top_k,
             min_features=settings.min_features,
@@ -85,15 +92,15 @@ class Fingerprinter:
         A text with too few features is short: it has one feature, itself, so equal short texts
         have equal fingerprints and others are far apart.
         """
-        raw, raw_offsets = points_of("".join(texts)), offsets_of(texts)
-        points, offsets = raw, raw_offsets
+        raw = pack(texts)
+        points, offsets = raw
         if self._fold is not None or self._stem is not None:
             points, offsets = self.prepare(texts)
         values, routes = kernel.fingerprint_batch(self.lexicon, points, offsets, self.options)
         short = routes == kernel.WHOLE
         for i in np.flatnonzero(short).tolist():
             values[i] = text_hash(texts[i])
-        return Fingerprints(values, text_digests(raw, raw_offsets), short)
+        return Fingerprints(values, text_digests(*raw), short, self._sketcher.sketch(raw))
 
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
@@ -111,15 +118,16 @@ class Fingerprinter:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
         return list(self.explain(text).tokens)
 
-    def prepare(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Return the code points of n folded and stemmed texts, one after the other, and offsets.
-
-        uint32 (p,) and int64 (n + 1,): text i is points[offsets[i]:offsets[i + 1]].
-        """
+    def prepare(self, texts: Sequence[str]) -> Packed:
+        """Return n texts folded and stemmed."""
         if self._stem is not None:
             texts = [self._stem(text) for text in texts]
-        points, offsets = points_of("".join(texts)), offsets_of(texts)
-        return (points if self._fold is None else fold(points, self._fold)), offsets
+        packed = pack(texts)
+        return (
+            packed
+            if self._fold is None
+            else Packed(fold(packed.points, self._fold), packed.offsets)
+        )
 
 
 def _text(points: NDArray[np.uint32]) -> str:

@@ -1,9 +1,11 @@
-"""Exact search among kept documents: by Hamming distance and by equal text. No I/O, no clock."""
+"""Search among kept documents: by simhash, sketch and equal text. No I/O, no clock."""
 
 from dedup_job.index.equal import EqualIndex
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
 from dedup_job.index.ids import Ids
+from dedup_job.index.kept import KeptIndex, Neighbour
 from dedup_job.index.layout import Layout, Plan, plan
+from dedup_job.index.proposals import Proposals
 from dedup_job.index.settings import IndexSettings
 
 __all__ = [
@@ -12,8 +14,11 @@ __all__ = [
     "HammingIndex",
     "Ids",
     "IndexSettings",
+    "KeptIndex",
     "Layout",
+    "Neighbour",
     "Plan",
+    "Proposals",
     "pairs_within",
     "plan",
 ]

@@ -158,10 +158,10 @@ class HammingIndex:
         else:
             self._insert(start, stop)
 
-    def search(self, queries: NDArray[np.uint64], *, collapsed: bool = False) -> Candidates:
+    def search(self, queries: NDArray[np.uint64], *, most_equal: int = 0) -> Candidates:
         """Return all fingerprints within the distance of each query, uint64 (n,).
 
-        collapsed: of equal ones the first only.
+        most_equal: of equal ones the first so many only, 0 for all.
         """
         offsets = np.zeros(len(queries) + 1, dtype=np.int64)
         done = 0
@@ -180,19 +180,21 @@ class HammingIndex:
             if done < len(queries):
                 self._found.resize(2 * len(self._found), refcheck=False)
         numbers = self._found[: offsets[-1]].astype(np.int64)
-        if self._equal and not collapsed:
-            offsets, numbers = self._expanded(offsets, numbers)
+        if self._equal and most_equal != 1:
+            offsets, numbers = self._expanded(offsets, numbers, most_equal)
         rows = np.repeat(np.arange(len(queries)), np.diff(offsets))
         numbers = numbers[np.lexsort((numbers, rows))]
         distances = np.bitwise_count(self._fingerprints.array[numbers] ^ queries[rows])
         return Candidates(offsets, numbers, distances)
 
     def _expanded(
-        self, offsets: NDArray[np.int64], numbers: NDArray[np.int64]
+        self, offsets: NDArray[np.int64], numbers: NDArray[np.int64], most_equal: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Put in the fingerprints that are equal to those found."""
         none: array[int] = array("I")
         more = [self._equal.get(number, none) for number in numbers.tolist()]
+        if most_equal:
+            more = [later[: most_equal - 1] for later in more]
         counts = 1 + np.array([len(later) for later in more], dtype=np.int64)
         expanded = np.empty(counts.sum(), dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(counts)])

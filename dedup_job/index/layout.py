@@ -22,8 +22,9 @@ DEFAULT_BYTES = 32.0  # a fingerprint, where the memory is not given
 _SPARE = 1.01  # what the arrays hold in reserve
 _MOST_PROBES = 8192
 _FEWEST_BITS, _MOST_BITS = 8, 28
-# nanoseconds, fitted to scripts/bench_index.py on one core
-_QUERY_NS, _PROBE_NS, _CHUNK_NS = 250.0, 9.0, 11.0
+_CHECK_BITS = 16
+# nanoseconds, fitted to ten layouts of 10 M fingerprints on one core: they order the layouts
+_QUERY_NS, _CHUNK_NS, _ROUND_NS, _PASS_NS = 250.0, 22.0, 300.0, 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +75,30 @@ class Layout:
 
     def microseconds(self, size: float) -> float:
         """Return what a query costs by the model, among `size` random fingerprints."""
-        visited = sum(b.probes * _chunks(b, size) / (1 << b.bits) for b in self.blocks)
-        return (_QUERY_NS + _PROBE_NS * self.probes + _CHUNK_NS * visited) / 1000
+        chains = [_chunks(b, size) / (1 << b.bits) for b in self.blocks]
+        visited = sum(b.probes * chain for b, chain in zip(self.blocks, chains, strict=True))
+        passing = sum(self._passing(b) * size / (1 << b.bits) for b in self.blocks)
+        spent = _QUERY_NS + _CHUNK_NS * visited + _ROUND_NS * max(chains) + _PASS_NS * passing
+        return spent / 1000
+
+    def _passing(self, block: Block) -> float:
+        """Return for how many fingerprints a bucket's one stands that pass the check bits."""
+        return sum(
+            math.comb(block.bits, wrong) * _share_within(self.distance - wrong)
+            for wrong in range(min(block.radius, self.distance) + 1)
+        )
 
     def __str__(self) -> str:
-        """Say it in words, such as `2 blocks of 22 bits, radius 1 and 1`."""
+        """Say it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
         bits = " and ".join(dict.fromkeys(str(b.bits) for b in self.blocks))
         radii = ", ".join(str(b.radius) for b in self.blocks)
-        return f"{len(self.blocks)} blocks of {bits} bits, radius {radii}"
+        many = "s" if len(self.blocks) > 1 else ""
+        return f"{len(self.blocks)} block{many} of {bits} bits, radius {radii}"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The layouts that come into question, best first within the memory, and the choice."""
+    """The layouts that come into question, one of each kind, the cheapest first, and the choice."""
 
     chosen: Layout
     size: float
@@ -107,6 +119,8 @@ def plan(
         raise ValueError(f"distance is {distance}, expected 0 to {MAX_DISTANCE}")
     if blocks != 0 and not MIN_BLOCKS <= blocks <= MAX_BLOCKS:
         raise ValueError(f"blocks is {blocks}, expected 0 (choose) or {MIN_BLOCKS} to {MAX_BLOCKS}")
+    if not math.isfinite(size):
+        raise ValueError(f"size is {size}, expected a number of fingerprints")
     size = max(size, 1.0)
     layouts = list(_layouts(distance, size, blocks))
     fitting = [x for x in layouts if x.bytes_per_fingerprint(size) <= bytes_per_fingerprint]
@@ -117,7 +131,9 @@ def plan(
     best: dict[tuple[int, ...], Layout] = {}  # one of each kind, to be shown
     for layout in sorted(layouts, key=lambda x: x.microseconds(size)):
         best.setdefault(tuple(b.radius for b in layout.blocks), layout)
-    return Plan(chosen, size, bytes_per_fingerprint, bool(fitting), tuple(best.values()))
+    best[tuple(b.radius for b in chosen.blocks)] = chosen
+    considered = sorted(best.values(), key=lambda x: x.microseconds(size))
+    return Plan(chosen, size, bytes_per_fingerprint, bool(fitting), tuple(considered))
 
 
 def _layouts(distance: int, size: float, blocks: int) -> Iterator[Layout]:
@@ -134,6 +150,11 @@ def _layouts(distance: int, size: float, blocks: int) -> Iterator[Layout]:
             fill = size / (1 << bits)
             if layout.probes <= _MOST_PROBES and (fill > 2 or bits == min(_FEWEST_BITS, width)):
                 yield layout
+
+
+def _share_within(distance: int) -> float:
+    """Return the share of random check bits that are within the distance."""
+    return sum(math.comb(_CHECK_BITS, wrong) for wrong in range(distance + 1)) / (1 << _CHECK_BITS)
 
 
 def _chunks(block: Block, size: float) -> float:

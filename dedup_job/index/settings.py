@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from dedup_job.documents import Channel
+
+_CHOICE = tuple(channel for channel in Channel if channel is not Channel.TEXT)
 
 
 class IndexSettings(BaseModel):
@@ -10,6 +14,12 @@ class IndexSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    channels: tuple[Channel, ...] = Field(
+        default=(Channel.SIMHASH, Channel.MINHASH),
+        description="ways in which candidates are found: simhash (a few bits differ), minhash "
+        "(most 3-grams are the same; 190 bytes a kept document), sentences (the three longest "
+        "are the same; 10 bytes); equal texts are always found",
+    )
     distance: int = Field(
         default=3,
         ge=0,
@@ -40,3 +50,10 @@ class IndexSettings(BaseModel):
         description="the index is kept between runs from so many kept documents on; smaller ones "
         "are read from the target in a moment",
     )
+
+    @field_validator("channels")
+    @classmethod
+    def _each_once(cls, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+        if unknown := [str(channel) for channel in channels if channel not in _CHOICE]:
+            raise ValueError(f"unknown channel {unknown[0]}, expected some of {', '.join(_CHOICE)}")
+        return tuple(channel for channel in _CHOICE if channel in channels)

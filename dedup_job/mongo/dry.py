@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
-from dedup_job.decision import FirstWins
+from dedup_job.cleaning import Cleaner
 from dedup_job.documents import Batch, Decision, Document, KeptPage
+from dedup_job.index import KeptIndex
 from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope
@@ -17,8 +20,10 @@ from dedup_job.report.run import Checkpoint, Report, Scope
 class DryTarget:
     """The same target for a run that writes nothing, not even a lease."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, source: Source, cleaner: Cleaner) -> None:
         self._target = target
+        self._source = source
+        self._cleaner = cleaner
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -33,6 +38,18 @@ class DryTarget:
     def kept(self) -> Iterator[KeptPage]:
         """Yield what the target holds."""
         return self._target.kept()
+
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return texts as the target has them; of what would be there the source's, cleaned."""
+        texts = self._target.texts(keys)
+        missing = [key for key in keys if key not in texts]
+        for key, text in self._source.texts(missing).items():
+            texts[key] = self._cleaner.clean(text)
+        return texts
+
+    def id(self, key: bytes) -> Any:
+        """Return the id that a key stands for."""
+        return self._target.id(key)
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document could be stored."""
@@ -54,9 +71,9 @@ class DryMemory:
     def __init__(self, memory: IndexMemory) -> None:
         self._memory = memory
 
-    def recall(self, decider: FirstWins) -> str | None:
+    def recall(self, kept: KeptIndex) -> str | None:
         """Bring back what was kept."""
-        return self._memory.recall(decider)
+        return self._memory.recall(kept)
 
-    def keep(self, decider: FirstWins) -> None:
+    def keep(self, kept: KeptIndex) -> None:
         """Keep nothing: what was decided is not in the target."""

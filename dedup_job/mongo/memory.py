@@ -10,8 +10,7 @@ from typing import Any
 
 from platformdirs import user_state_path
 
-from dedup_job.decision import FirstWins
-from dedup_job.index import IndexSettings, snapshot
+from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.target import Target, Version
 
@@ -20,7 +19,7 @@ _SAMPLE = 1000
 
 
 class IndexMemory:
-    """Saves what a decider remembers of a target and brings it back."""
+    """Saves what the index remembers of a target and brings it back."""
 
     def __init__(self, target: Target, settings: IndexSettings) -> None:
         self._target = target
@@ -34,8 +33,8 @@ class IndexMemory:
         version = self._target.version()
         return None if version is None else self._file_of(version)
 
-    def recall(self, decider: FirstWins) -> str | None:
-        """Let the decider remember what the snapshot holds; None if it does.
+    def recall(self, kept: KeptIndex) -> str | None:
+        """Let the index remember what the snapshot holds; None if it does.
 
         Else returns why not, "" where there is none.
         """
@@ -45,27 +44,27 @@ class IndexMemory:
         try:
             saved = snapshot.read(file)
             self._prove(saved.facts)
-            decider.load(saved.facts["decider"], saved.parts)
-            self._prove_sample(decider)
+            kept.load(saved.facts["index"], saved.parts)
+            self._prove_sample(kept)
         except NoSnapshotError:
             return ""
         except SnapshotError as e:
-            decider.forget()
+            kept.forget()
             return str(e)
         return None
 
-    def keep(self, decider: FirstWins) -> None:
-        """Save what the decider remembers, if that is worth a file and is not there already.
+    def keep(self, kept: KeptIndex) -> None:
+        """Save what the index remembers, if that is worth a file and is not there already.
 
         A run has done its work by then: what goes wrong is a warning, and the former file stays.
         """
         version = self._target.version()
-        if version is None or len(decider) < self._least:
+        if version is None or len(kept) < self._least:
             return
         file = self._file_of(version)
         try:
             if not self._is_saved(file, version.generation):
-                self.save(decider, version)
+                self.save(kept, version)
         except OSError as e:
             log.warning(
                 "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
@@ -74,22 +73,22 @@ class IndexMemory:
                 e.strerror or e,
             )
 
-    def save(self, decider: FirstWins, version: Version) -> Path:
-        """Save what the decider remembers of the target as it was at `version`, and return where.
+    def save(self, kept: KeptIndex, version: Version) -> Path:
+        """Save what the index remembers of the target as it was at `version`, and return where.
 
         Raises OSError; the former file stays then.
         """
         file = self._file_of(version)
         snapshot.remove_partial(file)
-        facts, arrays = decider.dump()
+        facts, arrays = kept.dump()
         snapshot.write(
             file,
             {
                 "target": self._target.name,
                 "generation": version.generation,
                 "stamp": self._target.stamp,
-                "kept": len(decider),
-                "decider": facts,
+                "kept": len(kept),
+                "index": facts,
             },
             arrays,
         )
@@ -114,13 +113,13 @@ class IndexMemory:
             )
         if facts["stamp"] != self._target.stamp:
             raise SnapshotError("it was made with other settings")
-        count = self._target.count(facts["kept"])
+        count = self._target.held.count(facts["kept"])
         if count != facts["kept"]:
             raise SnapshotError(f"it holds {facts['kept']:,} documents, the target {count:,}")
 
-    def _prove_sample(self, decider: FirstWins) -> None:
+    def _prove_sample(self, kept: KeptIndex) -> None:
         """Raise SnapshotError unless documents chosen at random have their fingerprints."""
-        numbers = random.sample(range(len(decider)), min(_SAMPLE, len(decider)))
-        sample = dict(decider.sample(numbers))
-        if self._target.fingerprints(list(sample)) != sample:
+        numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
+        sample = dict(kept.sample(numbers))
+        if self._target.held.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")

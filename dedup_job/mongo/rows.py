@@ -19,8 +19,9 @@ from dedup_job.documents import (
     KeptPage,
     Quarantined,
     Skipped,
+    Tried,
 )
-from dedup_job.fingerprint import is_text_hash, text_digest
+from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.reading import Row
 
@@ -60,8 +61,9 @@ def unsigned(stored: int) -> int:
 class KeptRows:
     """Writes kept documents in the form chosen, and reads them back."""
 
-    def __init__(self, form: Form, field: str) -> None:
+    def __init__(self, form: Form, field: str, sketcher: Sketcher) -> None:
         self._form = form
+        self._sketcher = sketcher
         self._path = field.split(".") if form is not Form.CLASSIC else ["ques"]
         self.projection = (
             {"_id": 1, "ques": 1, "hash_value": 1}
@@ -69,18 +71,19 @@ class KeptRows:
             else {"_id": 1, field: 1, "dedup": 1}
         )
 
-    def encode(self, document: Document, fingerprint: int, run: int) -> bytes:
+    def encode(self, document: Document, decision: Kept, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
         assert isinstance(document.content, str)  # only texts are kept
-        text, value = document.content, signed(fingerprint)
+        text, value = document.content, signed(decision.fingerprint)
+        own = _own(value, run, decision.tried)
         match self._form:
             case Form.WHOLE:
                 bare = bson_raw.without(document.raw, b"dedup")
                 changed = bson_raw.replace_string(bare, self._path, text)
-                return bson_raw.document(changed[4:-1], _dedup(value, run))
+                return bson_raw.document(changed[4:-1], own)
             case Form.TEXT:
                 field = bson_raw.string_field(self._path, text)
-                return bson_raw.document(document.key, field, _dedup(value, run))
+                return bson_raw.document(document.key, field, own)
             case Form.CLASSIC:
                 field = bson_raw.string_field(["ques"], text)
                 rest = bson_raw.fields({"old_id": document.id, "hash_value": value})
@@ -90,7 +93,7 @@ class KeptRows:
 
     def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
-        keys, values, digests, short, runs = [], [], [], [], []
+        keys, values, texts, runs = [], [], [], []
         strange = []
         for row in rows:
             found = bson.decode(row.raw)
@@ -101,15 +104,21 @@ class KeptRows:
                 continue
             keys.append(row.key)
             values.append(unsigned(value))
-            digests.append(text_digest(text))
-            short.append(is_text_hash(unsigned(value), text))
+            texts.append(text)
             runs.append(run)
+        packed = pack(texts)
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
-            digests=np.array(digests, dtype=np.uint64),
-            short=np.array(short, dtype=np.bool_),
+            digests=text_digests(*packed),
+            short=np.array([*map(is_text_hash, values, texts)], dtype=np.bool_),
+            sketches=self._sketcher.sketch(packed),
         )
         return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
+
+    def text(self, row: Row) -> str | None:
+        """Return a kept document's text, None where it has none."""
+        text = _text_at(bson.decode(row.raw), self._path)
+        return text if isinstance(text, str) else None
 
     def _stored(self, found: dict[str, Any]) -> tuple[Any, int]:
         if self._form is Form.CLASSIC:
@@ -135,6 +144,7 @@ def encode_ledger(
                 "similarity": decision.similarity,
                 "found_by": list(decision.found_by),
             }
+            more = {"void": _ids(decision.tried.void)} if decision.tried.void else {}
         case Quarantined():
             more = {"detail": decision.detail}
         case Skipped():
@@ -154,14 +164,19 @@ def split(
     ledger: list[bytes] = []
     for document, decision in zip(documents, decisions, strict=True):
         if isinstance(decision, Kept):
-            kept.append(rows.encode(document, decision.fingerprint, run))
+            kept.append(rows.encode(document, decision, run))
         else:
             ledger.append(encode_ledger(document, decision, run))
     return kept, ledger
 
 
-def _dedup(value: Int64, run: int) -> bytes:
-    return bson_raw.fields({"dedup": {"fingerprint": value, "run": run}})
+def _own(value: Int64, run: int, tried: Tried) -> bytes:
+    void = {"void": _ids(tried.void)} if tried.void else {}
+    return bson_raw.fields({"dedup": {"fingerprint": value, "run": run, **void}})
+
+
+def _ids(keys: Sequence[bytes]) -> list[Any]:
+    return [bson_raw.id_value(key) for key in keys]
 
 
 def _text_at(found: dict[str, Any], path: Sequence[str]) -> Any:

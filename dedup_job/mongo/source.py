@@ -145,6 +145,13 @@ class Source:
                 if left <= 0:
                     return
 
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the texts of some documents by key; those that are gone are left out."""
+        ids = [bson_raw.id_value(key) for key in keys]
+        raws = (bytes(found.raw) for found in self._collection.find({"_id": {"$in": ids}}))
+        found = (self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws)
+        return {d.key: d.content for d in found if isinstance(d.content, str)}
+
     def _undecided(self) -> Iterator[list[Row]]:
         if all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided):
             yield from pages(self._collection, self._page, self._query)

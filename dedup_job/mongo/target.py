@@ -16,12 +16,13 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.documents import Batch, Decision, Document, KeptPage
+from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.connection import Client, Documents, Namespace
-from dedup_job.mongo.reading import PageSize, Row, majority, pages
+from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
 from dedup_job.mongo.state import State
 from dedup_job.report.counts import Counts
@@ -29,7 +30,6 @@ from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
-_NAMED = 5  # documents in a message
 _RUN_ROW_SECONDS = 5.0
 _WRITE_SECONDS = 60.0
 
@@ -63,6 +63,7 @@ class Target:
         self.documents: Documents = database.get_collection(
             namespace.collection, write_concern=durable
         )
+        self.held = KeptDocuments(self.documents, rows)
         self.ledger: Documents = database.get_collection(
             f"{namespace.collection}.ledger", write_concern=durable
         )
@@ -98,20 +99,6 @@ class Target:
         """Return which target this is and how often it changed; None before its first run."""
         state = self._state.read() or {}
         return Version(state["id"], state["generation"]) if "id" in state else None
-
-    def count(self, expected: int) -> int:
-        """Return the number of documents; counts them one by one only if they seem to differ."""
-        count = self.documents.estimated_document_count()
-        return count if count == expected else self.documents.count_documents({}, hint="_id_")
-
-    def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the stored fingerprints of some documents, by key."""
-        ids = [bson_raw.id_value(key) for key in keys]
-        found = majority(self.documents).find({"_id": {"$in": ids}}, self._rows.projection)
-        raws = [bytes(document.raw) for document in found]
-        rows = [Row(bson_raw.id_element(raw), raw) for raw in raws]
-        page, _ = self._rows.decode(rows)
-        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
 
     def check(self) -> None:
         """Raise StateMismatch where the target does not belong to this source and settings."""
@@ -164,16 +151,15 @@ class Target:
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what the target holds, for the index; StateMismatch names what is not its own."""
-        strange: list[bytes] = []
-        count = 0
-        size = PageSize(documents=5000)
-        for rows in pages(majority(self.documents), size, None, self._rows.projection):
-            page, others = self._rows.decode(rows)
-            count += len(others)
-            strange += others[: _NAMED - len(strange)]
-            yield page
-        if count:
-            raise StateMismatch(_not_ours(self._name, count, strange))
+        return self.held.pages()
+
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the stored texts of some documents by key; those that are gone are left out."""
+        return self.held.texts(keys)
+
+    def id(self, key: bytes) -> Any:
+        """Return the id that a key stands for."""
+        return bson_raw.id_value(key)
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
@@ -182,7 +168,7 @@ class Target:
             size += len(document.content.encode())  # as if the old text stayed: nearly always fits
         if size <= MAX_DOCUMENT_BYTES:
             return True
-        return len(self._rows.encode(document, 0, 2**31)) <= MAX_DOCUMENT_BYTES
+        return len(self._rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES
 
     def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
@@ -295,17 +281,6 @@ def _insert(
             "something else writes to the target while this run does. Find it and stop it; the "
             "same command then goes on."
         ) from e
-
-
-def _not_ours(target: str, count: int, keys: Sequence[bytes]) -> str:
-    names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)
-    more = ", ..." if count > len(keys) else ""
-    return (
-        f"the target {target} holds {count:,} documents that dedup did not write or that someone "
-        f"changed: they lack their text or fingerprint, or it is of another type. _id {names}"
-        f"{more}. Remove them from the target or put them back as they were, or name another "
-        "--target."
-    )
 
 
 def _has_transactions(client: Client) -> bool:

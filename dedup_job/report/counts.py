@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from dedup_job.documents import Decision, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.report.histogram import Histogram
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many documents were decided in which way.
 
-    Every document is one of kept, exact, near, skipped, quarantined; the short ones and the
-    reasons count some of them once more.
+    Every document is one of kept, exact, near, skipped, quarantined; the others count some of
+    them once more. refused: kept documents that had candidates, by what refused the most similar
+    one, "similarity" or a guard; cut: documents with more candidates than are compared; void:
+    candidates that someone removed from the target; candidates: of each document with a text
+    that has no equal.
     """
 
     kept: int = 0
@@ -26,17 +30,31 @@ class Counts:
     short_kept: int = 0
     short_duplicate: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+    void: int = 0
+    candidates: Histogram = field(default_factory=Histogram)
 
     @classmethod
     def of(cls, decisions: Iterable[Decision]) -> Counts:
         """Count decisions."""
         n: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
+        refused: Counter[str] = Counter()
+        candidates: list[int] = []
         for decision in decisions:
+            if isinstance(decision, Kept) or (
+                isinstance(decision, Duplicate) and decision.reason is Reason.NEAR
+            ):
+                candidates.append(decision.tried.candidates)
+                n["cut"] += decision.tried.cut > 0
+                n["void"] += len(decision.tried.void)
             match decision:
                 case Kept():
                     n["kept"] += 1
                     n["short_kept"] += decision.short
+                    if decision.tried.refused_by:
+                        refused[decision.tried.refused_by] += 1
                 case Duplicate():
                     n["exact" if decision.reason is Reason.EXACT else "near"] += 1
                     n["short_duplicate"] += decision.short
@@ -48,7 +66,12 @@ class Counts:
                     reasons[str(decision.reason)] += 1
                 case _:
                     assert_never(decision)
-        return cls(**n, reasons=dict(reasons))
+        return cls(
+            **n,
+            reasons=dict(reasons),
+            refused=dict(refused),
+            candidates=Histogram.of(candidates),
+        )
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -60,6 +83,10 @@ class Counts:
             short_kept=self.short_kept + other.short_kept,
             short_duplicate=self.short_duplicate + other.short_duplicate,
             reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
+            refused=dict(Counter(self.refused) + Counter(other.refused)),
+            cut=self.cut + other.cut,
+            void=self.void + other.void,
+            candidates=self.candidates + other.candidates,
         )
 
     @property
@@ -82,6 +109,18 @@ class Counts:
         """Kept documents per scanned document, 0 where nothing was scanned."""
         return self.kept / self.scanned if self.scanned else 0.0
 
+    def rates(self) -> dict[str, Any]:
+        """Return shares of the scanned documents by name."""
+        scanned = max(self.scanned, 1)
+        return {
+            "repeat_rate": self.repeat_rate,
+            "valid_rate": self.valid_rate,
+            "exact": self.exact / scanned,
+            "near": self.near / scanned,
+            "short": (self.short_kept + self.short_duplicate) / scanned,
+            "refused": {name: n / scanned for name, n in sorted(self.refused.items())},
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as the report and the run's row hold them."""
         return {
@@ -92,6 +131,10 @@ class Counts:
             "quarantined": self.quarantined,
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
             "reasons": dict(sorted(self.reasons.items())),
+            "refused": dict(sorted(self.refused.items())),
+            "cut": self.cut,
+            "void": self.void,
+            "candidates": self.candidates.as_dict(),
         }
 
     @classmethod
@@ -106,4 +149,8 @@ class Counts:
             short_kept=row["short"]["kept"],
             short_duplicate=row["short"]["duplicate"],
             reasons=dict(row["reasons"]),
+            refused=dict(row.get("refused", {})),
+            cut=row.get("cut", 0),
+            void=row.get("void", 0),
+            candidates=Histogram.from_dict(row.get("candidates", {})),
         )

@@ -84,11 +84,21 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """A kept document, how many duplicates of it were found, and the words it begins with."""
+
+    id: Any
+    duplicates: int
+    sample: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run; the same values go to the screen, to JSON and to `T.runs`.
 
     `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
-    parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads.
+    parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
+    `clusters` the largest ones of the last part, known when it ends.
     """
 
     about: About
@@ -97,6 +107,7 @@ class Report:
     finished: datetime | None
     known: int
     stages: Mapping[str, float]
+    clusters: tuple[Cluster, ...] = ()
 
     @property
     def docs_per_second(self) -> float:
@@ -118,11 +129,14 @@ class Report:
             "settings": dict(self.about.settings),
             "versions": dict(self.about.versions),
             "counts": counts.as_dict(),
-            "rates": {"repeat_rate": counts.repeat_rate, "valid_rate": counts.valid_rate},
+            "rates": counts.rates(),
             "known": self.known,
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
+            "clusters": [
+                {"_id": c.id, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters
+            ],
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -130,4 +144,5 @@ class Report:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
+        row["clusters"] = [{**cluster, "_id": str(cluster["_id"])} for cluster in row["clusters"]]
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

@@ -21,6 +21,12 @@ def show(report: Report, console: Console) -> None:
     console.print(names.append(f"  ({name})", style="not bold"), soft_wrap=True)
     console.print(_documents(report))
     console.print()
+    if checkpoint.counts.candidates.total:
+        console.print(_candidates(checkpoint.counts), highlight=False)
+        console.print()
+    if report.clusters:
+        console.print(_clusters(report))
+        console.print()
     console.print(_stages(report))
     if not checkpoint.counts.scanned:
         console.print(
@@ -58,10 +64,36 @@ def _documents(report: Report) -> Table:
     return table
 
 
+def _candidates(counts: Counts) -> str:
+    found = counts.candidates
+    line = (
+        f"candidates per document: mean {found.mean:,.2f}, p99 {found.percentile(99):,}, "
+        f"max {found.most:,}"
+    )
+    if counts.cut:
+        line += f"; of {counts.cut:,} documents only the most similar ones were compared"
+    if counts.void:
+        line += f"\n{counts.void:,} candidates were gone: someone removes documents of the target"
+    return line
+
+
+def _clusters(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("duplicates", justify="right")
+    table.add_column("of _id", overflow="fold")
+    table.add_column("which begins", no_wrap=True, overflow="ellipsis")
+    for cluster in report.clusters:
+        sample = "".join(c if c.isprintable() else " " for c in cluster.sample)
+        table.add_row(f"{cluster.duplicates:,}", str(cluster.id), Text(sample))
+    return table
+
+
 def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "scanned", counts.scanned
     yield "kept", counts.kept
     yield "  of these short", counts.short_kept
+    for name, count in sorted(counts.refused.items()):
+        yield f"  refused by {name}", count
     yield "duplicate, exact", counts.exact
     yield "  of these short", counts.short_duplicate
     yield "duplicate, near", counts.near

@@ -318,14 +318,14 @@ def test_of_equal_ones_only_the_first_is_found_where_they_are_collapsed(distance
         [(number, d) for number, d in answer if first[held[number]] == number]
         for answer in brute(held, kinds, distance)
     ]
-    assert answers(index, kinds, collapsed=True) == expected
+    assert answers(index, kinds, most_equal=1) == expected
     assert answers(index, kinds) == brute(held, kinds, distance)
 
 
 def test_what_is_equal_lies_between_what_is_not_by_order_of_arrival():
     index = index_of([1, 3, 1, 7, 3, 1], 1)
     assert found(index, 1) == [(0, 0), (1, 1), (2, 0), (4, 1), (5, 0)]
-    assert found(index, 1, collapsed=True) == [(0, 0), (1, 1)]
+    assert found(index, 1, most_equal=1) == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -348,7 +348,7 @@ def test_an_equal_one_that_is_not_searchable_stands_for_no_other():
     index = HammingIndex(3)
     index.extend(array([5, 5, 5, 5]), flags([False, True, False, True]))
     assert found(index, 5) == [(1, 0), (3, 0)]
-    assert found(index, 5, collapsed=True) == [(1, 0)]
+    assert found(index, 5, most_equal=1) == [(1, 0)]
 
 
 def test_nothing_is_found_where_none_is_searchable():
@@ -365,8 +365,8 @@ def test_a_batch_of_queries_is_answered_as_one_by_one(distance, blocks):
     index = index_of(held, distance, blocks=blocks)
     queries = [ALL, *rng.sample(held, 100), 0, *rng.sample(held, 100), 0]
     for collapsed in (False, True):
-        one_by_one = [found(index, query, collapsed=collapsed) for query in queries]
-        assert answers(index, queries, collapsed=collapsed) == one_by_one
+        one_by_one = [found(index, query, most_equal=int(collapsed)) for query in queries]
+        assert answers(index, queries, most_equal=int(collapsed)) == one_by_one
 
 
 @pytest.mark.parametrize("distance", [2, 3, 7])
@@ -427,7 +427,7 @@ def test_an_empty_index_finds_nothing(distance):
 def test_no_queries_have_no_answers(held):
     index = index_of(held, 3)
     for collapsed in (False, True):
-        assert answers(index, [], collapsed=collapsed) == []
+        assert answers(index, [], most_equal=int(collapsed)) == []
 
 
 @pytest.mark.parametrize("blocks", [0, 2, 4])

@@ -1,93 +1,133 @@
-"""The exhaustive comparison against brute force, and the counts on a case made by hand."""
+"""Engines are judged by the exhaustive pairs, and by pairs of versions."""
 
 from __future__ import annotations
 
-import random
+import gzip
+import json
+import sys
 
 import numpy as np
 import pytest
 
 from dedup_job.settings import load
+from scripts import evaluate as script
+from scripts.engines import Engine, datasketch, installed_peers, rensa
 from scripts.evaluate import (
-    Pairs,
-    count_innocents,
-    count_left,
+    Version,
+    admitted,
     evaluate,
-    exhaustive_pairs,
     flags_of,
-    perfect,
+    join,
+    lines_of_versions,
 )
+from scripts.exhaustive import exhaustive_pairs
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
+OTHER = "明清时期江南地区的纺织业有了新的发展，阅读材料并概括其表现，再说明对社会生活的影响。"
+TEXTS = [TEXT, TEXT.replace("，", "， "), "全然不同的一句话", TEXT]
 
 
-def grams(text):
-    packed = "".join(text.split())
-    return {packed[i : i + 3] for i in range(max(len(packed) - 2, 1))}
+@pytest.fixture(scope="module")
+def engine():
+    return Engine(load().settings)
 
 
-def brute_force(texts, least=0.5):
-    sets = [grams(text) for text in texts]
-    pairs = (
-        (i, j, len(sets[i] & sets[j]) / len(sets[i] | sets[j]))
-        for i in range(len(sets))
-        for j in range(i)
-    )
-    return [pair for pair in pairs if pair[2] >= least]
+def write(file, records):
+    with gzip.open(file, "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(record) + "\n" for record in records)
+    return str(file)
 
 
-def test_the_exhaustive_pairs_are_those_of_brute_force():
-    rng = random.Random(7)
-    texts = [
-        "甲",
-        "甲",
-        "甲乙",
-        "a b",
-        "ab",
-        "\ud800x",
-        "\U0001f600\U0001f601z",
-        "\U0001f600\U0001f601z",
-    ]
-    for _ in range(60):
-        base = [rng.choice("甲乙丙丁abc 12\n") for _ in range(rng.randrange(1, 60))]
-        for changes in (0, 1, 3, 10):
-            copy = list(base)
-            for _ in range(changes):
-                copy[rng.randrange(len(copy))] = rng.choice("甲乙x")
-            texts.append("".join(copy))
-    rng.shuffle(texts)
-    pairs = exhaustive_pairs(texts)
-    columns = (pairs.later, pairs.earlier, pairs.similarity)
-    found = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert found == brute_force(texts)
-    assert len(found) > 100
-
-
-def test_no_texts_have_no_pairs():
-    assert exhaustive_pairs([]).later.size == 0
-
-
-def test_the_counts_are_right_on_a_chain():
-    # 1 is alike 0, 2 is alike 1 but not 0, 3 is alone
-    pairs = Pairs(4, np.array([1, 2]), np.array([0, 1]), np.array([0.8, 0.9]))
-    assert perfect(pairs, 0.8).tolist() == [True, False, True, True]
-    assert perfect(pairs, 0.85).tolist() == [True, True, False, True]
-    kept = np.array([True, True, True, False])
-    assert count_left(pairs, kept, 0.8) == 2
-    assert count_left(pairs, kept, 0.9) == 1
-    assert count_innocents(pairs, kept) == 1
-    assert count_innocents(pairs, np.array([False, False, True, True])) == 1
-
-
-def test_the_engine_is_judged():
-    texts = [TEXT, TEXT.replace("，", "， "), "全然不同的一句话", TEXT]
-    row = evaluate(texts, exhaustive_pairs(texts), load().settings)
+def test_the_engine_is_judged(engine):
+    pairs = exhaustive_pairs(TEXTS)
+    row = evaluate(TEXTS, pairs, pairs, engine.keeps)
     assert (row.documents, row.kept, row.innocents) == (4, 2, 0)
     assert row.due == (2, 2, 2)
     assert row.left == (0, 0, 0)
+
+
+def test_an_engine_that_drops_everything_or_nothing_is_found_out():
+    pairs = exhaustive_pairs(TEXTS)
+    drops = evaluate(TEXTS, pairs, pairs, lambda texts: np.zeros(len(texts), dtype=np.bool_))
+    keeps = evaluate(TEXTS, pairs, pairs, lambda texts: np.ones(len(texts), dtype=np.bool_))
+    assert (drops.kept, drops.innocents, drops.left) == (0, 4, (0, 0, 0))
+    assert (keeps.kept, keeps.innocents, keeps.left) == (4, 0, (2, 2, 2))
+
+
+@pytest.mark.parametrize("peer", [rensa, datasketch])
+def test_the_packages_are_judged_alike(peer):
+    pytest.importorskip(peer.__name__)
+    assert peer([*TEXTS, "\ud800", "", "甲"]).tolist()[:4] == [True, False, True, False]
+
+
+def test_a_package_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    assert list(installed_peers()) == [("rensa", None), ("datasketch", None)]
+
+
+def test_pairs_that_a_guard_refuses_are_not_due():
+    texts = [f"{TEXT}共有5个", f"{TEXT}共有8个", f"{TEXT}共有8个。"]
+    pairs = exhaustive_pairs(texts)
+    guarded = load({"decision.guards": ["numbers"]}).settings.decision
+    chosen = admitted(texts, pairs, guarded)
+    assert list(zip(chosen.later.tolist(), chosen.earlier.tolist(), strict=True)) == [(2, 1)]
+    assert admitted(texts, pairs, load().settings.decision) is pairs
+
+
+def test_each_pair_of_versions_is_decided_by_itself(engine):
+    texts = {"a": TEXT, "b": TEXT + "。", "c": OTHER}
+    versions = [
+        Version("a", "b", True, 0.97),
+        Version("a", "c", False, 0.1),
+        Version("c", "b", False, 0.1),
+        Version("b", "a", True, 0.97),
+    ]
+    assert join(versions, texts, engine.keeps) == [True, False, False, True]
+
+
+def test_versions_are_told_by_group_and_band():
+    versions = [
+        Version("a", "b", True, 1.0),
+        Version("a", "b", True, 0.96),
+        Version("a", "b", True, 0.5),
+        Version("a", "b", False, 0.59),
+        Version("a", "b", False, 0.6),
+    ]
+    rows = lines_of_versions("base", 4, versions, [True, False, True, True, False])
+    assert [row.split()[1:] for row in rows] == [
+        ["same", "group", "0.40-0.60", "1", "1", "1.0000"],
+        ["same", "group", "0.95-0.98", "1", "0", "0.0000"],
+        ["same", "group", "0.98-1.00", "1", "1", "1.0000"],
+        ["other", "0.40-0.60", "1", "1", "1.0000"],
+        ["other", "0.60-0.70", "1", "0", "0.0000"],
+        ["positives", ">=", "0.95", "2", "1", "0.5000"],
+        ["negatives", "<", "0.6", "1", "1", "1.0000"],
+    ]
 
 
 def test_a_setting_is_a_dotted_name_and_a_value():
     assert flags_of(["a.b=1", 'c.d=["x"]']) == {"a.b": "1", "c.d": ["x"]}
     with pytest.raises(Exception, match="expected section"):
         flags_of(["top_k"])
+
+
+def test_the_script_prints_a_row_for_each_file_and_contender(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    named = {"a": TEXT, "b": TEXT + "。", "c": OTHER, "d": None}
+    texts = write(tmp_path / "x.jsonl.gz", [{"_id": i, "text": t} for i, t in named.items()])
+    ids = {"same_group": True, "sim": 0.99}
+    pairs = write(
+        tmp_path / "p.jsonl.gz", [{"a": "a", "b": "b", **ids}, {"a": "a", "b": "d", **ids}]
+    )
+    arguments = [texts, "--compare", "strict: decision.similarity=1", "--peers", "--guards"]
+    monkeypatch.setattr(sys, "argv", ["evaluate.py", *arguments, "--pairs", pairs])
+    assert script.main() == 0
+    printed = capsys.readouterr().out
+    for expected in (
+        "rensa is not installed",
+        "x                  base                 3       2        1",
+        "x                  strict               3",
+        "x                  plain recipe         3",
+        "1 pairs have no text in the files",
+    ):
+        assert expected in printed

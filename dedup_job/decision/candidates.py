@@ -1,0 +1,185 @@
+"""Candidates of some texts, looked up and compared all at once, ready to be decided in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.decision.check import Check, Verdict
+from dedup_job.decision.texts import KeptTexts
+from dedup_job.documents import Channel, Fingerprints
+from dedup_job.index import KeptIndex, Proposals
+from dedup_job.index.proposals import BY_SIMHASH
+
+
+class Candidate(NamedTuple):
+    """A kept document: how far its fingerprint is, how it was found, and how alike its text is.
+
+    agreement: equal bits of the sketches; columns: as in index.Proposals; agrees: whether the
+    texts are alike enough.
+    """
+
+    number: int
+    distance: int
+    agreement: int
+    columns: int
+    similarity: float = 1.0
+    agrees: bool = True
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Order in which candidates are compared, where there are too many."""
+        return -self.agreement, self.distance, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found for one text: the candidates compared, how many there were, which are void."""
+
+    compared: tuple[Candidate, ...] = ()
+    total: int = 0
+    void: tuple[int, ...] = ()
+
+
+_NOTHING = Looked()
+
+
+class Candidates:
+    """Candidates of n texts, among the kept documents and among the earlier texts themselves."""
+
+    def __init__(
+        self,
+        kept: KeptIndex,
+        check: Check,
+        known: KeptTexts,
+        most: int,
+        texts: Sequence[str],
+        fingerprints: Fingerprints,
+    ) -> None:
+        """Look all up, fetch the texts of what is found, and compare.
+
+        most: so many candidates of a text are compared.
+        """
+        self._check, self._most, self._texts = check, most, texts
+        self._channels = fingerprints.sketches.channels if fingerprints.sketches else ()
+        twins = kept.equal(fingerprints)
+        least = check.least_agreement(texts)
+        self._found = kept.look_up(fingerprints, least)
+        every = self._found.before
+        before = every.chosen(_best(every, most) & (twins < 0)[every.rows])
+        wanted = np.unique(np.concatenate([twins[twins >= 0], before.numbers]))
+        self._known = known.get(wanted.tolist())
+        self._twins: list[int] = twins.tolist()
+        self._totals: list[int] = np.diff(every.offsets).tolist()
+        self._before = _by_row(before, self._compared(before))
+        self._within = _by_row(self._found.within, None)
+        self._numbers: dict[int, int] = {}  # of the rows that are kept
+        self._kept_texts: dict[str, int] = {}
+
+    def keep(self, row: int, number: int) -> None:
+        """Take note that a text is kept, and a candidate of the later ones."""
+        text = self._texts[row]
+        self._found.keep(row)
+        self._numbers[row] = self._kept_texts[text] = number
+        self._known[number] = text
+
+    def text(self, number: int) -> str:
+        """Return the text of a candidate."""
+        return self._known[number]
+
+    def twin(self, row: int) -> int:
+        """Return the number of the kept document with the same text, -1 if there is none."""
+        number, text = self._twins[row], self._texts[row]
+        if number >= 0 and self._known.get(number) == text:
+            return number
+        return self._kept_texts.get(text, -1)
+
+    def of(self, row: int) -> Looked:
+        """Return what was found for a text that has no twin."""
+        before, within, twin = self._before.get(row), self._within.get(row), self._twins[row]
+        if before is None and within is None and twin < 0:
+            return _NOTHING
+        found = before or []
+        here = [
+            candidate._replace(number=self._numbers[candidate.number], columns=columns)
+            for candidate in within or []
+            if (columns := candidate.columns & self._found.visible(candidate.number))
+        ]
+        total = self._totals[row] + len(here)
+        if len(found) + len(here) > self._most:
+            ranked = sorted([*found, *here], key=lambda candidate: candidate.rank)[: self._most]
+            chosen = {candidate.number for candidate in ranked}
+            found = [candidate for candidate in found if candidate.number in chosen]
+            here = [candidate for candidate in here if candidate.number in chosen]
+        void = [n for n in (twin, *(c.number for c in found)) if n >= 0 and n not in self._known]
+        there = [candidate for candidate in found if candidate.number in self._known]
+        return Looked((*there, *self._compared_here(row, here)), total, tuple(void))
+
+    def channels(self, candidate: Candidate) -> tuple[str, ...]:
+        """Return the names of the channels that found a candidate."""
+        found = {c for i, c in enumerate(self._channels) if candidate.columns >> i & 1}
+        if candidate.columns & BY_SIMHASH:
+            found.add(Channel.SIMHASH)
+        return tuple(str(channel) for channel in Channel if channel in found)
+
+    def _compared(self, before: Proposals) -> Verdict:
+        """Compare the texts with those of kept documents; what is void is not alike."""
+        numbers = list(self._known)
+        places = {number: place for place, number in enumerate(numbers)}
+        others = np.array([places.get(n, -1) for n in before.numbers.tolist()], dtype=np.int64)
+        there = others >= 0
+        alike, agree = np.zeros(len(others)), np.zeros(len(others), dtype=np.bool_)
+        texts = list(self._known.values())
+        verdict = self._check.compare(self._texts, before.rows[there], texts, others[there])
+        alike[there], agree[there] = verdict.similarities, verdict.agree
+        return Verdict(alike, agree)
+
+    def _compared_here(self, row: int, here: Sequence[Candidate]) -> list[Candidate]:
+        """Compare a text with earlier ones of its own batch."""
+        if not here:
+            return []
+        others = [self._known[candidate.number] for candidate in here]
+        zeros = np.zeros(len(here), dtype=np.int64)
+        verdict = self._check.compare([self._texts[row]], zeros, others, np.arange(len(here)))
+        return [
+            candidate._replace(similarity=alike, agrees=agrees)
+            for candidate, alike, agrees in zip(
+                here, verdict.similarities.tolist(), verdict.agree.tolist(), strict=True
+            )
+        ]
+
+
+def _best(proposals: Proposals, most: int) -> NDArray[np.bool_]:
+    """Choose of each text's candidates those that rank first, bool (c,)."""
+    chosen = np.ones(len(proposals.numbers), dtype=np.bool_)
+    for row in np.flatnonzero(np.diff(proposals.offsets) > most).tolist():
+        places = slice(proposals.offsets[row], proposals.offsets[row + 1])
+        order = np.lexsort(
+            (
+                proposals.numbers[places],
+                proposals.distances[places],
+                -proposals.agreements[places].astype(np.int64),
+            )
+        )
+        chosen[places][order[most:]] = False
+    return chosen
+
+
+def _by_row(proposals: Proposals, verdict: Verdict | None) -> dict[int, list[Candidate]]:
+    """Return the candidates of each text that has some."""
+    rows: dict[int, list[Candidate]] = {}
+    columns: list[NDArray[Any]] = [
+        proposals.rows,
+        proposals.numbers,
+        proposals.distances,
+        proposals.agreements,
+        proposals.columns,
+        *([] if verdict is None else [verdict.similarities, verdict.agree]),
+    ]
+    for row, *values in zip(*(column.tolist() for column in columns), strict=True):
+        rows.setdefault(row, []).append(Candidate(*values))
+    return rows

@@ -1,0 +1,69 @@
+"""The texts of kept documents: those of the batch in hand, those used lately, and the target's."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+Fetch = Callable[[Sequence[bytes]], Mapping[bytes, str]]
+
+_MOST_BYTES = 1 << 26
+_MOST_KEYS = 2000  # in one question to the target
+_OVERHEAD = 200  # bytes of a key and its place in the table
+
+
+class KeptTexts:
+    """Finds texts by number, with one question to the target for many of them."""
+
+    def __init__(self, fetch: Fetch, key: Callable[[int], bytes]) -> None:
+        """Take what fetches texts by key, where those that are gone are left out."""
+        self._fetch = fetch
+        self._key = key
+        self._batch: dict[int, str] = {}
+        self._recent: OrderedDict[int, str] = OrderedDict()
+        self._bytes = 0
+        self.fetched = 0
+
+    def add(self, number: int, text: str) -> None:
+        """Hold the text of a document that is kept and may not be in the target yet."""
+        self._batch[number] = text
+
+    def written(self) -> None:
+        """Take note that all documents added are in the target."""
+        for number, text in self._batch.items():
+            self._remember(number, text)
+        self._batch.clear()
+
+    def get(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the texts of some documents; those that are gone are left out."""
+        found: dict[int, str] = {}
+        missing: list[int] = []
+        for number in numbers:
+            text = self._batch.get(number)
+            if text is None and (text := self._recent.get(number)) is not None:
+                self._recent.move_to_end(number)
+            if text is None:
+                missing.append(number)
+            else:
+                found[number] = text
+        for start in range(0, len(missing), _MOST_KEYS):
+            keys = {self._key(number): number for number in missing[start : start + _MOST_KEYS]}
+            texts = self._fetch(list(keys))
+            self.fetched += len(texts)
+            for key, text in texts.items():
+                found[keys[key]] = text
+                self._remember(keys[key], text)
+        return found
+
+    def _remember(self, number: int, text: str) -> None:
+        if (former := self._recent.pop(number, None)) is not None:
+            self._bytes -= _size(former)
+        self._recent[number] = text
+        self._bytes += _size(text)
+        while self._bytes > _MOST_BYTES:
+            _, oldest = self._recent.popitem(last=False)
+            self._bytes -= _size(oldest)
+
+
+def _size(text: str) -> int:
+    return text.__sizeof__() + _OVERHEAD

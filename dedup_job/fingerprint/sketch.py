@@ -1,0 +1,248 @@
+"""Sketches of texts: MinHash of character 3-grams, and a hash of the longest sentences.
+
+MinHash is Broder's, "On the resemblance and containment of documents" (1997), by the *fast
+similarity sketching* of Dahlgaard, Knudsen and Thorup (FOCS 2017, section 2): in a round every
+gram falls into a bin with a value; a bin keeps the least value of the first round that reached it.
+However few grams a text has, each bin of two texts is equal with the probability of their Jaccard
+similarity, nearly independently of the others.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import inlined, native
+from dedup_job.fingerprint.normalization import fold_table
+from dedup_job.fingerprint.packed import Packed
+from dedup_job.fingerprint.trie import PLANE
+
+GRAM, BINS, BANDS, ROWS, KEY_BITS = 3, 128, 20, 5, 30
+SENTENCES, LEAST_SENTENCE = 3, 8
+
+_POINT_BITS = np.uint64(21)
+_GRAM_MASK = np.uint64((1 << 63) - 1)
+_NO_POINT = np.uint64((1 << 21) - 1)  # fills a text of one or two characters up; none is so large
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_ONE = np.uint64(1)
+_EMPTY = np.uint64(2**64 - 1)
+_BIN_MASK = np.uint64(BINS - 1)
+_ROUND_SHIFT = np.uint64(56)  # 2 * BINS rounds
+_VALUE_SHIFT = np.uint64(8)
+_KEY_SHIFT = np.uint64(64 - KEY_BITS)
+_MANY, _SLOTS = 1 << 10, 1 << 12
+_LETTER, _WHITE, _END = 0, 1, 2
+_LINE_ENDS = "\n\x0b\x0c\r\x85\u2028\u2029"
+
+
+def sketch(folded: Packed) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Return keys and bits of n folded texts.
+
+    keys: uint32 (n, BANDS), below 2**KEY_BITS, a hash of ROWS bins each; two texts share a band
+    with probability J**ROWS. bits: uint64 (n, BINS / 64), a bit of each bin (Li and König,
+    "b-bit minwise hashing", WWW 2010), see `equal_bits`. The 3-grams count as a set; a text of one
+    or two characters is a gram, and the empty text is one that no other has.
+    """
+    n = len(folded.offsets) - 1
+    keys = np.empty((n, BANDS), dtype=np.uint32)
+    bits = np.zeros((n, BINS // 64), dtype=np.uint64)
+    _sketch_all(folded.points, folded.offsets, keys, bits)
+    return keys, bits
+
+
+def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Count the bits in which m pairs of texts agree, int64 (m,): BINS * (1 + J) / 2 on average.
+
+    a, b: uint64 (m, BINS / 64).
+    """
+    counts: NDArray[np.int64] = np.bitwise_count(~(a ^ b)).sum(axis=1, dtype=np.int64)
+    return counts
+
+
+def sentence_keys(raw: Packed) -> NDArray[np.uint32]:
+    """Return a hash of the longest SENTENCES sentences of n texts, uint32 (n,), below 2**KEY_BITS.
+
+    A sentence ends at 。！？； or their ASCII forms, or with the line. White space, width and case
+    do not count, nor does the order of the sentences: blocks of a page come in any. For the same
+    reason the greater hash, not the earlier sentence, goes first among equally long ones. Where
+    none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends.
+    """
+    keys = np.empty(len(raw.offsets) - 1, dtype=np.uint32)
+    _sentence_keys(raw.points, raw.offsets, *_characters(), keys)
+    return keys
+
+
+@functools.cache
+def _characters() -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+    """Return what each character of the basic plane becomes in a sentence, and its kind."""
+    folded = fold_table(case=True, width=True)
+    assert folded is not None  # something was asked of it
+    kinds = np.zeros(PLANE, dtype=np.uint8)
+    for point in range(PLANE):
+        if chr(point).isspace():
+            kinds[point] = _WHITE
+        if chr(point) in _LINE_ENDS or chr(folded[point]) in "。!?;":
+            kinds[point] = _END
+    return folded, kinds
+
+
+@inlined
+def _mixed(x: np.uint64) -> np.uint64:
+    """Mix 64 bits: the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * _MIX_1
+    x = (x ^ (x >> np.uint64(27))) * _MIX_2
+    return x ^ (x >> np.uint64(31))
+
+
+@native
+def _sketch_all(
+    points: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    keys: NDArray[np.uint32],
+    bits: NDArray[np.uint64],
+) -> None:
+    bins = np.empty(BINS, dtype=np.uint64)
+    longest = 1
+    for i in range(keys.shape[0]):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    grams = np.empty(longest, dtype=np.uint64)
+    for i in range(keys.shape[0]):
+        fill_bins(points, offsets[i], offsets[i + 1], grams, bins)
+        for b in range(BINS):
+            bits[i, b // 64] |= (bins[b] & _ONE) << np.uint64(b % 64)
+        for band in range(BANDS):
+            key = np.uint64(0)
+            for b in range(band * ROWS, (band + 1) * ROWS):
+                key = key * _GAMMA + bins[b]
+            keys[i, band] = _mixed(key) >> _KEY_SHIFT
+
+
+@native
+def fill_bins(
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    grams: NDArray[np.uint64],
+    bins: NDArray[np.uint64],
+) -> None:
+    """Fill the bins, uint64 (BINS,), for the text points[start:stop].
+
+    A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round.
+    Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
+    on everything falls into one bin, so all are filled in the end. grams: uint64, as long as the
+    text and one at least, overwritten.
+    """
+    n: int = _make_grams(points, start, stop, grams)
+    bins[:] = _EMPTY
+    empty = np.int64(BINS)
+    for r in range(2 * BINS):
+        step, high = np.uint64(r + 1) * _GAMMA, np.uint64(r) << _ROUND_SHIFT
+        mask = _BIN_MASK if r < BINS else np.uint64(0)
+        only = np.uint64(0) if r < BINS else np.uint64(r - BINS)
+        for i in range(n):
+            x = _mixed(grams[i] + step)
+            b = (x & mask) | only
+            former = bins[b]
+            empty -= former == _EMPTY
+            bins[b] = min(former, high | (x >> _VALUE_SHIFT))
+        if empty == 0:
+            break
+        if r == 0 and n > _MANY:  # few of them differ, or all bins were full
+            n = move_distinct(grams, n)
+
+
+@inlined
+def _make_grams(
+    points: NDArray[np.uint32], start: int, stop: int, grams: NDArray[np.uint64]
+) -> int:
+    """Write the grams of a text, 63 bits each; return how many."""
+    gram = np.uint64(0)
+    for i in range(start, start + GRAM - 1):
+        gram = (gram << _POINT_BITS) | (np.uint64(points[i]) if i < stop else _NO_POINT)
+    if stop - start < GRAM:
+        grams[0] = (gram << _POINT_BITS) | _NO_POINT
+        return 1
+    n = stop - start - GRAM + 1
+    for i in range(n):
+        gram = ((gram << _POINT_BITS) | np.uint64(points[start + GRAM - 1 + i])) & _GRAM_MASK
+        grams[i] = gram
+    return n
+
+
+@native
+def move_distinct(grams: NDArray[np.uint64], n: int) -> int:
+    """Move the distinct ones of n grams to the front and return how many; n if they are many.
+
+    Whenever this ends, the first n are still the same set.
+    """
+    table = np.zeros(_SLOTS, dtype=np.uint64)
+    count = 0
+    for i in range(n):
+        gram = grams[i]
+        place = _mixed(gram) % np.uint64(_SLOTS)
+        while table[place] != 0 and table[place] != gram + _ONE:
+            place = (place + _ONE) % np.uint64(_SLOTS)
+        if table[place] == 0:
+            if 2 * count >= _SLOTS:
+                return n
+            table[place] = gram + _ONE
+            grams[count] = gram
+            count += 1
+    return count
+
+
+@native
+def _sentence_keys(
+    points: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    folded: NDArray[np.uint16],
+    kinds: NDArray[np.uint8],
+    keys: NDArray[np.uint32],
+) -> None:
+    lengths = np.empty(SENTENCES, dtype=np.int64)
+    hashes = np.empty(SENTENCES, dtype=np.uint64)
+    for i in range(keys.shape[0]):
+        lengths[:] = 0
+        hashes[:] = 0
+        length, sentence, whole = 0, np.uint64(0), np.uint64(0)
+        for j in range(offsets[i], offsets[i + 1]):
+            point = np.uint64(points[j])
+            if point < PLANE:
+                kind = kinds[point]
+                if kind == _END:
+                    _offer(length, sentence, lengths, hashes)
+                    length, sentence = 0, np.uint64(0)
+                if kind != _LETTER:
+                    continue
+                point = np.uint64(folded[point])
+            length += 1
+            sentence = (sentence + point + _ONE) * _GAMMA
+            whole = (whole + point + _ONE) * _GAMMA
+        _offer(length, sentence, lengths, hashes)
+        key = whole
+        if lengths[0] >= LEAST_SENTENCE:
+            key = np.uint64(0)
+            for place in range(SENTENCES):
+                key += _mixed(hashes[place])
+        keys[i] = _mixed(key) >> _KEY_SHIFT
+
+
+@inlined
+def _offer(
+    length: int, sentence: np.uint64, lengths: NDArray[np.int64], hashes: NDArray[np.uint64]
+) -> None:
+    """Put a sentence among the longest, in descending order, where it is one of them."""
+    place = SENTENCES
+    while place > 0 and (
+        lengths[place - 1] < length
+        or (lengths[place - 1] == length and hashes[place - 1] < sentence)
+    ):
+        place -= 1
+        if place + 1 < SENTENCES:
+            lengths[place + 1], hashes[place + 1] = lengths[place], hashes[place]
+    if place < SENTENCES:
+        lengths[place], hashes[place] = length, sentence

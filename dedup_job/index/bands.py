@@ -1,0 +1,203 @@
+"""An index of sketches that grows while it is queried: which documents share a key.
+
+A row of keys, a key for each column, is a document's sketch: the bands of its MinHash (Indyk and
+Motwani's locality-sensitive hashing, STOC 1998) and whatever else equal keys are sought for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.fingerprint.sketch import KEY_BITS
+from dedup_job.index import buckets, probing
+from dedup_job.index.memory import Growing
+from dedup_job.index.snapshot import Part
+
+MOST_EQUAL = 128
+_MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
+_MOST_COLUMNS = 1 << probing.COLUMN_BITS
+_LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
+_LOAD = 11  # documents a bucket, of 10 a chunk
+_AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
+
+
+class Shared(NamedTuple):
+    """What shares a key with each of n rows.
+
+    offsets: int64 (n + 1,), row i has the places offsets[i] to offsets[i + 1]; numbers: int64
+    (c,), of documents or earlier rows, ascending, each once; columns: uint32 (c,), bit j is set
+    where they share the key of column j.
+    """
+
+    offsets: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    columns: NDArray[np.uint32]
+
+    def of(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """Return numbers and columns of one row."""
+        start, stop = self.offsets[row], self.offsets[row + 1]
+        return self.numbers[start:stop], self.columns[start:stop]
+
+
+class BandIndex:
+    """Finds the documents that share a key in a column; they are numbered from 0."""
+
+    def __init__(self, columns: int, *, most_equal: int = MOST_EQUAL) -> None:
+        """Make an empty index of 1 to 32 columns.
+
+        most_equal: of the documents with one key in a column the first so many are held, so that
+        a phrase that is everywhere stays affordable. Raises ValueError for either out of range.
+        """
+        if not 1 <= columns <= _MOST_COLUMNS:
+            raise ValueError(f"{columns} columns; an index has 1 to {_MOST_COLUMNS}")
+        if most_equal < 1:
+            raise ValueError(f"at most {most_equal} documents under a key; 1 is the least")
+        self.columns, self.most_equal = columns, most_equal
+        self._size = 0
+        self._dropped = np.zeros(columns, dtype=np.int64)
+        self._buckets = _LEAST_BUCKETS
+        self._heads: Growing[np.uint32] = Growing(self._buckets * columns, buckets.WORDS, np.uint32)
+        self._more: Growing[np.uint32] = Growing(1, buckets.WORDS, np.uint32)
+        self._more.array[0, buckets.USED] = 1
+        self._make_room()
+
+    def __len__(self) -> int:
+        """Return how many documents were added."""
+        return self._size
+
+    @property
+    def dropped(self) -> NDArray[np.int64]:
+        """How many documents each column left out, beyond `most_equal` of a key; (columns,)."""
+        return self._dropped.copy()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays in bytes."""
+        return self._heads.nbytes + self._more.nbytes
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps: facts and arrays."""
+        facts = {
+            "columns": self.columns,
+            "most_equal": self.most_equal,
+            "size": self._size,
+            "buckets": self._buckets,
+            "dropped": self._dropped.tolist(),
+        }
+        return facts, {
+            "heads": self._heads.array[: self._buckets * self.columns],
+            "more": self._more.array[: self._used],
+        }
+
+    @classmethod
+    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> BandIndex:
+        """Return the index that `dump` gave away."""
+        made = cls.__new__(cls)
+        made.columns, made.most_equal = facts["columns"], facts["most_equal"]
+        made._size, made._buckets = facts["size"], facts["buckets"]
+        made._dropped = np.array(facts["dropped"], dtype=np.int64)
+        made._heads = Growing.mapped(parts["heads"].pages, buckets.WORDS, np.uint32)
+        made._more = Growing.mapped(parts["more"].pages, buckets.WORDS, np.uint32)
+        made._make_room()
+        return made
+
+    def extend(self, keys: NDArray[np.uint32]) -> None:
+        """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
+
+        Raises ValueError for keys of another shape or not below 2**KEY_BITS, and OverflowError
+        beyond 2**32 - 2 documents.
+        """
+        keys = self._checked(keys)
+        if self._size + len(keys) > _MOST:
+            raise OverflowError(f"{self._size + len(keys):,} documents; one index holds {_MOST:,}")
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            self._grow(len(some))
+            buckets.insert(
+                self._heads.array,
+                self._more.array,
+                self._buckets,
+                some,
+                self._size,
+                self.most_equal,
+                self._dropped,
+            )
+            self._size += len(some)
+
+    def search(self, keys: NDArray[np.uint32]) -> Shared:
+        """Return the documents that share a key with each of n rows, uint32 (n, columns).
+
+        Raises ValueError as `extend` does.
+        """
+        keys = self._checked(keys)
+        offsets = np.zeros(len(keys) + 1, dtype=np.int64)
+        done = 0
+        while True:
+            done = probing.search(
+                self._heads.array,
+                self._more.array,
+                self._buckets,
+                keys,
+                done,
+                self._size,
+                self._room,
+                self._found,
+                self._masks,
+                offsets,
+            )
+            if done == len(keys):
+                break
+            self._found.resize(2 * len(self._found), refcheck=False)
+            self._masks.resize(2 * len(self._masks), refcheck=False)
+        count = offsets[-1]
+        return Shared(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
+
+    @property
+    def _used(self) -> int:
+        return int(self._more.array[0, buckets.USED])
+
+    def _checked(self, keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        if keys.ndim != 2 or keys.shape[1] != self.columns:
+            raise ValueError(f"keys of shape {keys.shape}; the index has {self.columns} columns")
+        if (keys >> KEY_BITS).any():
+            raise ValueError(f"a key is not below 2**{KEY_BITS}")
+        return np.ascontiguousarray(keys, dtype=np.uint32)
+
+    def _grow(self, count: int) -> None:
+        """Make buckets and room for so many documents more."""
+        room = self._used + count * self.columns
+        if room > _MOST:
+            raise OverflowError(f"{room:,} chunks; one index holds {_MOST:,}")
+        self._more.grow(room)
+        wanted = math.ceil((self._size + count) / _LOAD)
+        if wanted > self._buckets:
+            self._heads.grow(wanted * self.columns)
+            buckets.split(self._heads.array, self._more.array, self.columns, self._buckets, wanted)
+            self._buckets = wanted
+
+    def _make_room(self) -> None:
+        """Make what a search writes to; an index is for one thread at a time."""
+        self._room = probing.make_room(self.columns, self.most_equal)
+        self._found = np.empty(2 * len(self._room.items), dtype=np.uint32)
+        self._masks = np.empty_like(self._found)
+
+
+def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:
+    """Return for each of n rows, uint32 (n, columns), the earlier rows that share a key.
+
+    For some thousands at once: n equal rows are n * n / 2 pairs.
+    """
+    keys = np.ascontiguousarray(keys, dtype=np.uint32)
+    offsets = np.zeros(len(keys) + 1, dtype=np.int64)
+    found = np.empty(len(keys) + 16, dtype=np.uint32)
+    masks = np.empty_like(found)
+    count = probing.pairs_sharing(keys, offsets, found, masks)
+    if count > len(found):
+        found, masks = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
+        probing.pairs_sharing(keys, offsets, found, masks)
+    return Shared(offsets, found[:count].astype(np.int64), masks[:count])

@@ -1,0 +1,87 @@
+"""The candidates of a batch of texts, in the index and among the texts themselves.
+
+However many texts are looked up at once, what each finds is what it would find one by one: of the
+earlier texts of the batch those that are kept, and none that the index would not hold because it
+holds enough of its kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.documents import Fingerprints
+from dedup_job.index.bands import MOST_EQUAL, BandIndex
+from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
+from dedup_job.index.in_turn import InTurn
+from dedup_job.index.proposals import BY_SIMHASH, Found, brought_together
+
+
+class LookUp:
+    """Candidates of n texts: `before` by number in the index, `within` by row of the batch."""
+
+    def __init__(
+        self,
+        values: NDArray[np.uint64],
+        near: HammingIndex | None,
+        bands: BandIndex | None,
+        bits: NDArray[np.uint64] | None,
+        texts: Fingerprints,
+        least: NDArray[np.int64],
+    ) -> None:
+        """Look n texts up; values and bits are of the kept documents, by number.
+
+        least: int64 (n,), as many bits of the sketches have to be equal.
+        """
+        before, within = [], []
+        self._values: list[int] = texts.values.tolist()
+        self._twins = [0] * len(texts)  # kept documents with the same fingerprint
+        self._here: Counter[int] = Counter()
+        self._turns: InTurn | None = None
+        self._visible: dict[int, int] = {}
+        if near is not None:
+            found = near.search(texts.values, most_equal=MOST_EQUAL)
+            before.append(_of_simhash(found, texts.short))
+            rows = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
+            self._twins = np.bincount(rows[found.distances == 0], minlength=len(texts)).tolist()
+            pairs = pairs_within(texts.values, ~texts.short, near.distance)
+            within.append(_of_simhash(pairs, texts.short))
+        own_bits = None
+        if bands is not None and texts.sketches is not None:
+            own_bits = texts.sketches.bits
+            self._turns = InTurn(bands, texts.sketches.keys)
+            before.append(_of_bands(*self._turns.held))
+            within.append(_of_bands(*self._turns.pairs))
+        self.before = brought_together(before, texts, values, bits, least)
+        self.within = brought_together(within, texts, texts.values, own_bits, least)
+
+    def keep(self, row: int) -> None:
+        """Let later texts find this one."""
+        visible = 0
+        if self._turns is not None:
+            visible |= self._turns.keep(row)
+        value = self._values[row]
+        if self._twins[row] + self._here[value] < MOST_EQUAL:
+            self._here[value] += 1
+            visible |= BY_SIMHASH
+        self._visible[row] = visible
+
+    def visible(self, row: int) -> int:
+        """Return the columns by which later texts find this one; 0 where it is not kept."""
+        return self._visible.get(row, 0)
+
+
+def _of_simhash(near: Candidates, short: NDArray[np.bool_]) -> Found:
+    """Take what is within the distance; a short text has no simhash to compare."""
+    rows = np.repeat(np.arange(len(short)), np.diff(near.offsets))
+    long = ~short[rows]
+    columns = np.full(int(long.sum()), BY_SIMHASH, dtype=np.uint32)
+    return Found(rows[long], near.numbers[long], columns)
+
+
+def _of_bands(
+    offsets: NDArray[np.int64], numbers: NDArray[np.int64], columns: NDArray[np.uint32]
+) -> Found:
+    return Found(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), numbers, columns)

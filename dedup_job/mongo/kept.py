@@ -1,0 +1,66 @@
+"""What a target holds, read for the index and for comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dedup_job.documents import KeptPage
+from dedup_job.errors import StateMismatch
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.reading import PageSize, Row, majority, pages
+from dedup_job.mongo.rows import KeptRows
+
+_NAMED = 5  # documents in a message
+_PAGE = PageSize(documents=5000)
+
+
+class KeptDocuments:
+    """The documents of a target, each with its text and its fingerprint."""
+
+    def __init__(self, documents: Documents, rows: KeptRows) -> None:
+        self._documents = majority(documents)
+        self._rows = rows
+
+    def count(self, expected: int) -> int:
+        """Return the number of documents; counts them one by one only if they seem to differ."""
+        count = self._documents.estimated_document_count()
+        return count if count == expected else self._documents.count_documents({}, hint="_id_")
+
+    def pages(self) -> Iterator[KeptPage]:
+        """Yield them in `_id` order, for the index; StateMismatch names what is not dedup's own."""
+        strange: list[bytes] = []
+        count = 0
+        for rows in pages(self._documents, _PAGE, None, self._rows.projection):
+            page, others = self._rows.decode(rows)
+            count += len(others)
+            strange += others[: _NAMED - len(strange)]
+            yield page
+        if count:
+            raise StateMismatch(self._not_ours(count, strange))
+
+    def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the stored fingerprints of some documents, by key."""
+        page, _ = self._rows.decode(self._some(keys))
+        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
+
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the stored texts of some documents by key; those that are gone are left out."""
+        texts = {row.key: self._rows.text(row) for row in self._some(keys)}
+        return {key: text for key, text in texts.items() if text is not None}
+
+    def _some(self, keys: Sequence[bytes]) -> list[Row]:
+        ids = [bson_raw.id_value(key) for key in keys]
+        found = self._documents.find({"_id": {"$in": ids}}, self._rows.projection)
+        raws = [bytes(document.raw) for document in found]
+        return [Row(bson_raw.id_element(raw), raw) for raw in raws]
+
+    def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
+        names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)
+        more = ", ..." if count > len(keys) else ""
+        return (
+            f"the target {self._documents.full_name} holds {count:,} documents that dedup did not "
+            "write or that someone changed: they lack their text or fingerprint, or it is of "
+            f"another type. _id {names}{more}. Remove them from the target or put them back as "
+            "they were, or name another --target."
+        )

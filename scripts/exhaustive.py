@@ -1,0 +1,121 @@
+"""Which texts are alike, by comparing all of them, and how far decisions miss that.
+
+Texts are as alike as their sets of character 3-grams, without white space (Jaccard).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import native
+
+INNOCENT = 0.5
+_POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """All pairs of n texts alike by INNOCENT or more: earlier[i] < later[i], later ascending."""
+
+    n: int
+    later: NDArray[np.int64]
+    earlier: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+
+    def without(self, refused: Callable[[int, int], bool], least: float) -> Pairs:
+        """Return the pairs that are not refused; only those alike by `least` are asked about."""
+        stay = np.ones(len(self.later), dtype=np.bool_)
+        for i in np.flatnonzero(self.similarity >= least).tolist():
+            stay[i] = not refused(int(self.later[i]), int(self.earlier[i]))
+        return Pairs(self.n, self.later[stay], self.earlier[stay], self.similarity[stay])
+
+
+def ngrams(text: str) -> NDArray[np.uint64]:
+    """Return the distinct 3-grams of a text without white space; a shorter text is its own."""
+    packed = "".join(text.split()).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(packed, dtype=np.uint32).astype(np.uint64) + np.uint64(1)
+    if len(points) < 3:
+        points = np.concatenate([points, np.zeros(3 - len(points), dtype=np.uint64)])
+    return np.unique(
+        points[:-2] << (_POINT_BITS + _POINT_BITS) | points[1:-1] << _POINT_BITS | points[2:]
+    )
+
+
+def alike(text: str, other: str) -> float:
+    """Return how alike two texts are, 0 to 1."""
+    left, right = ngrams(text), ngrams(other)
+    common = len(np.intersect1d(left, right, assume_unique=True))
+    return common / (len(left) + len(right) - common)
+
+
+def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
+    """Compare each text with all earlier ones that share a 3-gram."""
+    sets = [ngrams(text) for text in texts]
+    offsets = np.zeros(len(sets) + 1, dtype=np.int64)
+    np.cumsum([len(s) for s in sets], out=offsets[1:])
+    _, grams = np.unique(np.concatenate([*sets, np.empty(0, np.uint64)]), return_inverse=True)
+    later, earlier, similarity = _join(grams.astype(np.int64), offsets, INNOCENT)
+    return Pairs(len(sets), later, earlier, similarity)
+
+
+@native
+def _join(
+    grams: NDArray[np.int64], offsets: NDArray[np.int64], least: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Count common grams over an inverted index; set i is grams[offsets[i]:offsets[i + 1]]."""
+    n, kinds = offsets.shape[0] - 1, np.int64(0)
+    for gram in grams:
+        kinds = max(kinds, gram + 1)
+    start = np.zeros(kinds + 1, dtype=np.int64)  # of each gram's sets in `holders`
+    for gram in grams:
+        start[gram + 1] += 1
+    for gram in range(kinds):
+        start[gram + 1] += start[gram]
+    end = start[:-1].copy()
+    holders = np.empty(grams.shape[0], dtype=np.int64)
+    common = np.zeros(n, dtype=np.int64)
+    later, earlier, similarity = [], [], []
+    for i in range(n):
+        size = offsets[i + 1] - offsets[i]
+        for gram in grams[offsets[i] : offsets[i + 1]]:
+            for place in range(start[gram], end[gram]):
+                common[holders[place]] += 1
+            holders[end[gram]] = i
+            end[gram] += 1
+        for j in range(i):
+            if common[j] > 0:
+                share = common[j] / (size + offsets[j + 1] - offsets[j] - common[j])
+                if share >= least:
+                    later.append(i)
+                    earlier.append(j)
+                    similarity.append(share)
+                common[j] = 0
+    return np.array(later, np.int64), np.array(earlier, np.int64), np.array(similarity, np.float64)
+
+
+def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:
+    """Return which documents an exact first-wins keeps."""
+    kept = np.ones(pairs.n, dtype=np.bool_)
+    close = pairs.similarity >= threshold
+    for later, earlier in zip(pairs.later[close], pairs.earlier[close], strict=True):
+        if kept[earlier]:
+            kept[later] = False
+    return kept
+
+
+def count_left(pairs: Pairs, kept: NDArray[np.bool_], threshold: float) -> int:
+    """Count the kept documents that an earlier kept one is alike."""
+    close = (pairs.similarity >= threshold) & kept[pairs.later] & kept[pairs.earlier]
+    return len(np.unique(pairs.later[close]))
+
+
+def count_innocents(pairs: Pairs, kept: NDArray[np.bool_]) -> int:
+    """Count the dropped documents that no kept one, earlier or later, is alike."""
+    near = np.zeros(pairs.n, dtype=np.bool_)
+    near[pairs.later[kept[pairs.earlier]]] = True
+    near[pairs.earlier[kept[pairs.later]]] = True
+    return int(np.count_nonzero(~kept & ~near))

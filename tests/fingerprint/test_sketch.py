@@ -1,0 +1,287 @@
+"""Sketches estimate the Jaccard similarity of 3-grams, and are what the naive version says."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.fingerprint.packed import pack
+from dedup_job.fingerprint.sketch import (
+    BANDS,
+    BINS,
+    KEY_BITS,
+    ROWS,
+    equal_bits,
+    fill_bins,
+    move_distinct,
+    sentence_keys,
+    sketch,
+)
+from tests.reference_sketch import (
+    naive_bins,
+    naive_bits,
+    naive_grams,
+    naive_jaccard,
+    naive_keys,
+    naive_sentence_key,
+    naive_splitmix,
+)
+from tests.strings import NASTY, generated
+
+ANY = st.text(st.characters(exclude_categories=()), max_size=40)
+FEW = st.text("ab数。；\n 　Ａ", max_size=60)
+
+
+def bins_of(text):
+    packed = pack([text])
+    grams, bins = np.empty(len(text) + 1, dtype=np.uint64), np.empty(BINS, dtype=np.uint64)
+    fill_bins(packed.points, 0, len(text), grams, bins)
+    return bins
+
+
+def sketches(*texts):
+    """Return each text's sketch as a value that can be compared."""
+    keys, bits = sketch(pack(texts))
+    return [(*row.tolist(), *words.tolist()) for row, words in zip(keys, bits, strict=True)]
+
+
+def drawn(rng, count):
+    """Return so many Han characters: more kinds of 3-grams than any test needs."""
+    return "".join(chr(rng.randrange(0x4E00, 0x9FA6)) for _ in range(count))
+
+
+def pair(rng, grams, share):
+    """Return two texts of so many grams each, the share of their beginnings in common."""
+    common = round((grams + 2) * share)
+    stem = drawn(rng, common)
+    return stem + drawn(rng, grams + 2 - common), stem + drawn(rng, grams + 2 - common)
+
+
+def agreement(a, b):
+    return np.mean(bins_of(a) == bins_of(b))
+
+
+def assert_naive(texts):
+    keys, bits = sketch(pack(texts))
+    for i, text in enumerate(texts):
+        bins = naive_bins(text)
+        assert keys[i].tolist() == naive_keys(bins)
+        assert bits[i].tolist() == naive_bits(bins)
+
+
+def test_splitmix_is_the_published_one():
+    """The first outputs for seed 1234567, as given on Rosetta Code, "Pseudo-random numbers"."""
+    outputs = [naive_splitmix(1234567, i) for i in range(1, 4)]
+    assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+def test_shapes_and_types():
+    keys, bits = sketch(pack(["数学", "", "物理"]))
+    assert (keys.shape, keys.dtype) == ((3, BANDS), np.uint32)
+    assert (bits.shape, bits.dtype) == ((3, BINS // 64), np.uint64)
+    assert keys.max() < 2**KEY_BITS
+    assert BANDS * ROWS <= BINS
+
+
+def test_no_texts_no_sketches():
+    keys, bits = sketch(pack([]))
+    assert keys.shape == (0, BANDS)
+    assert bits.shape == (0, 2)
+    assert sentence_keys(pack([])).shape == (0,)
+    assert equal_bits(bits, bits).shape == (0,)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(ANY | FEW, max_size=3))
+def test_a_sketch_is_that_of_the_naive_version(texts):
+    assert_naive(texts)
+
+
+def test_so_it_is_for_strings_of_all_kinds():
+    assert_naive([text for text in NASTY if len(text) < 400][::3])
+    assert_naive(list(generated(150, seed=1)))
+
+
+@pytest.mark.parametrize("text", ["", "a", "ab", "abc", "\0", "\0\0", "\0\0\0", "\U0010ffff" * 3])
+def test_the_shortest_texts_are_one_gram_each(text):
+    assert_naive([text])
+
+
+def test_the_shortest_texts_are_told_apart():
+    texts = ["", "\0", "\0\0", "\0\0\0", "a", "aa", "aaa", "ab", "ba", "\ud800", "\U0010ffff"]
+    assert len(set(sketches(*texts))) == len(texts)
+    assert sketches("a" * 3) == sketches("a" * 4) == sketches("a" * 5000)
+
+
+@pytest.mark.parametrize("period", [1, 3, 150, 1100, 2500])
+def test_a_long_text_of_few_grams_is_sketched_like_its_period(period):
+    once = drawn(random.Random(period), period)
+    assert sketches(once * 4 + once[:2]) == sketches(once * (12_000 // period) + once[:2])
+    assert_naive([once * (6000 // period + 1)])
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 700, 2048])
+def test_the_distinct_grams_of_a_long_text_are_told(distinct):
+    """Zero among them: the gram of three NULs."""
+    drawn_ = np.random.default_rng(distinct).integers(0, distinct, 20_000).astype(np.uint64)
+    grams = np.concatenate([drawn_, np.arange(distinct, dtype=np.uint64)])
+    assert move_distinct(grams, len(grams)) == distinct
+    assert sorted(grams[:distinct].tolist()) == list(range(distinct))
+
+
+def test_too_many_distinct_grams_stay_the_same_set():
+    grams = np.repeat(np.arange(5000, dtype=np.uint64), 2)
+    assert move_distinct(grams, len(grams)) == len(grams)
+    assert set(grams.tolist()) == set(range(5000))
+
+
+def test_a_long_text_of_many_grams_is_that_of_the_naive_version():
+    assert_naive([drawn(random.Random(5), 20_000)])
+
+
+def test_a_text_does_not_depend_on_its_neighbours():
+    texts = ["数学", "", "物理化学生物", "", "a" * 2000]
+    assert sketches(*texts) == [sketches(text)[0] for text in texts]
+
+
+def test_neither_order_nor_number_of_grams_counts():
+    """The same 3-grams, once around a ring from different places, and twice around."""
+    ring = drawn(random.Random(1), 50)
+    turned = [(3 * ring)[i : i + 52] for i in (1, 17, 49)]
+    assert {frozenset(naive_grams(text)) for text in turned} == {
+        frozenset(naive_grams(ring + ring[:2]))
+    }
+    assert set(sketches(*turned, 2 * ring + ring[:2])) == set(sketches(ring + ring[:2]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text("ab", max_size=12), st.text("ab", max_size=12))
+def test_sketches_are_equal_where_the_sets_are(a, b):
+    assert (sketches(a) == sketches(b)) == (naive_grams(a) == naive_grams(b))
+
+
+@pytest.mark.parametrize("grams", [18, 60, 400])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+def test_the_share_of_equal_bins_estimates_jaccard(grams, share):
+    """Without bias, and no wider than if the bins were independent."""
+    rng, pairs = random.Random(grams), 500
+    errors, variance = [], 0.0
+    for _ in range(pairs):
+        a, b = pair(rng, grams, share)
+        similarity = naive_jaccard(a, b)
+        errors.append(agreement(a, b) - similarity)
+        variance += similarity * (1 - similarity) / BINS / pairs
+    assert abs(np.mean(errors)) < 3.5 * (variance / pairs) ** 0.5
+    assert 0.4 * variance < np.var(errors) < 1.25 * variance
+
+
+@pytest.mark.parametrize("grams", [18, 60, 400])
+def test_bits_agree_in_half_of_the_unequal_bins(grams):
+    rng, pairs = random.Random(grams), 500
+    first, second = zip(*(pair(rng, grams, 0.8) for _ in range(pairs)), strict=True)
+    agreeing = equal_bits(sketch(pack(first))[1], sketch(pack(second))[1])
+    errors = [
+        bits / BINS - (1 + naive_jaccard(a, b)) / 2
+        for bits, a, b in zip(agreeing, first, second, strict=True)
+    ]
+    assert abs(np.mean(errors)) < 3.5 * (0.25 / BINS / pairs) ** 0.5
+
+
+def test_bits_of_unlike_texts_agree_in_half():
+    rng = random.Random(3)
+    first, second = ([drawn(rng, 60) for _ in range(500)] for _ in range(2))
+    agreeing = equal_bits(sketch(pack(first))[1], sketch(pack(second))[1])
+    assert abs(np.mean(agreeing) - BINS / 2) < 1
+    assert 4.5 < np.std(agreeing) < 7  # 5.66 if the bits are independent
+
+
+def test_equal_bits_are_counted():
+    zeros, some = np.zeros((1, 2), np.uint64), np.array([[1, 2**63 + 1]], np.uint64)
+    assert equal_bits(zeros, zeros).tolist() == [128]
+    assert equal_bits(zeros, some).tolist() == [125]
+    assert equal_bits(zeros, ~zeros).tolist() == [0]
+
+
+def test_a_band_is_shared_with_the_probability_of_five_bins():
+    rng, pairs = random.Random(8), 400
+    first, second = zip(*(pair(rng, 100, 0.9) for _ in range(pairs)), strict=True)
+    shared = sketch(pack(first))[0] == sketch(pack(second))[0]
+    expected = np.mean([naive_jaccard(a, b) ** ROWS for a, b in zip(first, second, strict=True)])
+    assert abs(shared.mean() - expected) < 4 * (expected / pairs / BANDS) ** 0.5
+    assert shared.mean(axis=0).min() / expected > 0.5  # in every band
+
+
+def test_keys_spread_over_all_their_bits():
+    keys = sketch(pack([drawn(random.Random(i), 40) for i in range(3000)]))[0]
+    for band in range(BANDS):
+        assert len(np.unique(keys[:, band])) >= 2995
+        ones = [(keys[:, band] >> bit & 1).mean() for bit in range(KEY_BITS)]
+        assert 0.45 < min(ones) < max(ones) < 0.55
+
+
+LONG, LONGER, LONGEST = (
+    "已知函数在区间上单调递增",
+    "求实数的取值范围并说明理由是什么",
+    "设直线与椭圆相交于两点且线段的中点在定直线上",
+)
+
+
+def same_sentences(*texts):
+    keys = sentence_keys(pack(texts))
+    return len(set(keys.tolist())) == 1
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(ANY | FEW, max_size=4))
+def test_a_sentence_key_is_that_of_the_naive_version(texts):
+    keys = sentence_keys(pack(texts))
+    assert keys.dtype == np.uint32
+    assert keys.tolist() == [naive_sentence_key(text) for text in texts]
+
+
+def test_so_it_is_for_sentences_of_strings_of_all_kinds():
+    texts = [*NASTY, *generated(600, seed=2, more=("。", "；", "\n", LONG))]
+    assert sentence_keys(pack(texts)).tolist() == [naive_sentence_key(text) for text in texts]
+
+
+@pytest.mark.parametrize("end", [*"。！？!?；;\n\r\u2028", "\r\n", "……。"])
+def test_a_sentence_ends_at_punctuation_and_line_breaks(end):
+    assert same_sentences(f"{LONG}。{LONGER}", f"{LONG}{end.strip('…')}{LONGER}")
+
+
+def test_a_comma_ends_no_sentence():
+    assert not same_sentences(f"{LONG}。{LONGER}", f"{LONG}，{LONGER}")
+
+
+def test_only_the_three_longest_sentences_count():
+    three = f"{LONGEST}。{LONG}。{LONGER}。"
+    assert same_sentences(three, f"（2019年真题）；{three}选一项。", three + "短句子。")
+    assert not same_sentences(three, f"{LONGEST}。{LONG}。{LONGER}了。")
+    assert not same_sentences(three, f"{LONGEST}。{LONG}。")
+
+
+def test_the_order_of_sentences_does_not_count():
+    ties = ["平面向量的数量积甲", "平面向量的数量积乙", "平面向量的数量积丙", "平面向量的数量积丁"]
+    assert same_sentences("。".join(ties), "。".join(ties[::-1]), "。".join(ties[2:] + ties[:2]))
+    assert not same_sentences("。".join(ties), "。".join([*ties[:3], "椭圆"]))
+
+
+def test_white_space_width_and_case_do_not_count():
+    assert same_sentences("Find the value of x + 1。", "ｆｉｎｄ　ＴＨＥ value\tof x+１！")
+
+
+def test_short_texts_are_hashed_whole():
+    assert same_sentences("1+1=几？", "１ + １ = 几")
+    assert not same_sentences("1+1=几？", "1+2=几？")
+    assert not same_sentences("甲乙丙。丁戊己", "丁戊己。甲乙丙")  # 6 characters each way
+    assert same_sentences("七个字的一句。短", "七个字的一句短")
+    assert same_sentences("八个字的一句话呀。短。很短", "很短。短。八个字的一句话呀")
+
+
+def test_the_empty_text_has_a_key():
+    assert same_sentences("", "。。。", " \n ", "？！")
+    assert sentence_keys(pack([""])).tolist() == [0]

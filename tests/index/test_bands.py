@@ -1,0 +1,343 @@
+"""The band index finds what a dictionary of lists finds, whatever the keys and however it grows."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.fingerprint.sketch import KEY_BITS
+from dedup_job.index import buckets, snapshot
+from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
+from dedup_job.index.in_turn import InTurn
+from tests.reference_sketch import NaiveBands
+
+LAST = 2**KEY_BITS - 1
+COLUMNS = 3
+# equal in their addresses but not above, equal above but not in their addresses, and the extremes
+KEYS = st.sampled_from(
+    [0, 1, LAST, LAST - 1, *(i << 14 for i in range(1, 12)), *(5 + (1 << i) for i in range(13, 30))]
+)
+ROWS = st.lists(st.tuples(*[KEYS] * COLUMNS), max_size=12)
+many_examples = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def array(rows, columns=COLUMNS):
+    return np.array(rows, dtype=np.uint32).reshape(-1, columns)
+
+
+def random_keys(rng, n, columns=COLUMNS):
+    return rng.integers(0, 2**KEY_BITS, (n, columns), dtype=np.uint32)
+
+
+def skewed_keys(rng, n, columns=COLUMNS):
+    """Return keys of which some are everywhere, and many begin in the same bucket."""
+    few = rng.integers(0, 2**KEY_BITS, 40, dtype=np.uint32)
+    kinds = rng.integers(0, 3, (n, columns))
+    crowded = rng.integers(0, 2**16, (n, columns), dtype=np.uint32) << np.uint32(14)
+    popular = few[np.minimum(rng.geometric(0.2, (n, columns)), 40) - 1]
+    return np.choose(kinds, [crowded, popular, random_keys(rng, n, columns)])
+
+
+def equal_keys(_, n, columns=COLUMNS):
+    return np.full((n, columns), 12345, dtype=np.uint32)
+
+
+def rows_of(shared):
+    """Return (number, columns) pairs of each row."""
+    assert shared.offsets.dtype == shared.numbers.dtype == np.int64
+    assert shared.columns.dtype == np.uint32
+    assert shared.offsets[0] == 0
+    assert shared.offsets[-1] == len(shared.numbers) == len(shared.columns)
+    pairs = (shared.of(row) for row in range(len(shared.offsets) - 1))
+    return [list(zip(*(part.tolist() for part in pair), strict=True)) for pair in pairs]
+
+
+def assert_naive(index, naive, queries):
+    assert len(index) == naive.size
+    assert index.dropped.tolist() == naive.dropped
+    assert rows_of(index.search(queries)) == [naive.search(row) for row in queries.tolist()]
+
+
+def both(keys, step=1000, **options):
+    """Return an index and the naive one that hold the keys."""
+    index, naive = BandIndex(keys.shape[1], **options), NaiveBands(keys.shape[1], **options)
+    for start in range(0, len(keys), step):
+        index.extend(keys[start : start + step])
+    for row in keys.tolist():
+        naive.add(row)
+    return index, naive
+
+
+@pytest.fixture
+def growing(monkeypatch):
+    """Let there be buckets as if a hundred times as many documents were held."""
+    monkeypatch.setattr("dedup_job.index.bands._LOAD", 0.1)
+
+
+def test_an_empty_index_finds_nothing():
+    index = BandIndex(2)
+    assert len(index) == 0
+    assert rows_of(index.search(array([[0, 0], [1, LAST]], 2))) == [[], []]
+    assert rows_of(index.search(array([], 2))) == []
+    index.extend(array([], 2))
+    assert len(index) == 0
+
+
+def test_each_document_is_found_once_with_the_columns_it_shares():
+    index = BandIndex(3)
+    index.extend(array([[1, 2, 3], [1, 9, 3], [7, 8, 9], [1, 2, 3]]))
+    found = rows_of(index.search(array([[1, 2, 3], [0, 8, 0], [3, 1, 2]])))
+    assert found == [[(0, 0b111), (1, 0b101), (3, 0b111)], [(2, 0b010)], []]
+
+
+def test_a_key_is_found_in_its_own_column_only():
+    index = BandIndex(2)
+    index.extend(array([[5, 6]], 2))
+    assert rows_of(index.search(array([[6, 5], [5, 5]], 2))) == [[], [(0, 0b01)]]
+
+
+@pytest.mark.parametrize("bit", range(KEY_BITS))
+def test_keys_that_differ_in_any_bit_are_told_apart(bit):
+    index = BandIndex(1)
+    index.extend(array([[0], [LAST]], 1))
+    queries = array([[1 << bit], [LAST ^ 1 << bit]], 1)
+    assert rows_of(index.search(queries)) == [[], []]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 21, 32])
+@pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
+def test_it_finds_what_a_dictionary_finds(make, columns):
+    rng = np.random.default_rng(columns)
+    keys = make(rng, 1500, columns)
+    index, naive = both(keys)
+    queries = np.concatenate([make(rng, 60, columns), keys[:40], random_keys(rng, 5, columns)])
+    assert_naive(index, naive, queries)
+
+
+@pytest.mark.usefixtures("growing")
+@pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
+@pytest.mark.parametrize("step", [1, 700, 10_000])
+def test_so_it_does_after_its_buckets_were_split(make, step):
+    rng = np.random.default_rng(step)
+    keys = make(rng, 7000)
+    index, naive = both(keys, step)
+    assert index._buckets == 70_000  # more than four times those of the start
+    assert_naive(index, naive, np.concatenate([make(rng, 100), keys[::70]]))
+
+
+@pytest.mark.usefixtures("growing")
+def test_what_belongs_into_the_next_bucket_is_found_where_it_still_is():
+    """Document i has the address of bucket 2**14 + i, which comes into being much later."""
+    index = BandIndex(1)
+    index.extend(np.arange(2**14, 2**14 + 1600, dtype=np.uint32).reshape(-1, 1))
+    assert index._buckets == 2**14
+    while (bucket := index._buckets) < 2**14 + 1600:
+        assert rows_of(index.search(array([[bucket]], 1))) == [[(bucket - 2**14, 1)]]
+        index.extend(array([[3]], 1))
+
+
+@pytest.mark.usefixtures("growing")
+def test_a_split_needs_no_more_chunks_and_loses_none():
+    rng = np.random.default_rng(1)
+    index = BandIndex(COLUMNS)
+    index.extend(skewed_keys(rng, 1600))  # not yet split
+    assert index._buckets == buckets_of(0)
+    used = index._used
+    index._grow(20_000)
+    assert index._used == used
+    more, heads = index._more.array, index._heads.array
+    chunks, free = 0, 0
+    at = heads[:, buckets.NEXT][heads[:, buckets.NEXT] != 0]
+    while len(at):
+        chunks, at = chunks + len(at), more[at, buckets.NEXT]
+        at = at[at != 0]
+    chunk = more[0, buckets.NEXT]
+    while chunk:
+        free, chunk = free + 1, more[chunk, buckets.NEXT]
+    assert 1 + chunks + free == used
+    assert free > 0
+
+
+def buckets_of(size):
+    """Return how many buckets there are at least for so many documents, 0.1 in each."""
+    return max(2**14, 10 * size)
+
+
+@pytest.mark.usefixtures("growing")
+@many_examples
+@given(st.lists(st.tuples(ROWS, st.integers(0, 5000)), max_size=5), st.integers(1, 12))
+def test_it_agrees_with_the_dictionary_at_every_step(steps, most_equal):
+    """Between steps it grows by rows that nothing else shares."""
+    rng = np.random.default_rng(0)
+    index, naive = BandIndex(COLUMNS, most_equal=most_equal), NaiveBands(COLUMNS, most_equal)
+    for rows, others in steps:
+        for more in (array(rows), random_keys(rng, others)):
+            index.extend(more)
+            for row in more.tolist():
+                naive.add(row)
+        assert_naive(index, naive, array(rows))
+
+
+@pytest.mark.parametrize("most_equal", [1, 9, 10, 11, 20, 21, MOST_EQUAL])
+def test_of_equal_keys_the_first_are_held_and_the_others_counted(most_equal):
+    index = BandIndex(2, most_equal=most_equal)
+    index.extend(array([[7, i] for i in range(200)], 2))
+    index.extend(array([[7, 0], [8, 8]], 2))
+    assert index.dropped.tolist() == [201 - most_equal, 2 * (most_equal == 1)]
+    found = [number for number, _ in rows_of(index.search(array([[7, 500]], 2)))[0]]
+    assert found == list(range(most_equal))
+
+
+def test_a_document_left_out_in_one_column_is_found_by_another():
+    index = BandIndex(2, most_equal=1)
+    index.extend(array([[7, 1], [7, 2]], 2))
+    assert rows_of(index.search(array([[7, 2]], 2))) == [[(0, 0b01), (1, 0b10)]]
+
+
+def test_rows_that_find_much_are_no_matter():
+    """More than the room that is made at first, in one call."""
+    keys = np.random.default_rng(4).integers(0, 3, (400, 21), dtype=np.uint32)
+    index, naive = both(keys)
+    assert_naive(index, naive, keys)
+
+
+@pytest.mark.parametrize("columns", [0, -1, 33])
+def test_columns_out_of_range_are_refused(columns):
+    with pytest.raises(ValueError, match="columns"):
+        BandIndex(columns)
+
+
+def test_no_documents_under_a_key_are_refused():
+    with pytest.raises(ValueError, match="least"):
+        BandIndex(1, most_equal=0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        (array([[1, 2]], 2), "shape"),
+        (np.zeros(3, np.uint32), "shape"),
+        (array([[1, 2, LAST + 1]]), "below"),
+    ],
+)
+def test_keys_that_are_none_are_refused(keys, message):
+    index = BandIndex(COLUMNS)
+    with pytest.raises(ValueError, match=message):
+        index.extend(keys)
+    with pytest.raises(ValueError, match=message):
+        index.search(keys)
+    assert len(index) == 0
+
+
+def test_too_many_documents_are_refused(monkeypatch):
+    index = BandIndex(1)
+    index.extend(array([[1]], 1))
+    monkeypatch.setattr("dedup_job.index.bands._MOST", 3)
+    with pytest.raises(OverflowError):
+        index.extend(array([[1]] * 3, 1))
+    assert len(index) == 1
+
+
+def test_keys_of_any_memory_layout_are_taken():
+    keys = random_keys(np.random.default_rng(1), 50, 2 * COLUMNS)
+    index, naive = both(keys[:, ::2])
+    assert_naive(index, naive, np.asfortranarray(keys[:, ::2]))
+
+
+@pytest.mark.usefixtures("growing")
+@pytest.mark.parametrize("n", [0, 5, 3000])
+def test_it_comes_back_from_a_snapshot_and_grows_on(n, tmp_path):
+    rng = np.random.default_rng(n)
+    keys, later = skewed_keys(rng, n), skewed_keys(rng, 4000)
+    index, naive = both(keys)
+    snapshot.write(tmp_path / "bands", *index.dump())
+    read = snapshot.read(tmp_path / "bands")
+    loaded = BandIndex.load(read.facts, read.parts)
+    assert_naive(loaded, naive, np.concatenate([keys[::30], later[:30]]))
+    before = (tmp_path / "bands").read_bytes()
+    loaded.extend(later)
+    for row in later.tolist():
+        naive.add(row)
+    assert_naive(loaded, naive, np.concatenate([keys[::60], later[::60]]))
+    assert (tmp_path / "bands").read_bytes() == before
+
+
+def test_it_says_what_memory_it_takes():
+    index = BandIndex(2)
+    least = index.nbytes
+    assert 64 * 2 * 2**14 <= least < 64 * 2 * 2**14 + 2**18
+    index.extend(random_keys(np.random.default_rng(1), 400_000, 2))
+    assert 8 * 2 < index.nbytes / 400_000 < 11 * 2
+
+
+@many_examples
+@given(ROWS)
+def test_pairs_are_the_earlier_rows_that_share_a_key(rows):
+    expected = [
+        [
+            (j, sum(2**c for c in range(COLUMNS) if row[c] == rows[j][c]))
+            for j in range(i)
+            if any(a == b for a, b in zip(row, rows[j], strict=True))
+        ]
+        for i, row in enumerate(rows)
+    ]
+    assert rows_of(pairs_sharing(array(rows))) == expected
+
+
+@pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
+def test_so_they_are_among_many_rows(make):
+    keys = make(np.random.default_rng(2), 300, 21)
+    naive = NaiveBands(21, 300)
+    for row, found in zip(keys.tolist(), rows_of(pairs_sharing(keys)), strict=True):
+        assert found == naive.search(row)
+        naive.add(row)
+
+
+@many_examples
+@given(ROWS, ROWS, st.integers(1, 5), st.randoms(use_true_random=False))
+def test_a_batch_in_turn_is_the_same_as_one_by_one(held, batch, most_equal, random_):
+    """Whichever rows are kept, every row finds the same documents by the same columns."""
+    assert_in_turn(array(held), array(batch), most_equal, random_)
+
+
+@pytest.mark.parametrize("make", [skewed_keys, equal_keys])
+def test_so_is_a_large_batch(make):
+    rng = np.random.default_rng(6)
+    assert_in_turn(make(rng, 100), make(rng, 300), 128, random.Random(1))
+
+
+def assert_in_turn(held, batch, most_equal, random_):
+    index, naive = both(held, most_equal=most_equal)
+    turn, kept = InTurn(index, batch), []
+    for row, keys in enumerate(batch.tolist()):
+        found = rows_of_one(turn.held.of(row))
+        for earlier, columns in rows_of_one(turn.earlier(row)):
+            number = len(held) + kept.index(earlier)
+            before = dict(found).get(number, 0)
+            assert before == 0
+            found.append((number, columns))
+        assert found == naive.search(keys)
+        if random_.random() < 0.6:
+            columns = turn.keep(row)
+            kept.append(row)
+            left_out = naive.dropped.copy()
+            naive.add(keys)
+            if row in turn.pairs.numbers:
+                assert columns == stored_in(left_out, naive.dropped)
+    index.extend(batch[kept])
+    assert_naive(index, naive, np.concatenate([batch, held]))
+
+
+def stored_in(before, after):
+    """Return the columns that did not leave one more document out, as bits."""
+    return sum(2**c for c, (a, b) in enumerate(zip(before, after, strict=True)) if a == b)
+
+
+def rows_of_one(pair):
+    return list(zip(*(part.tolist() for part in pair), strict=True))

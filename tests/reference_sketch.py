@@ -1,0 +1,130 @@
+"""The naive versions of sketches and of the band index: plain loops that a reader checks by eye.
+
+They share no code with dedup_job.
+"""
+
+from __future__ import annotations
+
+BINS, BANDS, ROWS = 128, 20, 5
+WORD = 2**64
+GAMMA = 0x9E3779B97F4A7C15
+
+
+def naive_splitmix(seed: int, output: int) -> int:
+    """Return the so-manyth output, from 1, of SplitMix64."""
+    z = (seed + output * GAMMA) % WORD
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD
+    return z ^ z >> 31
+
+
+def naive_grams(text: str) -> set[str]:
+    """Return the set of 3-grams; a shorter text is one gram."""
+    return {text[i : i + 3] for i in range(len(text) - 2)} or {text}
+
+
+def naive_jaccard(a: str, b: str) -> float:
+    """Return the Jaccard similarity of the 3-grams."""
+    grams_a, grams_b = naive_grams(a), naive_grams(b)
+    return len(grams_a & grams_b) / len(grams_a | grams_b)
+
+
+def naive_bins(text: str) -> list[int]:
+    """Return the values of the bins: those of the first round that reached them, the least one."""
+    seeds = []
+    for gram in naive_grams(text):
+        points = [ord(character) for character in gram]
+        points += [2**21 - 1] * (3 - len(points))
+        seeds.append(points[0] * 2**42 + points[1] * 2**21 + points[2])
+    bins: dict[int, int] = {}
+    for turn in range(2 * BINS):
+        reached: dict[int, list[int]] = {}
+        for seed in seeds:
+            value = naive_splitmix(seed, turn + 1)
+            bin_ = value % BINS if turn < BINS else turn - BINS
+            reached.setdefault(bin_, []).append(turn * 2**56 + value // 2**8)
+        for bin_, values in reached.items():
+            bins.setdefault(bin_, min(values))
+        if len(bins) == BINS:
+            break
+    return [bins[bin_] for bin_ in range(BINS)]
+
+
+def naive_keys(bins: list[int]) -> list[int]:
+    """Return the keys of the bands, 30 bits."""
+    keys = []
+    for band in range(BANDS):
+        value = 0
+        for row in range(ROWS):
+            value = (value * GAMMA + bins[band * ROWS + row]) % WORD
+        keys.append(naive_splitmix(value, 0) // 2**34)
+    return keys
+
+
+def naive_bits(bins: list[int]) -> list[int]:
+    """Return the last bit of each bin, in two words."""
+    words = [0, 0]
+    for bin_, value in enumerate(bins):
+        words[bin_ // 64] += (value % 2) * 2 ** (bin_ % 64)
+    return words
+
+
+def naive_sentences(text: str) -> list[str]:
+    """Return the sentences without white space, in lower case and half width."""
+    sentences = [""]
+    for character in text:
+        if "！" <= character <= "～":
+            character = chr(ord(character) - 0xFEE0)
+        if character in "。!?;\n\v\f\r\x85\u2028\u2029":
+            sentences.append("")
+        elif not character.isspace():
+            lower = character.lower()
+            plain = len(lower) == 1 and character < "\U00010000"
+            sentences[-1] += lower if plain else character
+    return sentences
+
+
+def naive_sentence_key(text: str) -> int:
+    """Hash the three longest sentences, or the whole text where none has eight characters."""
+
+    def hashed(sentence: str) -> int:
+        value = 0
+        for character in sentence:
+            value = (value + ord(character) + 1) * GAMMA % WORD
+        return value
+
+    sentences = naive_sentences(text)
+    longest = sorted(((len(s), hashed(s)) for s in sentences if s), reverse=True)[:3]
+    if longest and longest[0][0] >= 8:
+        value = sum(naive_splitmix(hash_, 0) for _, hash_ in longest) % WORD
+    else:
+        value = hashed("".join(sentences))
+    return naive_splitmix(value, 0) // 2**34
+
+
+class NaiveBands:
+    """A dictionary of lists for each column; a list takes no more than `most_equal`."""
+
+    def __init__(self, columns: int, most_equal: int = 128) -> None:
+        self.tables: list[dict[int, list[int]]] = [{} for _ in range(columns)]
+        self.most_equal = most_equal
+        self.dropped = [0] * columns
+        self.size = 0
+
+    def add(self, keys: list[int]) -> None:
+        """Hold one more document; its number is how many were held before."""
+        for column, key in enumerate(keys):
+            numbers = self.tables[column].setdefault(key, [])
+            if len(numbers) < self.most_equal:
+                numbers.append(self.size)
+            else:
+                self.dropped[column] += 1
+        self.size += 1
+
+    def search(self, keys: list[int]) -> list[tuple[int, int]]:
+        """Return (number, columns as bits) of all that share a key, in order of arrival."""
+        found: dict[int, int] = {}
+        for column, key in enumerate(keys):
+            for number in self.tables[column].get(key, []):
+                found[number] = found.get(number, 0) + 2**column
+        return sorted(found.items())
