@@ -51,8 +51,12 @@ class Kind:
 
 
 def drop_character(text: str, rng: Random, _: Sequence[Choices], start: int = 0) -> str | None:
-    """Drop a Han character, or a letter of a longer word, that is no number and no negation."""
+    """Drop a Han character, or a letter of a longer word, that is no number and no negation.
+
+    Nor one that keeps two numbers apart.
+    """
     places = [i for i, c in enumerate(text) if i >= start and is_han(c) and c not in _MEANING]
+    places = [i for i in places if not (text[i - 1 : i] + text[i + 1 : i + 2]).isdigit()]
     for match in _WORD.finditer(text, start):
         if match[0].lower() not in _NEGATIONS:
             places += range(*match.span())
@@ -71,9 +75,9 @@ def drop_in_choice(text: str, rng: Random, pool: Sequence[Choices]) -> str | Non
 
 
 def drop_in_stem(text: str, rng: Random, pool: Sequence[Choices]) -> str | None:
-    """Drop a character that stands before the choices."""
-    choices = choices_of(text)
-    stem = choices.stem if choices else text
+    """Drop a character that stands before whatever may be a choice."""
+    label = LABEL.search(text)
+    stem = text[: label.start()] if label else text
     shorter = drop_character(stem, rng, pool)
     return None if shorter is None else shorter + text[len(stem) :]
 
@@ -250,6 +254,7 @@ def _turned() -> dict[str, list[str]]:
 
 
 _TURNED = _turned()
+_BROKEN = re.compile(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
 _POLAR = re.compile(
     "|".join(
         rf"\b{word}\b" if word.isascii() else rf"(?<![不能是]){word}(?![不性])"
@@ -306,8 +311,8 @@ def numbers_in(text: str) -> tuple[str, ...]:
 
 
 def polarity_of(text: str) -> tuple[str, ...]:
-    """Return the polar words of a question, sorted; 错误 is 不正确."""
-    return tuple(sorted(_POLAR.findall(text.replace("错误", "不正确"))))
+    """Return the polar words of a question, sorted; 错误 is 不正确, white space splits no word."""
+    return tuple(sorted(_POLAR.findall(_BROKEN.sub("", text).replace("错误", "不正确"))))
 
 
 def choices_in(text: str) -> frozenset[str] | None:

@@ -80,4 +80,4 @@ def is_han(character: str) -> bool:
 
 def is_technical(character: str) -> bool:
     """Tell whether it is such that a mark between two of them may mean something."""
-    return character.isascii() and (character.isalnum() or character == "\\")
+    return "!" <= character <= "~"

@@ -88,6 +88,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             fingerprinter = Fingerprinter(
                 settings.fingerprint, seen.stage, channels=settings.index.channels
             )
+            FirstWins.compile(settings.index, fingerprinter.fingerprint)
             cleaner = Cleaner(settings.cleaning)
             into = DryTarget(target, source, cleaner) if request.dry_run else target
             index = KeptIndex(settings.index)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure, similarities
-from dedup_job.fingerprint.folding import fold_texts
+from dedup_job.fingerprint.folding import fold_text, fold_texts
 from dedup_job.fingerprint.normalization import fold, fold_table
 from dedup_job.fingerprint.packed import Packed, pack
 from dedup_job.fingerprint.sketch import BINS
@@ -22,7 +22,7 @@ from dedup_job.fingerprint.sketch import BINS
 _FULL, _LEAST = 27, 12
 _FLOOR = 0.625  # of the threshold, 0.5 of 0.8: less alike as they are, texts are not the same
 _SAME = 0.95  # unless nothing but the width and case of their characters is unlike
-_SPREADS = 4.0  # standard deviations of the estimate that a true duplicate may lie below
+_SPREADS = 3.5  # standard deviations of the estimate that a true duplicate may lie below
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,11 @@ class Check:
         share = (1 + self._required(lengths)) / 2
         spread = np.sqrt(share * (1 - share) / BINS)
         return np.floor((share - _SPREADS * spread) * BINS).astype(np.int64)
+
+    def required(self, text: str, other: str) -> float:
+        """Return the least similarity at which two texts agree."""
+        longer = max(len(fold_text(text)), len(fold_text(other)))
+        return float(self._required(np.array([longer]))[0])
 
     def _required(self, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the least similarity for texts of so many characters, the longer of each two."""

@@ -7,7 +7,7 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from dedup_job.documents import (
     Reason,
     Tried,
 )
-from dedup_job.index import KeptIndex
+from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.memory import Growing
 
 _AT_ONCE = 1024  # texts that are compared with each other pair by pair
@@ -56,6 +56,25 @@ class FirstWins:
         self._most = settings.most_candidates
         self._texts = KeptTexts(fetch, kept.key)
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
+
+    @staticmethod
+    def compile(
+        settings: IndexSettings, fingerprinter: Callable[[list[str]], Fingerprints]
+    ) -> None:
+        """Compile the native code of the index and of the comparison, or load what was compiled.
+
+        Decides two texts that are alike, and a third with those in the index.
+        """
+        texts = ["".join(chr(0x4E00 + i * k % 5000) for i in range(60)) for k in (7, 7, 11)]
+        texts[1] += "。"
+        prints = fingerprinter(texts)
+        held = {bytes([i]): text for i, text in enumerate(texts)}
+        engine = FirstWins(
+            KeptIndex(settings), DecisionSettings(), lambda keys: {k: held[k] for k in keys}
+        )
+        for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
+            documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
+            engine.decide(Batch(tuple(documents), prints[part]))
 
     @property
     def texts_fetched(self) -> int:

@@ -32,6 +32,7 @@ _ROUND, _ROUND_END, _DOT, _COMMA, _COLON, _LITTLE, _TASK = map(ord, "().、:小�
 
 @inlined
 def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+    """Return where at or after i something else than white space stands."""
     while i < stop and kind_at(cells, i) == BLANK:
         i += 1
     return i

@@ -77,8 +77,8 @@ class BandIndex:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
-        return self._heads.nbytes + self._more.nbytes
+        """Memory of the arrays in bytes, as far as they are in use."""
+        return (self._buckets * self.columns + self._used) * buckets.WORDS * 4
 
     def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a snapshot keeps: facts and arrays."""
@@ -173,10 +173,10 @@ class BandIndex:
         room = self._used + count * self.columns
         if room > _MOST:
             raise OverflowError(f"{room:,} chunks; one index holds {_MOST:,}")
-        self._more.grow(room)
+        _reserve(self._more, room)
         wanted = math.ceil((self._size + count) / _LOAD)
         if wanted > self._buckets:
-            self._heads.grow(wanted * self.columns)
+            _reserve(self._heads, wanted * self.columns)
             buckets.split(self._heads.array, self._more.array, self.columns, self._buckets, wanted)
             self._buckets = wanted
 
@@ -185,6 +185,18 @@ class BandIndex:
         self._room = probing.make_room(self.columns, self.most_equal)
         self._found = np.empty(2 * len(self._room.items), dtype=np.uint32)
         self._masks = np.empty_like(self._found)
+
+
+def _reserve(pages: Growing[np.uint32], rows: int) -> None:
+    """Make room for so many rows, and where it is to be had for twice as many.
+
+    Pages never touched take no memory, and to move those in use breaks large ones up.
+    """
+    if rows > len(pages.array):
+        try:
+            pages.grow(2 * rows)
+        except (OSError, MemoryError):
+            pages.grow(rows)
 
 
 def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:

@@ -147,10 +147,13 @@ class Source:
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the texts of some documents by key; those that are gone are left out."""
+        return {d.key: d.content for d in self.documents(keys) if isinstance(d.content, str)}
+
+    def documents(self, keys: Sequence[bytes]) -> list[Document]:
+        """Return some documents by key, decided or not; those that are gone are left out."""
         ids = [bson_raw.id_value(key) for key in keys]
         raws = (bytes(found.raw) for found in self._collection.find({"_id": {"$in": ids}}))
-        found = (self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws)
-        return {d.key: d.content for d in found if isinstance(d.content, str)}
+        return [self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws]
 
     def _undecided(self) -> Iterator[list[Row]]:
         if all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided):

@@ -91,6 +91,19 @@ class Target:
         return self._name
 
     @property
+    def source(self) -> Documents:
+        """The collection that the target is made from."""
+        return self._client[self._source.database][self._source.collection]
+
+    def run(self, number: int) -> dict[str, Any] | None:
+        """Return what is recorded of a run; None where nothing is."""
+        return self._runs.find_one({"_id": number})
+
+    def last_run(self) -> dict[str, Any] | None:
+        """Return what is recorded of the last run; None where nothing is."""
+        return self._runs.find_one({}, sort=[("_id", -1)])
+
+    @property
     def stamp(self) -> dict[str, Any]:
         """The settings that decide."""
         return self._stamp

@@ -13,6 +13,9 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.run import Report, Status
 
 
+_SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
+
+
 def show(report: Report, console: Console) -> None:
     """Print the counts, rates and times of a run."""
     about, checkpoint = report.about, report.checkpoint
@@ -79,12 +82,13 @@ def _candidates(counts: Counts) -> str:
 
 def _clusters(report: Report) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("duplicates", justify="right")
-    table.add_column("of _id", overflow="fold")
+    table.add_column("duplicates", justify="right", no_wrap=True)
+    table.add_column("of _id", overflow="fold", min_width=12)
     table.add_column("which begins", no_wrap=True, overflow="ellipsis")
     for cluster in report.clusters:
-        sample = "".join(c if c.isprintable() else " " for c in cluster.sample)
-        table.add_row(f"{cluster.duplicates:,}", str(cluster.id), Text(sample))
+        sample = Text("".join(c if c.isprintable() else " " for c in cluster.sample))
+        sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
+        table.add_row(f"{cluster.duplicates:,}", str(cluster.id), sample)
     return table
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from dedup_job.decision.guards import Guard, Guards, PolarityWords, unlike
 from dedup_job.decision.numbers import numbers
 from dedup_job.errors import ConfigurationError
+from tests.strings import NASTY
 
 CHOICES = "\nA．水\nB．火\nC．木3根\nD．金5克"
 OTHER_ORDER = "\nA．金5克\nB．木3根\nC．水\nD．火"
@@ -256,6 +259,25 @@ def test_guards_are_symmetric_and_let_a_text_be_itself(words, text, other):
     guards = Guards(tuple(Guard), words)
     assert guards.refuses(text, text) is None
     assert guards.refuses(text, other) == guards.refuses(other, text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "1,000", "1,", "一", "万", "三千", "-", "不", "n't", "a'", "(", "是\n"]
+)
+def test_long_texts_take_linear_time(words, piece):
+    """Half a million characters; anything quadratic would take minutes."""
+    guards, text = Guards(tuple(Guard), words), piece * (500_000 // len(piece))
+    guards.refuses("水", "火")
+    begun = time.process_time()
+    guards.refuses("水" + text + "火", "土" + text + "木")
+    assert time.process_time() - begun < 5
+
+
+def test_nasty_strings_do_no_harm(words):
+    guards = Guards(tuple(Guard), words)
+    for text, other in pairwise(NASTY):
+        assert guards.refuses(text, other) == guards.refuses(other, text)
+        assert guards.refuses(text, text) is None
 
 
 SOME_WORDS = st.lists(st.sampled_from(["大", "小", "水", "big", "small", "un"]), max_size=5)

@@ -13,6 +13,7 @@ from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import buckets, snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
 from dedup_job.index.in_turn import InTurn
+from dedup_job.index.memory import Growing
 from tests.reference_sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1
@@ -242,6 +243,24 @@ def test_too_many_documents_are_refused(monkeypatch):
     with pytest.raises(OverflowError):
         index.extend(array([[1]] * 3, 1))
     assert len(index) == 1
+
+
+@pytest.mark.usefixtures("growing")
+def test_it_grows_where_memory_can_be_had_for_no_more_than_it_needs(monkeypatch):
+    grow, refused = Growing.grow, []
+
+    def hesitant(self, rows):
+        if len(refused) % 2 == 0:
+            refused.append(rows)
+            raise OSError("no memory")
+        refused.append(None)
+        grow(self, rows)
+
+    monkeypatch.setattr(Growing, "grow", hesitant)
+    keys = random_keys(np.random.default_rng(1), 4000)
+    index, naive = both(keys)
+    assert len(refused) > 2
+    assert_naive(index, naive, keys[::40])
 
 
 def test_keys_of_any_memory_layout_are_taken():

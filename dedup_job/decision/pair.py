@@ -1,0 +1,107 @@
+"""One pair of texts under the glass: all that is asked of it, one by one, for a person to see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dedup_job.decision.check import Check
+from dedup_job.decision.guards import Guard, Guards, PolarityWords
+from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.similarity import Measure, similarities
+from dedup_job.documents import Channel, Fingerprints
+from dedup_job.fingerprint import pack
+from dedup_job.fingerprint.folding import fold_texts
+from dedup_job.fingerprint.sketch import equal_bits
+from dedup_job.index import IndexSettings
+
+_ROW = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """A text and an earlier one.
+
+    distance: in bits; None where either is short, which has no simhash. raw, folded: similarity of
+    the texts as they are and of their folded forms; similarity: the one that counts; required: the
+    least. agreement, least_agreement: equal bits of the sketches, and how many a candidate has at
+    least; None without sketches. channels: those that find the pair. guards: whether each refuses.
+    refused_by: the first thing that keeps the pair apart (channels, sketch, similarity or a
+    guard); None where the pair are duplicates.
+    """
+
+    equal: bool
+    distance: int | None
+    raw: float
+    folded: float
+    similarity: float
+    required: float
+    agreement: int | None
+    least_agreement: int | None
+    channels: tuple[Channel, ...]
+    guards: Mapping[Guard, bool]
+    refused_by: str | None
+
+
+class PairViewer:
+    """Looks at pairs with the settings of a run."""
+
+    def __init__(self, decision: DecisionSettings, index: IndexSettings) -> None:
+        words = PolarityWords.load(decision.polarity_words)
+        self._check = Check(decision)
+        self._measure = Measure(
+            (Comparing.JACCARD if decision.compare is Comparing.NONE else decision.compare).value
+        )
+        self._by_simhash = Channel.SIMHASH in index.channels
+        self._distance = index.distance
+        self._chosen = decision.guards
+        self._guards = {guard: Guards((guard,), words) for guard in Guard}
+
+    def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
+        """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
+        left, right = pack([text]), pack([other])
+        raw = similarities(self._measure, left, _ROW, right, _ROW)
+        folded = similarities(self._measure, fold_texts(left), _ROW, fold_texts(right), _ROW)
+        verdict = self._check.compare([text], _ROW, [other], _ROW)
+        distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
+        has_distance = not fingerprints.short.any()
+        agreement = least = None
+        if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
+            bits = fingerprints.sketches.bits
+            agreement = int(equal_bits(bits[:1], bits[1:2])[0])
+            least = int(self._check.least_agreement([text])[0])
+        channels = self._channels(fingerprints, distance if has_distance else None)
+        refusals = {guard: bool(own.refuses(text, other)) for guard, own in self._guards.items()}
+        refused_by = None
+        if not channels:
+            refused_by = "channels"
+        elif agreement is not None and least is not None and agreement < least:
+            refused_by = "sketch"
+        elif not verdict.agree[0]:
+            refused_by = "similarity"
+        else:
+            refused_by = next((str(guard) for guard in self._chosen if refusals[guard]), None)
+        return PairView(
+            equal=text == other,
+            distance=distance if has_distance else None,
+            raw=float(raw[0]),
+            folded=float(folded[0]),
+            similarity=float(verdict.similarities[0]),
+            required=self._check.required(text, other),
+            agreement=agreement,
+            least_agreement=least,
+            channels=(Channel.TEXT, *channels) if text == other else channels,
+            guards=refusals,
+            refused_by=None if text == other else refused_by,
+        )
+
+    def _channels(self, fingerprints: Fingerprints, distance: int | None) -> tuple[Channel, ...]:
+        found = set()
+        if self._by_simhash and distance is not None and distance <= self._distance:
+            found.add(Channel.SIMHASH)
+        if (sketches := fingerprints.sketches) is not None:
+            shared = np.flatnonzero(sketches.keys[0] == sketches.keys[1]).tolist()
+            found |= {sketches.channels[column] for column in shared}
+        return tuple(channel for channel in Channel if channel in found)

@@ -1,0 +1,127 @@
+"""What a target knows of one source document, looked up by an `_id` as a person writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bson
+from bson import ObjectId, json_util
+from bson.errors import BSONError
+
+from dedup_job.documents import Document
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.reading import PageSize, majority
+from dedup_job.mongo.source import Source, SourceSettings
+from dedup_job.mongo.target import Target
+
+_OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
+_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A document of the target: its text, and the run that kept it, 0 where that is not said."""
+
+    text: str | None
+    run: int
+    void: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of an `_id`: its ledger row, the kept document, the source document."""
+
+    key: bytes
+    row: dict[str, Any] | None
+    kept: Kept | None
+    source: Document | None
+
+    @property
+    def decided(self) -> bool:
+        """Tell whether a run decided it."""
+        return self.row is not None or self.kept is not None
+
+
+class Records:
+    """Looks documents up in a target, its ledger and its source."""
+
+    def __init__(self, target: Target, settings: SourceSettings) -> None:
+        self._target = target
+        self._source = Source(target.source, settings, [], PageSize())
+
+    def find(self, written: str) -> list[Record]:
+        """Return what is known under each reading of an `_id`, the decided ones first."""
+        found: dict[bytes, Record] = {}
+        for value in readings(written):
+            for collection in (self._target.ledger, self._target.documents, self._target.source):
+                if (key := _key(collection, value)) is not None and key not in found:
+                    found[key] = self.of(key)
+        return sorted(found.values(), key=lambda record: not record.decided)
+
+    def of(self, key: bytes) -> Record:
+        """Return what is known of one `_id`."""
+        row = _one(self._target.ledger, bson_raw.id_value(key))
+        source = next(iter(self._source.documents([key])), None)
+        return Record(key, None if row is None else bson.decode(row), self.kept(key), source)
+
+    def kept(self, key: bytes) -> Kept | None:
+        """Return the document of the target, None where there is none."""
+        raw = _one(self._target.documents, bson_raw.id_value(key))
+        if raw is None:
+            return None
+        own = bson.decode(raw).get("dedup")
+        own = own if isinstance(own, dict) else {}
+        run, void = own.get("run"), own.get("void")
+        return Kept(
+            self._target.texts([bson_raw.id_element(raw)]).get(bson_raw.id_element(raw)),
+            run if isinstance(run, int) else 0,
+            tuple(void) if isinstance(void, list) else (),
+        )
+
+    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
+        """Return key and document of the kept one that a duplicate's ledger row names."""
+        key = bson_raw.fields({"_id": row["of"]})
+        key = _key(self._target.documents, row["of"]) or key
+        return key, self.kept(key)
+
+
+def readings(written: str) -> Iterator[Any]:
+    """Yield the ids that a person may mean, the likeliest first, each once.
+
+    24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
+    others; then the string as it stands. The forms in which ids are shown are understood, too.
+    """
+    values: list[Any] = []
+    if match := _OBJECT_ID.fullmatch(written):
+        values.append(ObjectId(match[1]))
+    try:
+        values.append(json_util.loads(written))
+    except (json.JSONDecodeError, ValueError, TypeError, KeyError, BSONError):
+        pass  # it is no extended JSON
+    if match := _QUOTED.fullmatch(written):
+        values.append(match[1])
+    values.append(written)
+    seen = set()
+    for value in values:
+        try:
+            key = bson_raw.fields({"_id": value})
+        except (BSONError, ValueError, TypeError, OverflowError):
+            continue  # no server holds such an id
+        if key not in seen:
+            seen.add(key)
+            yield value
+
+
+def _one(collection: Documents, value: Any) -> bytes | None:
+    found = majority(collection).find_one({"_id": {"$eq": value}})
+    return None if found is None else bytes(found.raw)
+
+
+def _key(collection: Documents, value: Any) -> bytes | None:
+    found = majority(collection).find_one({"_id": {"$eq": value}}, {"_id": 1})
+    return None if found is None else bson_raw.id_element(bytes(found.raw))
