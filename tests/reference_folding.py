@@ -40,10 +40,10 @@ NUMBERING = re.compile(
     rf"|(?:question|problem|exercise|q)\s*{NUMBER}(?:\.[0-9]{{1,3}}(?![0-9]))?"
     rf"(?:{DELIMITER}|(?=\n)|\Z)"
 )
-FORMULA = re.compile(rf"\s*[-+*/=^<>×÷%,、~≤≥≠±{CIRCLED}]")
+FORMULA = re.compile(rf"\s*(?!--)[-+*/=^<>×÷%,、~≤≥≠±{CIRCLED}]")
 POINTS = re.compile(rf"[0-9{NUMERALS}]\s*分\s*\Z")
 YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
-WITH_YEAR = (*PLACES, "届", "学年", "·", "•", "・")
+WITH_YEAR = (*PLACES, "届", "学年", "卷", "·", "•", "・")
 TAIL = re.compile(rf"[a-z0-9\s()\[\].{''.join(TAILS)}-]*")
 
 
@@ -198,7 +198,7 @@ def plain_source(plain: str, i: int) -> int | None:
     marked = max((len(word) for word in KINDS if head.startswith(word)), default=0)
     if not colon or not (year or marked) or any(c in head for c in ",;?!。、\n"):
         return None
-    for mark in MARKS if year else ():
+    for mark in (*MARKS, "卷") if year else ():
         at = head.rfind(mark)
         marked = max(marked, at + len(mark)) if at >= 0 else marked
     if not marked or not TAIL.fullmatch(head, marked):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import config, demo, idf, index, query, run, texts
+from dedup_job.cli import calibrate, config, demo, explain, idf, index, query, run, texts
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -32,6 +32,8 @@ app.command("fingerprint")(texts.fingerprint)
 app.command("idf")(idf.idf)
 app.command("compare")(texts.compare)
 app.command("query")(query.query)
+app.command("explain")(explain.explain)
+app.command("calibrate")(calibrate.calibrate)
 app.add_typer(index.app, name="index")
 app.add_typer(config.app, name="config")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
@@ -23,6 +25,14 @@ _ENDS = (
     ", ",
     ". ",
 )  # of clauses; no number, no word reaches over them
+_WIDTHS = {
+    **{point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)},
+    **dict(zip(map(ord, "\u3000−∶’‘"), " -:''", strict=True)),
+}
+_GAPS = re.compile(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
+_LEAST_SLIP = 4  # characters
+_HAN = r"[^（）()【】]*[\u4e00-\u9fff]{2}[^（）()【】]*"
+_NOTE = re.compile(rf"\s*(?:（{_HAN}）|\({_HAN}\)|【{_HAN}】)\s*$")
 
 
 class Guard(StrEnum):
@@ -48,7 +58,8 @@ class Guards:
         """Return the first guard that refuses the pair, None where none does; symmetric."""
         if not self._chosen:
             return None
-        parts, others = parts_of(text), parts_of(other)
+        text, other = text.translate(_WIDTHS), other.translate(_WIDTHS)
+        parts, others = _parts(text), _parts(other)
         for guard in self._chosen:
             match guard:
                 case Guard.NUMBERS:
@@ -87,6 +98,13 @@ def _numbers_differ(parts: Parts, others: Parts) -> bool:
     return sorted(map(numbers, parts.options)) != sorted(map(numbers, others.options))
 
 
+def _parts(text: str) -> Parts:
+    """Return the parts of a text, without the white space between Han characters."""
+    parts = parts_of(text)
+    options = tuple(_GAPS.sub("", option) for option in parts.options)
+    return Parts(parts.prefix, _GAPS.sub("", parts.stem), options)
+
+
 def unlike(text: str, other: str) -> tuple[str, str]:
     """Return the texts without the clauses that both begin with, and those that both end with.
 
@@ -105,7 +123,7 @@ def unlike(text: str, other: str) -> tuple[str, str]:
 
 
 def _joined(parts: Parts) -> str:
-    return "\n".join([parts.stem, *sorted(parts.options)])
+    return "\n".join([parts.stem, *sorted(parts.options, key=fold_text)])
 
 
 def _options_differ(parts: Parts, others: Parts, text: str, other: str) -> bool:
@@ -113,9 +131,31 @@ def _options_differ(parts: Parts, others: Parts, text: str, other: str) -> bool:
         return False
     if sorted(parts.options) == sorted(others.options):
         return False
-    return _folded_options(text) != _folded_options(other)
+    text, other = _without_note(text, other), _without_note(other, text)
+    left, right = Counter(_folded_options(text)), Counter(_folded_options(other))
+    mine, theirs = list((left - right).elements()), list((right - left).elements())
+    if len(mine) == len(theirs) == 1:
+        return not _is_slip(*sorted((mine[0], theirs[0]), key=len))
+    return bool(mine or theirs)
 
 
 def _folded_options(text: str) -> list[str]:
-    """Return the folded answer choices, sorted."""
+    """Return the folded answer choices."""
     return fold_text(text).split(SEPARATOR)[1:]
+
+
+def _without_note(text: str, other: str) -> str:
+    """Return the text without a remark in brackets at its end, where the other has none."""
+    note = _NOTE.search(text)
+    return text if note is None or _NOTE.search(other) else text[: note.start()]
+
+
+def _is_slip(shorter: str, longer: str) -> bool:
+    """Tell whether a choice lacks one character of the other, and is not too short for that.
+
+    Another character in place of one could be another substance, person or sign.
+    """
+    if len(longer) != len(shorter) + 1 or len(shorter) < _LEAST_SLIP:
+        return False
+    same = next((i for i, c in enumerate(shorter) if c != longer[i]), len(shorter))
+    return shorter[same:] == longer[same + 1 :]

@@ -92,7 +92,7 @@ class PairViewer:
             required=self._check.required(text, other),
             agreement=agreement,
             least_agreement=least,
-            channels=(Channel.TEXT, *channels) if text == other else channels,
+            channels=(Channel.TEXT,) if text == other else channels,
             guards=refusals,
             refused_by=None if text == other else refused_by,
         )

@@ -27,7 +27,7 @@ OPENING = tuple(map(ord, "([【〔"))
 NEWLINE = ord("\n")
 
 _OPERATORS = tuple(map(ord, "+-*/=^<>×÷%,、~≤≥≠±"))
-_ROUND, _ROUND_END, _DOT, _COMMA, _COLON, _LITTLE, _TASK = map(ord, "().、:小题")
+_MINUS, _ROUND, _ROUND_END, _DOT, _COMMA, _COLON, _LITTLE, _TASK = map(ord, "-().、:小题")
 
 
 @inlined
@@ -101,7 +101,10 @@ def _is_circled(point: int) -> bool:
 
 @native
 def numbering_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
-    """Look for 3. 三、 ① (3) 第3题 例3 Q3. that is not the beginning of a formula or a list."""
+    """Look for 3. 三、 ① (3) 第3题 例3 Q3. that is not the beginning of a formula or a list.
+
+    Two dashes are no operator: they begin what someone says.
+    """
     if i >= stop:
         return i
     if _is_circled(point_at(cells, i)):
@@ -121,7 +124,8 @@ def numbering_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) 
     after = skip_blanks(cells, end, stop)
     if after < stop and end > i:
         point = point_at(cells, after)
-        if point in _OPERATORS or _is_circled(point):
+        dash = point == _MINUS and after + 1 < stop and point_at(cells, after + 1) == _MINUS
+        if (point in _OPERATORS and not dash) or _is_circled(point):
             return i
     return end
 

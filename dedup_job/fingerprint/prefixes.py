@@ -41,7 +41,7 @@ LONGEST_SOURCE = 40  # characters
 _SENTENCE_ENDS = tuple(map(ord, ",;?!。、\n"))
 _IN_TAIL = tuple(map(ord, "()[]-."))
 _CLOSING = tuple(map(ord, ")]】〕"))  # those of OPENING, in its order
-_COLON, _POINTS, _ONE, _TWO, _NINE, _ZERO = map(ord, ":分1290")
+_COLON, _POINTS, _PAPER, _ONE, _TWO, _NINE, _ZERO = map(ord, ":分卷1290")
 
 
 @native
@@ -151,6 +151,8 @@ def _plain_source(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) 
             return i
         if year:
             end = word_end(cells, k, last, tables, MARKS)
+            if point_at(cells, k) == _PAPER:
+                end = max(end, k + 1)
             marked = max(marked, end) if end > k else marked
         k += 1
     if k == last or marked == i:

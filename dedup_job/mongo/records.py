@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import bson
 from bson import ObjectId, json_util
+from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 
 from dedup_job.documents import Document
@@ -20,6 +21,9 @@ from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
+_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
+    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
+)
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 
 
@@ -65,20 +69,22 @@ class Records:
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
-        row = _one(self._target.ledger, bson_raw.id_value(key))
+        raw = _one(self._target.ledger, bson_raw.id_value(key))
+        row = None if raw is None else bson.decode(raw, _LENIENT)
         source = next(iter(self._source.documents([key])), None)
-        return Record(key, None if row is None else bson.decode(row), self.kept(key), source)
+        return Record(key, row, self.kept(key), source)
 
     def kept(self, key: bytes) -> Kept | None:
         """Return the document of the target, None where there is none."""
         raw = _one(self._target.documents, bson_raw.id_value(key))
         if raw is None:
             return None
-        own = bson.decode(raw).get("dedup")
+        own = bson.decode(raw, _LENIENT).get("dedup")
         own = own if isinstance(own, dict) else {}
         run, void = own.get("run"), own.get("void")
+        stored = bson_raw.id_element(raw)
         return Kept(
-            self._target.texts([bson_raw.id_element(raw)]).get(bson_raw.id_element(raw)),
+            self._target.texts([stored]).get(stored),
             run if isinstance(run, int) else 0,
             tuple(void) if isinstance(void, list) else (),
         )
@@ -86,7 +92,6 @@ class Records:
     def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
         """Return key and document of the kept one that a duplicate's ledger row names."""
         key = bson_raw.fields({"_id": row["of"]})
-        key = _key(self._target.documents, row["of"]) or key
         return key, self.kept(key)
 
 
@@ -99,10 +104,8 @@ def readings(written: str) -> Iterator[Any]:
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
         values.append(ObjectId(match[1]))
-    try:
+    with suppress(ValueError, TypeError, KeyError, BSONError):  # where it is no extended JSON
         values.append(json_util.loads(written))
-    except (json.JSONDecodeError, ValueError, TypeError, KeyError, BSONError):
-        pass  # it is no extended JSON
     if match := _QUOTED.fullmatch(written):
         values.append(match[1])
     values.append(written)

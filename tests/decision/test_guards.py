@@ -355,3 +355,25 @@ def rest(number, least):
     if number == 0:
         return ""
     return ("零" if number < least else "") + chinese(number)
+
+
+CHOICES = "下列说法正确的是（ ）A. 细胞膜加速血糖调节 B. 渗透失水发生在气孔 C. 主动运输"
+
+
+@pytest.mark.parametrize(
+    ("last", "other", "refused"),
+    [
+        ("发生在小肠绒毛", "发生在小绒毛", False),  # a slip
+        ("发生在小肠绒毛", "发生在大肠绒毛", True),  # another organ
+        ("发生在小肠绒毛", "生在小绒毛", True),
+        ("发生在小肠绒毛", "发生在小肠绒毛（来源：网络整理）", False),
+        ("发生在小肠绒毛", "发生在小肠绒毛【期末复习用】", False),
+        ("加入乙醇（过量）", "加入乙醇（少量）", True),
+        ("区间 (0, 1)", "区间", True),
+    ],
+)
+def test_a_slip_or_a_remark_in_one_choice_is_no_other_choice(last, other, refused):
+    guards = Guards((Guard.OPTIONS,), PolarityWords.load(None))
+    one, two = (f"{CHOICES} D. {choice}" for choice in (last, other))
+    expected = Guard.OPTIONS if refused else None
+    assert guards.refuses(one, two) is guards.refuses(two, one) is expected

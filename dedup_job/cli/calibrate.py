@@ -1,0 +1,357 @@
+"""`dedup calibrate`: which distance and which similarity suit a collection."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Query,
+    Source,
+    Uri,
+    UriFile,
+    check_range,
+    source_flags,
+)
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from dedup_job.cli.samples import Compared
+    from dedup_job.decision.calibration import Band, Share
+    from dedup_job.settings import Settings
+
+_MOST_READ, _MOST_EXAMPLES = 100_000, 50
+_JUDGED = 10  # pairs of a band
+_WIDTH = 160  # of what is not a terminal
+
+
+def calibrate(
+    source: Source,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Read the first N documents, 2 to 100,000.")
+    ] = 20_000,
+    examples: Annotated[
+        int, typer.Option(metavar="N", help="Show N pairs of each band, 0 to 50.")
+    ] = 2,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge",
+            help="Ask for some pairs whether they are duplicates, and propose by the answers.",
+        ),
+    ] = False,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    query: Query = None,
+    config: Config = None,
+) -> None:
+    """Show which pairs of texts are near in a collection; propose distance and similarity for it.
+
+    Two tables: how many pairs at each distance are similar (the precision of the fingerprint, with
+    its 95 % interval), and how many pairs there are of each similarity, each with the share that
+    every guard would refuse and with examples. The first documents in _id order are read: of a
+    random sample of a large collection hardly any two are a pair. --query chooses another part.
+    Nothing is written.
+    """
+    from rich.console import Console
+
+    from dedup_job.cli.samples import compare
+    from dedup_job.settings import load
+
+    settings = load(source_flags(uri, uri_file, db, field, query), config).settings
+    check_range("--limit", limit, 2, _MOST_READ)
+    check_range("--examples", examples, 0, _MOST_EXAMPLES)
+    if judge and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--judge asks questions: it needs a terminal.")
+    with ending_at_once("ended; nothing was written."):
+        found = compare(settings, source, limit)
+        console = Console(highlight=False, markup=False, emoji=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
+        _tell_sample(found, settings, console)
+        if not len(found.pairs):
+            return
+        _tell_distances(found, settings, console, examples)
+        _tell_similarities(found, settings, console, examples)
+        judged = _judged(found, console, _ask) if judge else {}
+        _propose(found, settings, judged, console)
+
+
+def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
+    sample, pairs = found.sample, found.pairs
+    equal = sample.with_text - len(sample.texts)
+    lines = [
+        f"{sample.documents:,} documents read, {sample.with_text:,} of them with a text; "
+        f"{equal:,} texts are equal to an earlier one, which a run always finds. "
+        f"{len(sample.texts):,} are left to compare."
+    ]
+    if sample.full:
+        lines.append("Reading ended there, since these texts fill the memory meant for them.")
+    if len(pairs):
+        lines.append(
+            f"{len(pairs):,} pairs are within 7 bits or share a band of minhash; a run would "
+            f"compare {int(pairs.compared.sum()):,} of them, the sketches of the others are too "
+            f"unlike. {int(pairs.similar.sum()):,} are similar: {_measure(settings)} "
+            f"{settings.decision.similarity:g} or more, a little less for short texts."
+        )
+    else:
+        lines.append(
+            "No two of them are near: there is nothing to calibrate, and any setting finds the "
+            "same. Read more with --limit, or another part with --query."
+        )
+    if pairs.cut:
+        lines.append(f"Of {pairs.cut:,} texts with more than 200 pairs each, 200 were drawn.")
+    console.print("\n".join(lines), soft_wrap=True)
+
+
+def _measure(settings: Settings) -> str:
+    compare = settings.decision.compare
+    return "jaccard" if compare == "none" else str(compare)
+
+
+def _tell_distances(found: Compared, settings: Settings, console: Console, examples: int) -> None:
+    from dedup_job.cli.differences import legend
+    from dedup_job.decision.calibration import WIDEST, candidates_per_similar, recall
+
+    table = _table("distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost")
+    for guard in ("numbers", "polarity", "options"):
+        table.add_column(guard, justify="right")
+    for distance, band in enumerate(found.bands.by_distance):
+        upto, cost = "", ""
+        if distance <= WIDEST:
+            share = recall(found.pairs, distance, with_minhash=False)
+            upto = _percent(share)
+            each = candidates_per_similar(found.pairs, distance)
+            cost = "-" if math.isnan(each) else f"{each:,.1f}"
+        table.add_row(
+            band.name,
+            f"{band.similar.whole:,}",
+            f"{band.similar.part:,}",
+            _percent(band.similar),
+            _interval(band.similar),
+            upto,
+            cost,
+            *(_percent(share) for share in band.refused.values()),
+        )
+    console.print(f"\nBy distance (index.distance is {settings.index.distance})\n")
+    console.print(table)
+    console.print(
+        "\nprecision: share of the pairs that are similar; found up to here: share of all similar "
+        "pairs above that simhash alone finds with this distance; cost: pairs within it for each "
+        "similar one; numbers, polarity, options: share of the similar pairs that the guard "
+        f"refuses. Of the differences, {legend(console)}.",
+        soft_wrap=True,
+    )
+    _tell_examples(found, found.bands.by_distance, console, examples)
+
+
+def _tell_similarities(
+    found: Compared, settings: Settings, console: Console, examples: int
+) -> None:
+    from dedup_job.cli.differences import legend
+
+    bits = settings.index.distance
+    table = _table("similarity", "pairs", f"within {bits} bits", "by minhash")
+    for guard in ("numbers", "polarity", "options"):
+        table.add_column(guard, justify="right")
+    pairs = found.pairs
+    for band in found.bands.by_similarity:
+        near = int((pairs.distances[band.places] <= bits).sum())
+        by_minhash = int(pairs.by_minhash[band.places].sum())
+        table.add_row(
+            band.name,
+            f"{len(band.places):,}",
+            f"{near:,}",
+            f"{by_minhash:,}",
+            *(_percent(share) for share in band.refused.values()),
+        )
+    console.print("\nBy similarity\n")
+    console.print(table)
+    console.print(
+        "\n1: the same but for white space, width, numbering and the like; numbers, polarity, "
+        "options: share of the pairs that the guard refuses, be it on or off. Of pairs below 0.6 "
+        f"only a part is found. Of the differences, {legend(console)}.",
+        soft_wrap=True,
+    )
+    _tell_examples(found, found.bands.by_similarity, console, examples)
+
+
+def _tell_examples(found: Compared, bands: Sequence[Band], console: Console, examples: int) -> None:
+    from rich.padding import Padding
+
+    from dedup_job.cli.differences import differences, on_one_line, visible
+    from dedup_job.decision.calibration import WIDEST
+
+    sample, pairs = found.sample, found.pairs
+    for band in bands:
+        for place in band.places[:examples].tolist():
+            earlier, later = int(pairs.others[place]), int(pairs.rows[place])
+            distance = int(pairs.distances[place])
+            head = (
+                f"{band.name}: similarity {pairs.similarities[place]:.2f}, distance "
+                f"{distance if distance <= WIDEST else f'over {WIDEST}'}, "
+                f"_id {sample.ids[earlier]} and {sample.ids[later]}"
+            )
+            console.print(f"\n{visible(head)}", soft_wrap=True)
+            pieces = differences(sample.texts[earlier], sample.texts[later])
+            line = on_one_line(pieces, console, 2 * (console.width - 8))
+            console.print(Padding(line, (0, 0, 0, 4)))
+
+
+def _judged(found: Compared, console: Console, ask: Callable[[str], str]) -> dict[float, Share]:
+    """Ask about some pairs of each band, in random order; return the answers by lower edge."""
+    from dedup_job.cli.differences import differences, side_by_side
+    from dedup_job.decision.calibration import EDGES, Share
+
+    bands = [band for band in found.bands.by_similarity if band.least >= EDGES[1]]
+    asked = [(band.least, place) for band in bands for place in band.places[:_JUDGED].tolist()]
+    random.Random(0).shuffle(asked)  # who judges should not know the similarity
+    answers: dict[float, list[bool]] = {}
+    for number, (least, place) in enumerate(asked, 1):
+        texts = [
+            found.sample.texts[int(side[place])] for side in (found.pairs.others, found.pairs.rows)
+        ]
+        console.print()
+        console.print(side_by_side(differences(*texts), console, ("one", "other")))
+        answer = ask(f"{number} of {len(asked)}: are they duplicates? [y]es [n]o [s]kip [q]uit")
+        if answer == "q":
+            break
+        if answer in "yn":
+            answers.setdefault(least, []).append(answer == "y")
+    return {least: Share(sum(given), len(given)) for least, given in answers.items()}
+
+
+def _ask(question: str) -> str:
+    while True:
+        try:
+            answer = typer.prompt(question, default="", show_default=False).strip().lower()[:1]
+        except typer.Abort:
+            return "q"
+        if answer and answer in "ynsq":
+            return str(answer)
+
+
+def _propose(
+    found: Compared, settings: Settings, judged: dict[float, Share], console: Console
+) -> None:
+    from dedup_job.decision import calibration as c
+
+    pairs, bands = found.pairs, found.bands
+    console.print("\nProposal\n")
+    lines: list[str] = []
+    compares = settings.decision.compare != "none"
+    precise = c.precise_distance(bands.by_distance)
+    if compares:
+        distance = c.sufficient_distance(pairs, settings.index.distance)
+        lines.append(
+            f"distance {distance}: with minhash beside it, "
+            f"{_percent(c.recall(pairs, distance, with_minhash=True))} of the similar pairs are "
+            f"found, {_percent(c.recall(pairs, 0, with_minhash=True))} with 0 and "
+            f"{_percent(c.recall(pairs, c.WIDEST, with_minhash=True))} with 7. It decides little: "
+            "the texts of every candidate are compared, so a large distance costs time and a small "
+            "one is made good by minhash."
+        )
+    else:
+        distance = 0 if precise is None else precise
+        lines.append(
+            f"distance {distance}: the settings compare no texts (decision.compare = none), so the "
+            "distance alone decides. "
+            + (
+                "At no distance are pairs mostly similar: compare the texts."
+                if precise is None
+                else "It is the largest up to which pairs are mostly similar (lower end of the "
+                "interval above 50 %)."
+            )
+        )
+    similarity, why = _similarity(found, settings, judged)
+    lines.append(f"similarity {similarity:g}: {why}")
+    console.print("\n".join(f"- {line}" for line in lines), soft_wrap=True)
+    if judged:
+        console.print()
+        console.print(_judged_table(judged))
+    compare = _measure(settings)
+    console.print(
+        f'\n[index]\ndistance = {distance}\n\n[decision]\ncompare = "{compare}"\n'
+        f"similarity = {similarity:g}"
+        if compares
+        else f'\n[index]\ndistance = {distance}\n\n[decision]\ncompare = "none"'
+    )
+
+
+def _similarity(
+    found: Compared, settings: Settings, judged: dict[float, Share]
+) -> tuple[float, str]:
+    from dedup_job.decision.calibration import threshold_by_guards, threshold_by_person
+
+    current = settings.decision.similarity
+    if judged:
+        proposed = threshold_by_person(judged)
+        if proposed is not None:
+            return proposed, (
+                "by your answers, down to it nine in ten pairs of each band are duplicates, and "
+                "more than half with 95 % certainty."
+            )
+        return current, (
+            "as it is. Your answers are too few, or too many pairs even of the highest band are "
+            "no duplicates: look at the guards."
+        )
+    proposed = threshold_by_guards(found.bands.by_similarity)
+    advice = (
+        " The guards see numbers and opposites only; whether pairs say the same a person has to "
+        "judge: look at the examples, or run it with --judge."
+    )
+    if proposed is None:
+        return current, (
+            "as it is. In no band with ten pairs or more do the guards numbers and polarity refuse "
+            "a tenth or less: similar texts often differ in what matters here. Turn the guards on "
+            "(decision.guards)." + advice
+        )
+    return proposed, (
+        "down to it the guards numbers and polarity refuse a tenth of the pairs of each band or "
+        "less." + advice
+    )
+
+
+def _judged_table(judged: dict[float, Share]) -> Table:
+    table = _table("similarity from", "judged", "duplicates", "precision", "95 %")
+    for least, share in sorted(judged.items()):
+        table.add_row(
+            f"{least:g}", f"{share.whole}", f"{share.part}", _percent(share), _interval(share)
+        )
+    return table
+
+
+def _table(first: str, *names: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _percent(share: Share) -> str:
+    return f"{share.rate:.1%}" if share.whole else "-"
+
+
+def _interval(share: Share) -> str:
+    if not share.whole:
+        return "-"
+    low, high = share.interval
+    return f"{low:.1%} to {high:.1%}"

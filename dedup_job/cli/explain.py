@@ -1,0 +1,351 @@
+"""`dedup explain`: why a document was kept or dropped, with both texts beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Target,
+    Uri,
+    UriFile,
+    check_range,
+    source_flags,
+)
+from dedup_job.cli.signals import ending_at_once
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dedup_job.cli.explanations import Explained, Near, Side
+    from dedup_job.decision.pair import PairView
+    from dedup_job.settings import Settings
+
+_MOST_SHOWN = 64
+_WIDTH = 160  # of what is not a terminal
+_WORDS = 40  # keywords shown of a kind
+_TEXT = 600  # characters at the beginning of a text that stands alone
+
+
+def explain(
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="The _id: 24 hex digits, a number, a string, or extended JSON such as "
+            '\'{"$oid": "..."}\' or \'"17"\' for a string of digits. One that begins with - goes '
+            "to the end, behind --.",
+            show_default=False,
+        ),
+    ],
+    target: Target,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Of a kept document show the nearest N candidates.")
+    ] = 5,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    config: Config = None,
+) -> None:
+    """Show what was decided about a document, and why.
+
+    Of a duplicate: its text and the kept one beside each other with the differences marked,
+    keywords, distance, similarity, guards, channels. Of a kept document: its nearest candidates and
+    what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
+    those of the target's last run, unless --config or --field gives others. Nothing is written.
+    """
+    from rich.console import Console
+
+    from dedup_job.cli.explanations import explained
+    from dedup_job.settings import load
+
+    settings = load(source_flags(uri, uri_file, db, field), config).settings
+    check_range("--limit", limit, 1, _MOST_SHOWN)
+    given = config is not None or field is not None
+    with ending_at_once("ended; nothing was written."):
+        found = explained(settings, target, id_, given=given)
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
+    _show(found, console, limit)
+
+
+def _show(found: Explained, console: Console, limit: int) -> None:
+    _print_rows(console, _head(found))
+    if found.right is not None:
+        _show_pair(found, found.left, found.right, console)
+    elif found.row is not None:
+        _show_text(found.left, console)
+    else:
+        _show_kept(found, console, limit)
+    console.print()
+    console.print(f"settings{_settings_of(found)}:", soft_wrap=True)
+    _print_rows(console, _settings(found.settings), indent=2)
+
+
+def _print_rows(console: Console, rows: Iterator[tuple[str, str]], indent: int = 0) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(" " * indent + name, value)
+    console.print(table)
+
+
+def _head(found: Explained) -> Iterator[tuple[str, str]]:
+    from dedup_job.cli.differences import visible
+
+    yield "_id", visible(found.id)
+    if found.also:
+        yield "also decided", f"{', '.join(found.also)}; write the one you mean as extended JSON"
+    row = found.row
+    if row is None:
+        yield "decision", "kept"
+    else:
+        yield "decision", f"{row.get('decision')}: {row.get('reason')}"
+        if row.get("detail"):
+            yield "detail", visible(str(row["detail"]))
+    if row is not None and row.get("decision") == "duplicate":
+        yield "of", visible(repr(row.get("of")))
+    yield "run", _run(found)
+    void = (row or {}).get("void") or (found.kept.void if found.kept else ())
+    if void:
+        yield (
+            "void",
+            f"candidates that were gone from the target then: {', '.join(map(repr, void))}",
+        )
+    yield "target", f"{found.target}, made from {found.source}"
+
+
+def _run(found: Explained) -> str:
+    number = (found.row or {}).get("run") or (found.kept.run if found.kept else 0)
+    if not number:
+        return "not recorded in this form of the target"
+    if found.run is None or "started" not in found.run:
+        return f"{number}"
+    return f"{number}, begun {found.run['started']:%Y-%m-%d %H:%M} UTC"
+
+
+def _show_text(side: Side, console: Console) -> None:
+    from dedup_job.cli.differences import visible
+
+    console.print()
+    if side.text is None:
+        console.print(side.why_not, soft_wrap=True)
+        return
+    more = f" … {len(side.text) - _TEXT:,} characters more" if len(side.text) > _TEXT else ""
+    console.print(f"text of {side.id}: {visible(side.text[:_TEXT])}{more}", soft_wrap=True)
+
+
+def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> None:
+    from dedup_job.cli.differences import differences, side_by_side
+
+    if left.text is None or right.text is None or found.view is None:
+        for side in (left, right):
+            if side.text is None:
+                console.print(f"\n{side.id}: {side.why_not}", soft_wrap=True)
+            else:
+                _show_text(side, console)
+        return
+    names = (f"{left.id}, the source's text, cleaned", f"{right.id}, kept")
+    if left.text == right.text:
+        _show_text(right, console)
+        console.print("The source's text, cleaned, is the same.")
+    else:
+        console.print()
+        console.print(side_by_side(differences(left.text, right.text), console, names))
+    console.print()
+    _print_rows(console, _measures(found, found.view))
+    console.print()
+    _print_rows(console, _keywords(left, right))
+    console.print(f"\n{_verdict(found, found.view)}", soft_wrap=True)
+
+
+def _measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
+    row, decision = found.row or {}, found.settings.decision
+    distance = "none, a short text has no simhash" if view.distance is None else f"{view.distance}"
+    then = row.get("distance")
+    yield (
+        "distance",
+        f"{distance} of 64 bits, candidates up to {found.settings.index.distance}"
+        + (
+            f" (then {then})"
+            if then is not None and then != view.distance and not view.equal
+            else ""
+        ),
+    )
+    if decision.compare == "none":
+        yield (
+            "similarity",
+            f"as they are {view.raw:.3f}, folded {view.folded:.3f}; not compared "
+            "(decision.compare = none)",
+        )
+    else:
+        then = row.get("similarity")
+        changed = then is not None and abs(then - view.similarity) > 1e-9
+        yield (
+            f"similarity ({decision.compare})",
+            f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}, least "
+            f"{view.required:.3f}; as they are {view.raw:.3f}, folded {view.folded:.3f}"
+            + _floor(view),
+        )
+    if view.agreement is not None:
+        yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
+    names, then_by = ", ".join(view.channels) or "none", ", ".join(row.get("found_by") or ())
+    yield "found by", names + (f" (then {then_by})" if then_by and then_by != names else "")
+    for guard, refuses in view.guards.items():
+        use = "on" if guard in decision.guards else "off"
+        verb = "refuses" if refuses and use == "on" else "would refuse" if refuses else "passes"
+        yield f"guard {guard}", f"{verb} ({use})"
+
+
+def _floor(view: PairView) -> str:
+    if view.similarity < view.required <= view.folded:
+        return ", which does not count: as they are the texts are too unlike"
+    return ""
+
+
+def _keywords(left: Side, right: Side) -> Iterator[tuple[str, str]]:
+    mine = dict(left.explanation.features) if left.explanation else {}
+    other = dict(right.explanation.features) if right.explanation else {}
+    yield "keywords of both", _words([word for word in mine if word in other])
+    yield f"only of {left.id}", _words([word for word in mine if word not in other])
+    yield f"only of {right.id}", _words([word for word in other if word not in mine])
+
+
+def _words(words: Sequence[str]) -> str:
+    from dedup_job.cli.differences import visible
+
+    if not words:
+        return "none"
+    more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
+    return f"{len(words):,}: {visible(' / '.join(words[:_WORDS]))}{more}"
+
+
+_APART = {
+    "channels": "no channel finds the pair",
+    "sketch": "their sketches are too unlike for a comparison",
+    "similarity": "they are not similar enough",
+}
+
+
+def _verdict(found: Explained, view: PairView) -> str:
+    if found.row is not None and found.row.get("reason") == "exact" and not view.equal:
+        return (
+            "The texts were equal then and are not now: the source document, the kept one or the "
+            "settings of cleaning changed since."
+        )
+    if view.refused_by is None:
+        return "Looked at now, they are duplicates as then."
+    why = _APART.get(view.refused_by, f"the guard {view.refused_by} refuses")
+    return (
+        f"Looked at now, they are not duplicates: {why}. The source document or the kept one "
+        "changed since the run, or dedup did."
+    )
+
+
+def _show_kept(found: Explained, console: Console, limit: int) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from dedup_job.cli.differences import differences, legend, on_one_line, visible
+
+    _show_text(found.left, console)
+    if found.left.text is None:
+        return
+    explanation = found.left.explanation
+    words = [word for word, _ in explanation.features] if explanation else []
+    _print_rows(console, iter([("keywords", _words(words))]))
+    channels = ", ".join(found.settings.index.channels)
+    console.print()
+    if not found.near:
+        console.print(
+            f"No other of {found.among + 1:,} kept documents is a candidate now ({channels}; "
+            f"distance up to {found.settings.index.distance}). `dedup query TEXT --k 7` looks "
+            "further.",
+            soft_wrap=True,
+        )
+        return
+    shown = found.near[:limit]
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("similarity", "least", "distance"):
+        table.add_column(name, justify="right")
+    table.add_column("kept", no_wrap=True)
+    table.add_column("found by")
+    table.add_column("kept apart by")
+    table.add_column("_id", overflow="fold")
+    table.add_column("differences", overflow="fold", ratio=1)
+    for near in shown:
+        pieces = differences(found.left.text, near.side.text or "")
+        view = near.view
+        table.add_row(
+            f"{view.similarity:.3f}",
+            f"{view.required:.3f}",
+            "-" if view.distance is None else f"{view.distance}",
+            "-" if near.before is None else "before" if near.before else "later",
+            ", ".join(view.channels) or "-",
+            _apart(near),
+            visible(near.side.id),
+            on_one_line(pieces, console, 160),
+        )
+    console.print(
+        f"found by a channel now, of {found.among:,} other kept documents: {found.found:,}; shown: "
+        f"{len(shown):,}. Of the differences, {legend(console)}.\n",
+        soft_wrap=True,
+    )
+    console.print(table)
+    if any(near.view.refused_by is None for near in shown):
+        console.print(
+            "\nWhere nothing keeps them apart, the one kept later would now be a duplicate: a "
+            "text, the settings or dedup changed since, or there were more candidates than "
+            "decision.most_candidates.",
+            soft_wrap=True,
+        )
+
+
+def _apart(near: Near) -> str:
+    refused = near.view.refused_by
+    if refused is None:
+        return "nothing"
+    return refused if refused in _APART else f"guard {refused}"
+
+
+def _settings_of(found: Explained) -> str:
+    return f", those of run {found.settings_of}" if found.settings_of else ""
+
+
+def _settings(settings: Settings) -> Iterator[tuple[str, str]]:
+    for section in ("source", "cleaning", "fingerprint", "index", "decision"):
+        part = getattr(settings, section)
+        default = type(part)()
+        values = []
+        for name in type(part).model_fields:
+            value = getattr(part, name)
+            if value != getattr(default, name) or (section, name) in _ALWAYS:
+                values.append(f"{name} = {_value(value)}")
+        if values:
+            yield f"[{section}]", ", ".join(values)
+    yield "", "all others are the defaults, see dedup config show"
+
+
+_ALWAYS = {
+    ("index", "channels"),
+    ("index", "distance"),
+    ("decision", "compare"),
+    ("decision", "similarity"),
+    ("decision", "guards"),
+}
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value)

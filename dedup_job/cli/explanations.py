@@ -1,0 +1,244 @@
+"""What is known of one decision: read from the ledger, target and source, and looked at anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.cli.opened import Opened, opened
+from dedup_job.decision.pair import PairView, PairViewer
+from dedup_job.documents import Fingerprints, Quarantined, Refusal, Skipped
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.fingerprint import Explanation, Fingerprinter
+from dedup_job.index import KeptIndex
+from dedup_job.job import load_index
+from dedup_job.mongo.existing import shown
+from dedup_job.mongo.records import Kept, Record, Records, readings
+from dedup_job.settings import Settings
+
+_MOST_VIEWED = 64
+_NOW = ("run", "brakes")  # settings that decide nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A document of a pair: its `_id` as shown, its text or why there is none."""
+
+    id: str
+    text: str | None
+    why_not: str = ""
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A kept document near another: whether it was kept before that one, where that is known."""
+
+    side: Side
+    view: PairView
+    before: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """All that there is to say of one `_id`.
+
+    settings_of: the run whose settings these are, 0 where they were given; also: other readings of
+    the id that exist; left, right: the texts of a duplicate and of the kept document, with their
+    view; near: of a kept one, the nearest candidates of all that were found.
+    """
+
+    id: str
+    target: str
+    source: str
+    settings: Settings
+    settings_of: int
+    also: tuple[str, ...]
+    row: Mapping[str, Any] | None
+    kept: Kept | None
+    run: Mapping[str, Any] | None
+    left: Side
+    right: Side | None = None
+    view: PairView | None = None
+    near: tuple[Near, ...] = ()
+    found: int = 0
+    among: int = 0
+
+
+def explained(settings: Settings, name: str, written: str, *, given: bool) -> Explained:
+    """Look an `_id` up in a target; UsageError where no run decided it.
+
+    given: the settings are the user's own; else those of the target's last run are used.
+    """
+    with opened(settings, name) as on:
+        try:
+            on.target.check()
+        except StateMismatch:
+            last = None if given else on.target.last_run()
+            then = None if last is None else _as_recorded(settings, last["settings"])
+            if last is None or then is None:
+                raise
+        else:
+            return _explained(on, written, 0)
+    with opened(then, name) as on:
+        on.target.check()
+        return _explained(on, written, last["_id"])
+
+
+def _as_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings | None:
+    """Return the settings of a run with the connection and the folders of now."""
+    index = {
+        **recorded.get("index", {}),
+        "folder": settings.index.folder,
+        "snapshot_from": settings.index.snapshot_from,
+    }
+    sections = {name: part for name, part in recorded.items() if name not in _NOW}
+    try:
+        return Settings(connection=settings.connection, **{**sections, "index": index})
+    except (ValidationError, TypeError):
+        return None  # of another version
+
+
+def _explained(on: Opened, written: str, settings_of: int) -> Explained:
+    on.progress.stage("looking the document up")
+    records = Records(on.target, on.settings.source)
+    record, *others = _found(on, records, written)
+    row, kept = record.row, record.kept
+    number = row["run"] if row else kept.run if kept else 0
+    base = Explained(
+        id=shown(record.key),
+        target=on.target.name,
+        source=on.target.source.full_name,
+        settings=on.settings,
+        settings_of=settings_of,
+        also=tuple(shown(other.key) for other in others),
+        row=row,
+        kept=kept,
+        run=on.target.run(number) if number else None,
+        left=_source_side(on.settings, record),
+    )
+    if row is not None and row.get("decision") != "duplicate":
+        return base
+    on.progress.stage("loading the dictionary")
+    fingerprinter = Fingerprinter(
+        on.settings.fingerprint, on.progress.stage, channels=on.settings.index.channels
+    )
+    if row is not None:
+        return _with_pair(base, on.settings, fingerprinter, *records.kept_by_row(row))
+    assert kept is not None  # it is decided
+    return _with_near(base, on, fingerprinter, record.key, kept)
+
+
+def _found(on: Opened, records: Records, written: str) -> list[Record]:
+    """Return the decided documents that the id may mean; UsageError says what to check."""
+    found = records.find(written)
+    decided = [record for record in found if record.decided]
+    if decided:
+        return decided
+    tried = ", ".join(_read_as(value) for value in readings(written))
+    message = f"no run of the target {on.target.name} decided an _id {written!r} (read as {tried})."
+    source = on.target.source.full_name
+    if found:
+        raise UsageError(
+            f"{message} The source {source} holds {shown(found[0].key)}: it came after the last "
+            f"run, or --limit, --query or a stop left it out. dedup run with --target "
+            f"{on.target.name} decides it."
+        )
+    raise UsageError(
+        f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
+        'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
+    )
+
+
+def _read_as(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}" if isinstance(value, (str, int)) else repr(value)
+
+
+def _source_side(settings: Settings, record: Record) -> Side:
+    """Return the text of the source document, cleaned as by a run."""
+    name = shown(record.key)
+    if record.source is None:
+        return Side(name, None, "the source no longer holds it")
+    content = record.source.content
+    if not isinstance(content, str):
+        return Side(name, None, f"the source document now: {_refusal(content)}")
+    text = Cleaner(settings.cleaning).clean(content)
+    return Side(name, text or None, "" if text else "nothing is left of it after cleaning")
+
+
+def _refusal(content: Refusal) -> str:
+    match content:
+        case Skipped():
+            return str(content.reason)
+        case Quarantined():
+            return f"{content.reason}: {content.detail}"
+
+
+def _kept_side(key: bytes, kept: Kept | None) -> Side:
+    if kept is None:
+        return Side(shown(key), None, "the target no longer holds it")
+    return Side(shown(key), kept.text, "" if kept.text is not None else "its text is gone")
+
+
+def _with_pair(
+    base: Explained, settings: Settings, fingerprinter: Fingerprinter, key: bytes, kept: Kept | None
+) -> Explained:
+    left, right = _seen(base.left, fingerprinter), _seen(_kept_side(key, kept), fingerprinter)
+    view = None
+    if left.text is not None and right.text is not None:
+        prints = fingerprinter.fingerprint([left.text, right.text])
+        viewer = PairViewer(settings.decision, settings.index)
+        view = viewer.view(left.text, right.text, prints)
+    return replace(base, left=left, right=right, view=view)
+
+
+def _with_near(
+    base: Explained, on: Opened, fingerprinter: Fingerprinter, key: bytes, kept: Kept
+) -> Explained:
+    """Look for the nearest candidates of a kept document among all that are kept now."""
+    left = _seen(_kept_side(key, kept), fingerprinter)
+    if left.text is None:
+        return replace(base, left=left)
+    index = KeptIndex(on.settings.index)
+    load_index(on.target, on.memory, index, on.progress)
+    prints = fingerprinter.fingerprint([left.text])
+    numbers = _candidates(index, prints)
+    keys = {number: index.key(number) for number in numbers}
+    own = next((number for number, other in keys.items() if other == key), None)
+    others = [number for number in numbers if number != own]
+    viewed = others[:_MOST_VIEWED]
+    texts = on.target.texts([keys[number] for number in viewed])
+    viewer = PairViewer(on.settings.decision, on.settings.index)
+    near = []
+    for number in viewed:
+        if (text := texts.get(keys[number])) is None:
+            continue
+        pair = fingerprinter.fingerprint([left.text, text])
+        before = None if own is None else number < own
+        near.append(
+            Near(Side(shown(keys[number]), text), viewer.view(left.text, text, pair), before)
+        )
+    near.sort(
+        key=lambda n: (-n.view.similarity, 64 if n.view.distance is None else n.view.distance)
+    )
+    return replace(base, left=left, near=tuple(near), found=len(others), among=len(index) - 1)
+
+
+def _candidates(index: KeptIndex, prints: Fingerprints) -> Sequence[int]:
+    """Return the numbers of what any channel finds, those with the likest sketches first."""
+    before = index.look_up(prints, np.zeros(1, dtype=np.int64)).before
+    order = np.lexsort((before.numbers, before.distances, -before.agreements.astype(np.int64)))
+    numbers: list[int] = before.numbers[order].tolist()
+    same = int(index.equal(prints)[0])
+    return numbers if same < 0 or same in numbers else [same, *numbers]
+
+
+def _seen(side: Side, fingerprinter: Fingerprinter) -> Side:
+    if side.text is None:
+        return side
+    return replace(side, explanation=fingerprinter.explain(side.text))
