@@ -164,7 +164,7 @@ def growth(arguments: argparse.Namespace) -> None:
             flush=True,
         )
     if len(points) > 1:
-        sizes, *columns = (np.log([max(x, 1e-6) for x in column]) for column in zip(*points))
+        sizes, *columns = np.log(np.maximum(np.array(points), 1e-6)).T
         found = [np.exp(np.polyval(np.polyfit(sizes, c, 1), np.log(TARGET_SIZE))) for c in columns]
         print(f"{TARGET_SIZE:12,.0f} by a line {found[0]:11.3f} {found[1]:22.3f}")
 
@@ -172,13 +172,14 @@ def growth(arguments: argparse.Namespace) -> None:
 def worst(arguments: argparse.Namespace) -> None:
     """Print the slowest batch of each hostile collection, beside the mean of ordinary ones."""
     texts = Perturbed(texts_of(arguments.file))
-    base = np.mean([t for t in _batches(texts.__getitem__, 20_000)])
+    base = np.mean(_batches(texts.__getitem__, 20_000))
     print(f"ordinary: {base:.1f} us a document on average")
     for name, (make, n) in hostile(arguments).items():
         times = _batches(make, n)
         print(
-            f"{name:24} {n:8,} documents: mean {np.mean(times):8.1f} us ({np.mean(times) / base:.1f}"
-            f" times), slowest batch {max(times):9.1f} us ({max(times) / base:.1f} times)",
+            f"{name:24} {n:8,} documents: mean {np.mean(times):8.1f} us "
+            f"({np.mean(times) / base:.1f} times), slowest batch {max(times):9.1f} us "
+            f"({max(times) / base:.1f} times)",
             flush=True,
         )
     long = "".join(texts[i] for i in range(40_000))[:3_500_000]

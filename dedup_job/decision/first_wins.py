@@ -144,8 +144,10 @@ class FirstWins:
         return decisions
 
     def _choose(self, row: int, text: str, candidates: Candidates) -> tuple[_Chosen | None, Tried]:
-        """Return what a text is a duplicate of, if of anything: the most similar candidate that
-        no guard refuses, then the one of the nearest fingerprint, then the first.
+        """Return what a text is a duplicate of, if of anything.
+
+        That is the most similar candidate that no guard refuses; of equally similar ones the one
+        with the nearest fingerprint, then the first.
         """
         twin = candidates.twin(row)
         if twin >= 0:

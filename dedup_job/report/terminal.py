@@ -12,7 +12,6 @@ from rich.text import Text
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Report, Status
 
-
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
