@@ -26,7 +26,6 @@ from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from dedup_job.cli.samples import Compared
     from dedup_job.decision.calibration import Band, Share
@@ -69,6 +68,7 @@ def calibrate(
     """
     from rich.console import Console
 
+    from dedup_job.cli.proposal import answers_table, proposal
     from dedup_job.cli.samples import compare
     from dedup_job.settings import load
 
@@ -88,10 +88,17 @@ def calibrate(
         _tell_distances(found, settings, console, examples)
         _tell_similarities(found, settings, console, examples)
         judged = _judged(found, console, _ask) if judge else {}
-        _propose(found, settings, judged, console)
+        if judged:
+            console.print("\nYour answers\n")
+            console.print(answers_table(judged))
+        console.print("\nProposal\n")
+        console.print(proposal(found, settings, judged), soft_wrap=True)
 
 
 def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
+    from dedup_job.cli.proposal import measure_of
+    from dedup_job.decision.calibration import MOST_OF_A_TEXT
+
     sample, pairs = found.sample, found.pairs
     equal = sample.with_text - len(sample.texts)
     lines = [
@@ -105,7 +112,7 @@ def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
         lines.append(
             f"{len(pairs):,} pairs are within 7 bits or share a band of minhash; a run would "
             f"compare {int(pairs.compared.sum()):,} of them, the sketches of the others are too "
-            f"unlike. {int(pairs.similar.sum()):,} are similar: {_measure(settings)} "
+            f"unlike. {int(pairs.similar.sum()):,} are similar: {measure_of(settings)} "
             f"{settings.decision.similarity:g} or more, a little less for short texts."
         )
     else:
@@ -113,39 +120,44 @@ def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
             "No two of them are near: there is nothing to calibrate, and any setting finds the "
             "same. Read more with --limit, or another part with --query."
         )
+    if pairs.asked < len(sample.texts):
+        lines.append(
+            f"There are so many near pairs that only {pairs.asked:,} texts were drawn to look for "
+            "theirs."
+        )
     if pairs.cut:
-        lines.append(f"Of {pairs.cut:,} texts with more than 200 pairs each, 200 were drawn.")
+        lines.append(
+            f"{pairs.cut:,} texts have more than {MOST_OF_A_TEXT} pairs each; so many were drawn."
+        )
     console.print("\n".join(lines), soft_wrap=True)
-
-
-def _measure(settings: Settings) -> str:
-    compare = settings.decision.compare
-    return "jaccard" if compare == "none" else str(compare)
 
 
 def _tell_distances(found: Compared, settings: Settings, console: Console, examples: int) -> None:
     from dedup_job.cli.differences import legend
+    from dedup_job.cli.proposal import interval, percent, table_of
     from dedup_job.decision.calibration import WIDEST, candidates_per_similar, recall
 
-    table = _table("distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost")
+    table = table_of(
+        "distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost"
+    )
     for guard in ("numbers", "polarity", "options"):
         table.add_column(guard, justify="right")
     for distance, band in enumerate(found.bands.by_distance):
         upto, cost = "", ""
         if distance <= WIDEST:
             share = recall(found.pairs, distance, with_minhash=False)
-            upto = _percent(share)
+            upto = percent(share)
             each = candidates_per_similar(found.pairs, distance)
             cost = "-" if math.isnan(each) else f"{each:,.1f}"
         table.add_row(
             band.name,
             f"{band.similar.whole:,}",
             f"{band.similar.part:,}",
-            _percent(band.similar),
-            _interval(band.similar),
+            percent(band.similar),
+            interval(band.similar),
             upto,
             cost,
-            *(_percent(share) for share in band.refused.values()),
+            *(percent(share) for share in band.refused.values()),
         )
     console.print(f"\nBy distance (index.distance is {settings.index.distance})\n")
     console.print(table)
@@ -163,9 +175,10 @@ def _tell_similarities(
     found: Compared, settings: Settings, console: Console, examples: int
 ) -> None:
     from dedup_job.cli.differences import legend
+    from dedup_job.cli.proposal import percent, table_of
 
     bits = settings.index.distance
-    table = _table("similarity", "pairs", f"within {bits} bits", "by minhash")
+    table = table_of("similarity", "pairs", f"within {bits} bits", "by minhash")
     for guard in ("numbers", "polarity", "options"):
         table.add_column(guard, justify="right")
     pairs = found.pairs
@@ -177,7 +190,7 @@ def _tell_similarities(
             f"{len(band.places):,}",
             f"{near:,}",
             f"{by_minhash:,}",
-            *(_percent(share) for share in band.refused.values()),
+            *(percent(share) for share in band.refused.values()),
         )
     console.print("\nBy similarity\n")
     console.print(table)
@@ -243,115 +256,3 @@ def _ask(question: str) -> str:
             return "q"
         if answer and answer in "ynsq":
             return str(answer)
-
-
-def _propose(
-    found: Compared, settings: Settings, judged: dict[float, Share], console: Console
-) -> None:
-    from dedup_job.decision import calibration as c
-
-    pairs, bands = found.pairs, found.bands
-    console.print("\nProposal\n")
-    lines: list[str] = []
-    compares = settings.decision.compare != "none"
-    precise = c.precise_distance(bands.by_distance)
-    if compares:
-        distance = c.sufficient_distance(pairs, settings.index.distance)
-        lines.append(
-            f"distance {distance}: with minhash beside it, "
-            f"{_percent(c.recall(pairs, distance, with_minhash=True))} of the similar pairs are "
-            f"found, {_percent(c.recall(pairs, 0, with_minhash=True))} with 0 and "
-            f"{_percent(c.recall(pairs, c.WIDEST, with_minhash=True))} with 7. It decides little: "
-            "the texts of every candidate are compared, so a large distance costs time and a small "
-            "one is made good by minhash."
-        )
-    else:
-        distance = 0 if precise is None else precise
-        lines.append(
-            f"distance {distance}: the settings compare no texts (decision.compare = none), so the "
-            "distance alone decides. "
-            + (
-                "At no distance are pairs mostly similar: compare the texts."
-                if precise is None
-                else "It is the largest up to which pairs are mostly similar (lower end of the "
-                "interval above 50 %)."
-            )
-        )
-    similarity, why = _similarity(found, settings, judged)
-    lines.append(f"similarity {similarity:g}: {why}")
-    console.print("\n".join(f"- {line}" for line in lines), soft_wrap=True)
-    if judged:
-        console.print()
-        console.print(_judged_table(judged))
-    compare = _measure(settings)
-    console.print(
-        f'\n[index]\ndistance = {distance}\n\n[decision]\ncompare = "{compare}"\n'
-        f"similarity = {similarity:g}"
-        if compares
-        else f'\n[index]\ndistance = {distance}\n\n[decision]\ncompare = "none"'
-    )
-
-
-def _similarity(
-    found: Compared, settings: Settings, judged: dict[float, Share]
-) -> tuple[float, str]:
-    from dedup_job.decision.calibration import threshold_by_guards, threshold_by_person
-
-    current = settings.decision.similarity
-    if judged:
-        proposed = threshold_by_person(judged)
-        if proposed is not None:
-            return proposed, (
-                "by your answers, down to it nine in ten pairs of each band are duplicates, and "
-                "more than half with 95 % certainty."
-            )
-        return current, (
-            "as it is. Your answers are too few, or too many pairs even of the highest band are "
-            "no duplicates: look at the guards."
-        )
-    proposed = threshold_by_guards(found.bands.by_similarity)
-    advice = (
-        " The guards see numbers and opposites only; whether pairs say the same a person has to "
-        "judge: look at the examples, or run it with --judge."
-    )
-    if proposed is None:
-        return current, (
-            "as it is. In no band with ten pairs or more do the guards numbers and polarity refuse "
-            "a tenth or less: similar texts often differ in what matters here. Turn the guards on "
-            "(decision.guards)." + advice
-        )
-    return proposed, (
-        "down to it the guards numbers and polarity refuse a tenth of the pairs of each band or "
-        "less." + advice
-    )
-
-
-def _judged_table(judged: dict[float, Share]) -> Table:
-    table = _table("similarity from", "judged", "duplicates", "precision", "95 %")
-    for least, share in sorted(judged.items()):
-        table.add_row(
-            f"{least:g}", f"{share.whole}", f"{share.part}", _percent(share), _interval(share)
-        )
-    return table
-
-
-def _table(first: str, *names: str) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _percent(share: Share) -> str:
-    return f"{share.rate:.1%}" if share.whole else "-"
-
-
-def _interval(share: Share) -> str:
-    if not share.whole:
-        return "-"
-    low, high = share.interval
-    return f"{low:.1%} to {high:.1%}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,16 @@ from dedup_job.decision.guards import Guard, Guards, PolarityWords
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.proposals import BY_SIMHASH, Proposals
+from dedup_job.index.proposals import BY_SIMHASH
 
 WIDEST = 7  # bits
 CHANNELS = (Channel.SIMHASH, Channel.MINHASH)
-MOST_OF_A_TEXT = 200  # pairs
+MOST_OF_A_TEXT = 50  # pairs
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the bands of similarity; the last one is equality
 LEAST_EDGE = 0.6  # of less similar pairs the channels find a part only
-_CELLS = 4_000_000  # pairs in a block at most
+_BLOCK = 256  # texts looked up at once
+_MOST_FOUND = 10_000_000  # pairs, before some are drawn
+_AT_ONCE = 100_000  # pairs compared at once
 _SAMPLE = 300  # pairs of a band that the guards look at
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 _FEW = 10  # fewer tell nothing
@@ -59,8 +61,8 @@ class Pairs:
     rows, others: int64 (c,), the later and the earlier text; distances: uint8 (c,), in bits, more
     than WIDEST where simhash does not find the pair; by_minhash, compared, similar: bool (c,),
     whether a band is shared, whether the sketches are alike enough for a run to compare the texts,
-    whether these are alike enough; similarities: float64 (c,). cut: texts with more than
-    MOST_OF_A_TEXT pairs, of which so many were drawn.
+    whether these are alike enough; similarities: float64 (c,). asked: so many texts were looked
+    up; cut: of them those with more than MOST_OF_A_TEXT pairs, of which so many were drawn.
     """
 
     rows: NDArray[np.int64]
@@ -70,6 +72,7 @@ class Pairs:
     compared: NDArray[np.bool_]
     similarities: NDArray[np.float64]
     similar: NDArray[np.bool_]
+    asked: int = 0
     cut: int = 0
 
     def __len__(self) -> int:
@@ -101,74 +104,109 @@ def find_pairs(
     """Find the pairs among n texts, all unlike, that are within WIDEST bits or share a band.
 
     fingerprints: with the sketches of CHANNELS. Where the settings compare nothing, the measure is
-    Jaccard's. advance is told how many texts are done.
+    Jaccard's. Where texts have very many pairs, as those of one template, some texts are drawn and
+    some of their pairs. advance is told how many texts are done.
     """
     if settings.compare is Comparing.NONE:
         settings = settings.model_copy(update={"compare": Comparing.JACCARD})
-    check, random = Check(settings), np.random.default_rng(0)
+    random = np.random.default_rng(0)
     index = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
-    block = max(16, min(1024, _CELLS // max(len(texts), 1)))
-    parts: list[Pairs] = []
-    for start in range(0, len(texts), block):
-        rows = slice(start, min(start + block, len(texts)))
-        some = fingerprints[rows]
-        found = index.look_up(some, np.zeros(len(some), dtype=np.int64))
-        parts.append(_compared(texts, start, (found.before, found.within), some, check, random))
-        index.add([i.to_bytes(8) for i in range(rows.start, rows.stop)], some)
-        advance(rows.stop)
-    return _together(parts)
+    found, asked, cut = [_Found.none()], 0, 0
+    total, each = 0, 0.0  # pairs so far, and of a text of the block before
+    for start in range(0, len(texts), _BLOCK):
+        stop = min(start + _BLOCK, len(texts))
+        allowed = (_MOST_FOUND * stop / len(texts) - total) / max(each, 1.0)
+        count = int(np.clip(allowed, min(_FEW, stop - start), stop - start))
+        rows = np.sort(random.permutation(stop - start)[:count]) + start
+        part = _look_up(index, fingerprints, rows, start, stop)
+        total, each = total + len(part.rows), len(part.rows) / count
+        part, more = part.drawn(random)
+        found.append(part)
+        asked, cut = asked + count, cut + more
+        index.add([i.to_bytes(8, "big") for i in range(start, stop)], fingerprints[start:stop])
+        advance(stop)
+    return _compared(texts, _Found.together(found), Check(settings), asked, cut)
 
 
-def _compared(
-    texts: Sequence[str],
-    start: int,
-    found: tuple[Proposals, Proposals],
-    some: Fingerprints,
-    check: Check,
-    random: np.random.Generator,
-) -> Pairs:
-    """Compare the texts from `start` on with what was found before them and among themselves."""
-    before, within = found
-    rows = np.concatenate([before.rows, within.rows])
-    others = np.concatenate([before.numbers, within.numbers + start])
-    distances = np.concatenate([before.distances, within.distances])
+class _Found(NamedTuple):
+    """What is found before the texts are compared; as in Pairs."""
+
+    rows: NDArray[np.int64]
+    others: NDArray[np.int64]
+    distances: NDArray[np.uint8]
+    by_minhash: NDArray[np.bool_]
+    agreements: NDArray[np.uint8]
+
+    @classmethod
+    def none(cls) -> _Found:
+        empty = np.empty(0, dtype=np.int64)
+        small = empty.astype(np.uint8)
+        return cls(empty, empty, small, empty.astype(np.bool_), small)
+
+    @classmethod
+    def together(cls, parts: Sequence[_Found]) -> _Found:
+        columns: Iterable[Sequence[NDArray[Any]]] = zip(*parts, strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def drawn(self, random: np.random.Generator) -> tuple[_Found, int]:
+        """Draw MOST_OF_A_TEXT pairs of each text, text by text; count the texts with more."""
+        order = np.lexsort((random.random(len(self.rows)), self.rows))
+        _, starts, totals = np.unique(self.rows[order], return_index=True, return_counts=True)
+        rank = np.arange(len(order)) - np.repeat(starts, totals)
+        chosen = order[rank < MOST_OF_A_TEXT]
+        columns: list[NDArray[Any]] = [column[chosen] for column in self]
+        return _Found(*columns), int(np.sum(totals > MOST_OF_A_TEXT))
+
+
+def _look_up(
+    index: KeptIndex, prints: Fingerprints, rows: NDArray[np.int64], start: int, stop: int
+) -> _Found:
+    """Find the pairs of some texts with the texts before `start`, and with those from there on.
+
+    The texts up to `stop` are looked up with them, lest earlier ones that were not drawn be missed.
+    """
+    some = prints[rows]
+    before = index.look_up(some, np.zeros(len(some), dtype=np.int64)).before
+    own = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
+    block = prints[start:stop]
+    own.add([i.to_bytes(8, "big") for i in range(start, stop)], block)
+    within = own.look_up(some, np.zeros(len(some), dtype=np.int64)).before
+    within = within.chosen(within.numbers + start < rows[within.rows])
     columns = np.concatenate([before.columns, within.columns])
-    agreements = np.concatenate([before.agreements, within.agreements])
-    chosen, cut = _drawn(rows, len(some), random)
-    rows, others, columns = rows[chosen], others[chosen], columns[chosen]
-    distances = np.where(columns & BY_SIMHASH, distances[chosen], np.uint8(64))
-    own = list(texts[start : start + len(some)])
-    used, places = np.unique(others, return_inverse=True)
-    verdict = check.compare(own, rows, [texts[i] for i in used.tolist()], places)
-    return Pairs(
-        rows + start,
-        others,
-        distances,
+    distances = np.concatenate([before.distances, within.distances])
+    return _Found(
+        rows[np.concatenate([before.rows, within.rows])],
+        np.concatenate([before.numbers, within.numbers + start]),
+        np.where(columns & BY_SIMHASH, distances, np.uint8(64)),
         (columns & ~np.uint32(BY_SIMHASH)) != 0,
-        agreements[chosen] >= check.least_agreement(own)[rows],
-        verdict.similarities,
-        verdict.agree,
-        cut,
+        np.concatenate([before.agreements, within.agreements]),
     )
 
 
-def _drawn(
-    rows: NDArray[np.int64], count: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], int]:
-    """Draw MOST_OF_A_TEXT pairs of each text, in order of the texts; count those with more."""
-    order = np.lexsort((random.random(len(rows)), rows))
-    totals = np.bincount(rows, minlength=count)
-    starts = np.cumsum(totals) - totals
-    rank = np.arange(len(rows)) - starts[rows[order]]
-    return order[rank < MOST_OF_A_TEXT], int((totals > MOST_OF_A_TEXT).sum())
-
-
-def _together(parts: Sequence[Pairs]) -> Pairs:
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    names = [name for name in Pairs.__slots__ if name != "cut"]
-    return Pairs(**{name: joined(name) for name in names}, cut=sum(part.cut for part in parts))
+def _compared(texts: Sequence[str], found: _Found, check: Check, asked: int, cut: int) -> Pairs:
+    """Compare the texts of all pairs."""
+    count = len(found.rows)
+    similarities, similar = np.zeros(count), np.zeros(count, dtype=np.bool_)
+    compared = np.zeros(count, dtype=np.bool_)
+    for start in range(0, count, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        used, rows = np.unique(found.rows[some], return_inverse=True)
+        own = [texts[i] for i in used.tolist()]
+        others, other_rows = np.unique(found.others[some], return_inverse=True)
+        verdict = check.compare(own, rows, [texts[i] for i in others.tolist()], other_rows)
+        similarities[some], similar[some] = verdict.similarities, verdict.agree
+        compared[some] = found.agreements[some] >= check.least_agreement(own)[rows]
+    return Pairs(
+        found.rows,
+        found.others,
+        found.distances,
+        found.by_minhash,
+        compared,
+        similarities,
+        similar,
+        asked,
+        cut,
+    )
 
 
 class Bands:
@@ -222,7 +260,7 @@ def recall(pairs: Pairs, distance: int, *, with_minhash: bool) -> Share:
 
     with_minhash: or by a band, where the sketches are alike enough.
     """
-    found = pairs.distances <= distance
+    found: NDArray[np.bool_] = pairs.distances <= distance
     if with_minhash:
         found = (found | pairs.by_minhash) & pairs.compared
     return Share(int(np.sum(found & pairs.similar)), int(np.sum(pairs.similar)))
@@ -239,7 +277,7 @@ def precise_distance(by_distance: Sequence[Band]) -> int | None:
     """Return the largest distance up to which the pairs of each are mostly similar, None if none.
 
     "Mostly": the lower end of the interval is above one half. A distance without pairs tells
-    nothing and ends the row unless one beyond it is mostly similar.
+    nothing and is passed over.
     """
     best = None
     for distance, band in enumerate(by_distance[: WIDEST + 1]):
@@ -257,11 +295,10 @@ def sufficient_distance(pairs: Pairs, current: int) -> int:
     The current one if it does, else the least that does.
     """
     best = recall(pairs, WIDEST, with_minhash=True).part
-    for distance in (current, *range(WIDEST)):
-        lost = best - recall(pairs, distance, with_minhash=True).part
-        if lost <= _LOST * best:
-            return distance
-    return WIDEST
+    enough = best - _LOST * best
+    distances = [current, *range(WIDEST)]
+    found = (d for d in distances if recall(pairs, d, with_minhash=True).part >= enough)
+    return next(found, WIDEST)
 
 
 def threshold_by_guards(by_similarity: Sequence[Band]) -> float | None:

@@ -46,6 +46,7 @@ class Looked:
 
 
 _NOTHING = Looked()
+_FEW = 4  # pairs a text within a batch
 
 
 class Candidates:
@@ -76,7 +77,12 @@ class Candidates:
         self._twins: list[int] = twins.tolist()
         self._totals: list[int] = np.diff(every.offsets).tolist()
         self._before = _by_row(before, self._compared(before))
-        self._within = _by_row(self._found.within, None)
+        within = self._found.within
+        self._is_compared = len(within.numbers) <= _FEW * len(texts)  # else in turn, the best ones
+        self._within = _by_row(
+            within,
+            check.compare(texts, within.rows, texts, within.numbers) if self._is_compared else None,
+        )
         self._numbers: dict[int, int] = {}  # of the rows that are kept
         self._kept_texts: dict[str, int] = {}
 
@@ -117,7 +123,8 @@ class Candidates:
             here = [candidate for candidate in here if candidate.number in chosen]
         void = [n for n in (twin, *(c.number for c in found)) if n >= 0 and n not in self._known]
         there = [candidate for candidate in found if candidate.number in self._known]
-        return Looked((*there, *self._compared_here(row, here)), total, tuple(void))
+        here = here if self._is_compared else self._compared_here(row, here)
+        return Looked((*there, *here), total, tuple(void))
 
     def channels(self, candidate: Candidate) -> tuple[str, ...]:
         """Return the names of the channels that found a candidate."""

@@ -63,7 +63,9 @@ class Check:
         if self._measure is None or len(rows) == 0:
             return Verdict(np.ones(len(rows)), np.ones(len(rows), dtype=np.bool_))
         used, rows = np.unique(rows, return_inverse=True)
-        left, right = pack([texts[row] for row in used.tolist()]), pack(others)
+        left = pack([texts[row] for row in used.tolist()])
+        used, other_rows = np.unique(other_rows, return_inverse=True)
+        right = pack([others[row] for row in used.tolist()])
         folded_left, folded_right = fold_texts(left), fold_texts(right)
         alike = similarities(self._measure, left, rows, right, other_rows)
         longer = np.maximum(_lengths(folded_left)[rows], _lengths(folded_right)[other_rows])
