@@ -97,7 +97,7 @@ def calibrate(
 
 def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
     from dedup_job.cli.proposal import measure_of
-    from dedup_job.decision.calibration import MOST_OF_A_TEXT
+    from dedup_job.decision.near_pairs import MOST_OF_A_TEXT
 
     sample, pairs = found.sample, found.pairs
     equal = sample.with_text - len(sample.texts)
@@ -135,7 +135,8 @@ def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
 def _tell_distances(found: Compared, settings: Settings, console: Console, examples: int) -> None:
     from dedup_job.cli.differences import legend
     from dedup_job.cli.proposal import interval, percent, table_of
-    from dedup_job.decision.calibration import WIDEST, candidates_per_similar, recall
+    from dedup_job.decision.calibration import candidates_per_similar, recall
+    from dedup_job.decision.near_pairs import WIDEST
 
     table = table_of(
         "distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost"
@@ -207,7 +208,7 @@ def _tell_examples(found: Compared, bands: Sequence[Band], console: Console, exa
     from rich.padding import Padding
 
     from dedup_job.cli.differences import differences, on_one_line, visible
-    from dedup_job.decision.calibration import WIDEST
+    from dedup_job.decision.near_pairs import WIDEST
 
     sample, pairs = found.sample, found.pairs
     for band in bands:

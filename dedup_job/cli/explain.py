@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,13 +22,10 @@ from dedup_job.cli.signals import ending_at_once
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dedup_job.cli.explanations import Explained, Near, Side
-    from dedup_job.decision.pair import PairView
-    from dedup_job.settings import Settings
+    from dedup_job.cli.explanations import Explained, Side
 
 _MOST_SHOWN = 64
 _WIDTH = 160  # of what is not a terminal
-_WORDS = 40  # keywords shown of a kind
 _TEXT = 600  # characters at the beginning of a text that stands alone
 
 
@@ -77,6 +74,8 @@ def explain(
 
 
 def _show(found: Explained, console: Console, limit: int) -> None:
+    from dedup_job.cli.explain_lines import settings_lines
+
     _print_rows(console, _head(found))
     if found.right is not None:
         _show_pair(found, found.left, found.right, console)
@@ -85,8 +84,9 @@ def _show(found: Explained, console: Console, limit: int) -> None:
     else:
         _show_kept(found, console, limit)
     console.print()
-    console.print(f"settings{_settings_of(found)}:", soft_wrap=True)
-    _print_rows(console, _settings(found.settings), indent=2)
+    then = f", those of run {found.settings_of}" if found.settings_of else ""
+    console.print(f"settings{then}:", soft_wrap=True)
+    _print_rows(console, settings_lines(found.settings), indent=2)
 
 
 def _print_rows(console: Console, rows: Iterator[tuple[str, str]], indent: int = 0) -> None:
@@ -147,6 +147,7 @@ def _show_text(side: Side, console: Console) -> None:
 
 def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> None:
     from dedup_job.cli.differences import differences, side_by_side
+    from dedup_job.cli.explain_lines import keywords, measures, verdict
 
     if left.text is None or right.text is None or found.view is None:
         for side in (left, right):
@@ -163,93 +164,10 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> N
         console.print()
         console.print(side_by_side(differences(left.text, right.text), console, names))
     console.print()
-    _print_rows(console, _measures(found, found.view))
+    _print_rows(console, measures(found, found.view))
     console.print()
-    _print_rows(console, _keywords(left, right))
-    console.print(f"\n{_verdict(found, found.view)}", soft_wrap=True)
-
-
-def _measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
-    row, decision = found.row or {}, found.settings.decision
-    distance = "none, a short text has no simhash" if view.distance is None else f"{view.distance}"
-    then = row.get("distance")
-    yield (
-        "distance",
-        f"{distance} of 64 bits, candidates up to {found.settings.index.distance}"
-        + (
-            f" (then {then})"
-            if then is not None and then != view.distance and not view.equal
-            else ""
-        ),
-    )
-    if decision.compare == "none":
-        yield (
-            "similarity",
-            f"as they are {view.raw:.3f}, folded {view.folded:.3f}; not compared "
-            "(decision.compare = none)",
-        )
-    else:
-        then = row.get("similarity")
-        changed = then is not None and abs(then - view.similarity) > 1e-9
-        yield (
-            f"similarity ({decision.compare})",
-            f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}, least "
-            f"{view.required:.3f}; as they are {view.raw:.3f}, folded {view.folded:.3f}"
-            + _floor(view),
-        )
-    if view.agreement is not None:
-        yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
-    names, then_by = ", ".join(view.channels) or "none", ", ".join(row.get("found_by") or ())
-    yield "found by", names + (f" (then {then_by})" if then_by and then_by != names else "")
-    for guard, refuses in view.guards.items():
-        use = "on" if guard in decision.guards else "off"
-        verb = "refuses" if refuses and use == "on" else "would refuse" if refuses else "passes"
-        yield f"guard {guard}", f"{verb} ({use})"
-
-
-def _floor(view: PairView) -> str:
-    if view.similarity < view.required <= view.folded:
-        return ", which does not count: as they are the texts are too unlike"
-    return ""
-
-
-def _keywords(left: Side, right: Side) -> Iterator[tuple[str, str]]:
-    mine = dict(left.explanation.features) if left.explanation else {}
-    other = dict(right.explanation.features) if right.explanation else {}
-    yield "keywords of both", _words([word for word in mine if word in other])
-    yield f"only of {left.id}", _words([word for word in mine if word not in other])
-    yield f"only of {right.id}", _words([word for word in other if word not in mine])
-
-
-def _words(words: Sequence[str]) -> str:
-    from dedup_job.cli.differences import visible
-
-    if not words:
-        return "none"
-    more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
-    return f"{len(words):,}: {visible(' / '.join(words[:_WORDS]))}{more}"
-
-
-_APART = {
-    "channels": "no channel finds the pair",
-    "sketch": "their sketches are too unlike for a comparison",
-    "similarity": "they are not similar enough",
-}
-
-
-def _verdict(found: Explained, view: PairView) -> str:
-    if found.row is not None and found.row.get("reason") == "exact" and not view.equal:
-        return (
-            "The texts were equal then and are not now: the source document, the kept one or the "
-            "settings of cleaning changed since."
-        )
-    if view.refused_by is None:
-        return "Looked at now, they are duplicates as then."
-    why = _APART.get(view.refused_by, f"the guard {view.refused_by} refuses")
-    return (
-        f"Looked at now, they are not duplicates: {why}. The source document or the kept one "
-        "changed since the run, or dedup did."
-    )
+    _print_rows(console, keywords(left, right))
+    console.print(f"\n{verdict(found, found.view)}", soft_wrap=True)
 
 
 def _show_kept(found: Explained, console: Console, limit: int) -> None:
@@ -257,13 +175,14 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
     from rich.table import Table
 
     from dedup_job.cli.differences import differences, legend, on_one_line, visible
+    from dedup_job.cli.explain_lines import kept_apart_by, words_of
 
     _show_text(found.left, console)
     if found.left.text is None:
         return
     explanation = found.left.explanation
-    words = [word for word, _ in explanation.features] if explanation else []
-    _print_rows(console, iter([("keywords", _words(words))]))
+    features = [word for word, _ in explanation.features] if explanation else []
+    _print_rows(console, iter([("keywords", words_of(features))]))
     channels = ", ".join(found.settings.index.channels)
     console.print()
     if not found.near:
@@ -292,7 +211,7 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
             "-" if view.distance is None else f"{view.distance}",
             "-" if near.before is None else "before" if near.before else "later",
             ", ".join(view.channels) or "-",
-            _apart(near),
+            kept_apart_by(near),
             visible(near.side.id),
             on_one_line(pieces, console, 160),
         )
@@ -309,43 +228,3 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
             "decision.most_candidates.",
             soft_wrap=True,
         )
-
-
-def _apart(near: Near) -> str:
-    refused = near.view.refused_by
-    if refused is None:
-        return "nothing"
-    return refused if refused in _APART else f"guard {refused}"
-
-
-def _settings_of(found: Explained) -> str:
-    return f", those of run {found.settings_of}" if found.settings_of else ""
-
-
-def _settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    for section in ("source", "cleaning", "fingerprint", "index", "decision"):
-        part = getattr(settings, section)
-        default = type(part)()
-        values = []
-        for name in type(part).model_fields:
-            value = getattr(part, name)
-            if value != getattr(default, name) or (section, name) in _ALWAYS:
-                values.append(f"{name} = {_value(value)}")
-        if values:
-            yield f"[{section}]", ", ".join(values)
-    yield "", "all others are the defaults, see dedup config show"
-
-
-_ALWAYS = {
-    ("index", "channels"),
-    ("index", "distance"),
-    ("decision", "compare"),
-    ("decision", "similarity"),
-    ("decision", "guards"),
-}
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
-    return str(value)

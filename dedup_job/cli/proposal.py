@@ -10,7 +10,6 @@ from rich.table import Table
 
 from dedup_job.cli.samples import Compared
 from dedup_job.decision.calibration import (
-    WIDEST,
     Share,
     precise_distance,
     recall,
@@ -18,6 +17,7 @@ from dedup_job.decision.calibration import (
     threshold_by_guards,
     threshold_by_person,
 )
+from dedup_job.decision.near_pairs import WIDEST
 from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
 from dedup_job.settings import Settings

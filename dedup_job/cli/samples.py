@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision.calibration import CHANNELS, Bands, Pairs, find_pairs
+from dedup_job.decision.calibration import Bands
+from dedup_job.decision.near_pairs import CHANNELS, Pairs, find_pairs
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.mongo.connection import Namespace, check_source, connect

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dedup_job.decision.pair import PairView
+    from dedup_job.documents import Fingerprints
     from dedup_job.fingerprint import Explanation
+    from dedup_job.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class _Seen:
     value: int
     short: bool
     why: Explanation
+    prints: Fingerprints  # of all texts that were asked for
 
     @cached_property
     def features(self) -> dict[str, float]:
@@ -65,28 +70,23 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="Another text.")],
     config: Config = None,
 ) -> None:
-    """Show the fingerprints of two texts, their distance, and which keywords they share."""
+    """Show whether two texts are duplicates, and why: similarity, distance, guards, keywords."""
     from rich.console import Console
 
-    from dedup_job.fingerprint import hamming
+    from dedup_job.decision.pair import PairViewer
     from dedup_job.settings import load
 
     one, two = _see([read_text(a), read_text(b)], config)
-    limit = load(file=config).settings.index.distance
+    settings = load(file=config).settings
+    view = PairViewer(settings.decision, settings.index).view(one.text, two.text, two.prints)
     console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "A ", one)
     _describe(console, "B ", two)
     console.print()
     console.print(_comparison_table(one, two))
     console.print()
-    if one.text == two.text:
-        console.print("equal texts: duplicates (exact)")
-    elif one.short or two.short:
-        console.print("a short text is compared by its exact text only: not duplicates")
-    else:
-        bits = hamming(one.value, two.value)
-        verdict = "duplicates (near)" if bits <= limit else "not duplicates"
-        console.print(f"distance {bits} of 64 bits, limit {limit}: {verdict}")
+    for line in _reasons(view, settings):
+        console.print(line, soft_wrap=True)
 
 
 def read_text(text: str) -> str:
@@ -106,17 +106,39 @@ def _see(texts: list[str], config: Path | None) -> list[_Seen]:
 
     settings = load(file=config).settings
     cleaner = Cleaner(settings.cleaning)
-    fingerprinter = Fingerprinter(settings.fingerprint, lambda text: typer.echo(text, err=True))
+    fingerprinter = Fingerprinter(
+        settings.fingerprint,
+        lambda text: typer.echo(text, err=True),
+        channels=settings.index.channels,
+    )
     cleaned = [cleaner.clean(text) for text in texts]
     found = fingerprinter.fingerprint(cleaned)
     return [
-        _Seen(text, int(found.values[i]), bool(found.short[i]), fingerprinter.explain(text))
+        _Seen(text, int(found.values[i]), bool(found.short[i]), fingerprinter.explain(text), found)
         for i, text in enumerate(cleaned)
     ]
 
 
+def _reasons(view: PairView, settings: Settings) -> Iterator[str]:
+    if view.equal:
+        yield "equal texts: duplicates (exact)"
+        return
+    if view.distance is None:
+        yield "distance: a short text has no simhash"
+    else:
+        yield f"distance: {view.distance} of 64 bits, limit {settings.index.distance}"
+    found = ", ".join(view.channels) or "no channel"
+    yield f"found by: {found} (channels: {', '.join(settings.index.channels) or 'none'})"
+    folded = f"as they are {view.raw:.4f}, folded {view.folded:.4f}, least {view.required:.4f}"
+    yield f"similarity ({settings.decision.compare}): {folded}"
+    for guard, refuses in view.guards.items():
+        chosen = "" if guard in settings.decision.guards else " (guard is off)"
+        yield f"{guard}: {'differ' if refuses else 'agree'}{chosen}"
+    yield f"not duplicates: {view.refused_by}" if view.refused_by else "duplicates (near)"
+
+
 def _describe(console: Console, name: str, seen: _Seen) -> None:
-    kind = "  (short: compared by its exact text only)" if seen.short else ""
+    kind = "  (short: a hash of the text, found by minhash or as it is)" if seen.short else ""
     console.print(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}", soft_wrap=True)
 
 

@@ -50,7 +50,7 @@ class FingerprintSettings(BaseModel):
         default=16,
         ge=2,
         le=4096,
-        description="with fewer n-grams a text is short: compared by its exact text only",
+        description="with fewer n-grams a text is short: it has no simhash, minhash finds it",
     )
     weighting: Weighting = Field(
         default=Weighting.UNIFORM,

@@ -1,0 +1,131 @@
+"""The lines in which `dedup explain` says what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dedup_job.cli.differences import visible
+from dedup_job.cli.explanations import Explained, Near, Side
+from dedup_job.decision.pair import PairView
+from dedup_job.settings import Settings
+
+_WORDS = 40  # keywords shown of a kind
+_ALWAYS = {
+    ("index", "channels"),
+    ("index", "distance"),
+    ("decision", "compare"),
+    ("decision", "similarity"),
+    ("decision", "guards"),
+}
+_APART = {
+    "channels": "no channel finds the pair",
+    "sketch": "their sketches are too unlike for a comparison",
+    "similarity": "they are not similar enough",
+}
+
+
+def measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
+    """Yield what is measured of a duplicate and the kept one now, and then where it differs."""
+    row, decision = found.row or {}, found.settings.decision
+    distance = "none, a short text has no simhash" if view.distance is None else f"{view.distance}"
+    then = row.get("distance")
+    yield (
+        "distance",
+        f"{distance} of 64 bits, candidates up to {found.settings.index.distance}"
+        + (
+            f" (then {then})"
+            if then is not None and then != view.distance and not view.equal
+            else ""
+        ),
+    )
+    if decision.compare == "none":
+        yield (
+            "similarity",
+            f"as they are {view.raw:.3f}, folded {view.folded:.3f}; not compared "
+            "(decision.compare = none)",
+        )
+    else:
+        then = row.get("similarity")
+        changed = then is not None and abs(then - view.similarity) > 1e-9
+        yield (
+            f"similarity ({decision.compare})",
+            f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}, least "
+            f"{view.required:.3f}; as they are {view.raw:.3f}, folded {view.folded:.3f}"
+            + _floor(view),
+        )
+    if view.agreement is not None:
+        yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
+    names, then_by = ", ".join(view.channels) or "none", ", ".join(row.get("found_by") or ())
+    yield "found by", names + (f" (then {then_by})" if then_by and then_by != names else "")
+    for guard, refuses in view.guards.items():
+        use = "on" if guard in decision.guards else "off"
+        verb = "refuses" if refuses and use == "on" else "would refuse" if refuses else "passes"
+        yield f"guard {guard}", f"{verb} ({use})"
+
+
+def _floor(view: PairView) -> str:
+    if view.similarity < view.required <= view.folded:
+        return ", which does not count: as they are the texts are too unlike"
+    return ""
+
+
+def keywords(left: Side, right: Side) -> Iterator[tuple[str, str]]:
+    """Yield the keywords that both texts have, and those that one has."""
+    mine = dict(left.explanation.features) if left.explanation else {}
+    other = dict(right.explanation.features) if right.explanation else {}
+    yield "keywords of both", words_of([word for word in mine if word in other])
+    yield f"only of {left.id}", words_of([word for word in mine if word not in other])
+    yield f"only of {right.id}", words_of([word for word in other if word not in mine])
+
+
+def verdict(found: Explained, view: PairView) -> str:
+    """Say whether a duplicate would be one now."""
+    if found.row is not None and found.row.get("reason") == "exact" and not view.equal:
+        return (
+            "The texts were equal then and are not now: the source document, the kept one or the "
+            "settings of cleaning changed since."
+        )
+    if view.refused_by is None:
+        return "Looked at now, they are duplicates as then."
+    why = _APART.get(view.refused_by, f"the guard {view.refused_by} refuses")
+    return (
+        f"Looked at now, they are not duplicates: {why}. The source document or the kept one "
+        "changed since the run, or dedup did."
+    )
+
+
+def words_of(words: Sequence[str]) -> str:
+    """List keywords, the first ones of many."""
+    if not words:
+        return "none"
+    more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
+    return f"{len(words):,}: {visible(' / '.join(words[:_WORDS]))}{more}"
+
+
+def kept_apart_by(near: Near) -> str:
+    """Name what keeps a kept document and a candidate apart."""
+    refused = near.view.refused_by
+    if refused is None:
+        return "nothing"
+    return refused if refused in _APART else f"guard {refused}"
+
+
+def settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the settings that decide, those that are not the defaults and the chief ones."""
+    for section in ("source", "cleaning", "fingerprint", "index", "decision"):
+        part = getattr(settings, section)
+        default = type(part)()
+        values = []
+        for name in type(part).model_fields:
+            value = getattr(part, name)
+            if value != getattr(default, name) or (section, name) in _ALWAYS:
+                values.append(f"{name} = {_value(value)}")
+        if values:
+            yield f"[{section}]", ", ".join(values)
+    yield "", "all others are the defaults, see dedup config show"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value)

@@ -1,0 +1,126 @@
+"""Two texts beside each other with their differences marked."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from dedup_job.cli.differences import Piece, differences, on_one_line, side_by_side, visible
+
+TEXTS = st.text("ab是不了1.。\n 　", max_size=40)
+
+
+def plain(width: int = 100) -> Console:
+    """Return a console that is no terminal."""
+    return Console(file=io.StringIO(), width=width, highlight=False, markup=False)
+
+
+def printed(left: str, right: str, console: Console) -> str:
+    """Return both texts side by side as they are printed."""
+    console.print(side_by_side(differences(left, right), console, ("one", "other")))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@given(TEXTS, TEXTS)
+def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> None:
+    pieces = differences(left, right)
+    assert "".join(p.left for p in pieces) == left
+    assert "".join(p.right for p in pieces) == right
+    assert all(p.left == p.right for p in pieces if p.same)
+    assert all(a.same != b.same for a, b in zip(pieces, pieces[1:], strict=False))
+
+
+def test_a_number_and_a_word_are_changed_whole() -> None:
+    assert differences("共1994年", "共1984年") == [
+        Piece("共", "共", same=True),
+        Piece("1994", "1984", same=False),
+        Piece("年", "年", same=True),
+    ]
+    changed = [p for p in differences("it increases by 3.5", "it decreases by 3.25") if not p.same]
+    assert [(p.left, p.right) for p in changed] == [("increases", "decreases"), ("3.5", "3.25")]
+
+
+def test_a_character_that_both_have_by_chance_is_no_island() -> None:
+    pieces = differences("甲乙丙的丁戊己", "子丑寅的卯辰巳")
+    assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
+
+
+def test_without_colours_marks_show_what_differs() -> None:
+    output = printed("下列说法正确的是", "下列说法错误的是", plain())
+    assert "下列说法[-正确-]的是" in output
+    assert "下列说法{+错误+}的是" in output
+
+
+def test_on_a_terminal_colours_do() -> None:
+    console = Console(
+        file=io.StringIO(), width=100, force_terminal=True, color_system="standard", no_color=False
+    )
+    output = printed("下列说法正确的是", "下列说法错误的是", console)
+    assert "\x1b[1;31m正确\x1b[0m" in output
+    assert "\x1b[1;32m错误\x1b[0m" in output
+    assert "[-" not in output
+
+
+def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor() -> None:
+    output = printed("甲 乙\x1b[2J", "甲\n乙\u3000\x1b[2J丙", plain())
+    assert "甲[-␣-]乙" in output
+    assert "甲{+↵+}乙{+\\u3000+}" in output
+    assert "\x1b" not in output
+    assert visible("a\tb\nc\x1b") == "a b c\\x1b"
+
+
+def test_columns_of_chinese_align() -> None:
+    left = "光合作用是绿色植物利用太阳光能，把水合成有机物的过程。第二句话在这里。"
+    lines = printed(left, left.replace("绿色", "褐色"), plain(60)).splitlines()
+    assert len({cell_len(line.rstrip("\n")) for line in lines if line.strip()}) == 1
+    second = [line.index("第二句话") for line in lines if "第二句话" in line]
+    row = next(line for line in lines if "第二句话" in line)
+    assert row.count("第二句话") == 2, second  # sentences stand in one row
+
+
+def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> None:
+    same = "这是一句很长而且完全相同的话，" * 1000
+    output = printed(f"{same}甲{same}", f"{same}乙{same}", plain())
+    assert "[-甲-]" in output
+    assert "{+乙+}" in output
+    assert "characters …" in output
+    assert len(output) < 3000
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("字" * 1_000_000, "词" * 1_000_000),
+        ("a，b。" * 100_000, "b，a。" * 100_000),
+        ("01" * 5000, "10" * 5000),
+        ("", "字" * 1_000_000),
+    ],
+)
+def test_hostile_texts_take_a_moment_only(left: str, right: str) -> None:
+    began = time.perf_counter()
+    pieces = differences(left, right)
+    assert "".join(p.right for p in pieces) == right
+    assert len(printed(left, right, plain())) < 20_000
+    assert on_one_line(pieces, plain(), 200).cell_len < 1000
+    assert time.perf_counter() - began < 10
+
+
+def test_one_line_shows_each_change_with_a_little_around_it() -> None:
+    before, after = "甲" * 300, "乙" * 300
+    line = on_one_line(differences(f"{before}3{after}", f"{before}5{after}"), plain(), 80).plain
+    assert "甲[-3-]{+5+}乙" in line
+    assert line.startswith("…")
+    assert line.endswith("…")
+    assert cell_len(line) <= 100
+
+
+def test_equal_texts_on_one_line_begin_as_they_do() -> None:
+    assert on_one_line(differences("甲乙", "甲乙"), plain(), 80).plain == "甲乙"
+    assert on_one_line([], plain(), 80).plain == ""

@@ -1,0 +1,245 @@
+"""`dedup explain` shows why a document was kept or dropped; nothing is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import Int64, ObjectId
+from pymongo.database import Database
+
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.mongo.records import readings
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+TEXT = (
+    "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+    "叶绿体是进行光合作用的细胞器。"
+)
+OID = ObjectId("65a0a0a0a0a0a0a0a0a0a0a0")
+GUARDED = {"decision__guards": ["numbers", "polarity"]}
+SETTINGS = {"DEDUP_DECISION__GUARDS": '["numbers", "polarity"]'}
+DOCUMENTS: list[dict[str, Any]] = [
+    {"_id": 1, "text": f"1998年的考题：{TEXT}"},
+    {"_id": 2, "text": f"1998年的考题：{TEXT}"},
+    {"_id": 3, "text": f"1998年的考题：{TEXT[:-6]}器官。"},
+    {"_id": 4, "text": f"2007年的考题：{TEXT}"},
+    {"_id": 5, "text": "   "},
+    {"_id": 6, "text": 17},
+    {"_id": 7, "text": "字" * 1_000_001},
+    {"_id": 8, "text": "The quick brown fox jumps over the lazy dog while seven wizards brew tea."},
+    {"_id": OID, "text": f"<p>1998年的考题：</p>{TEXT}好"},
+    {"_id": "17", "text": "短文"},
+    {"_id": 17, "text": "短句"},
+    {"_id": {"year": 2020, "no": 3}, "text": "短文"},
+]
+
+
+@pytest.fixture
+def decided(database: Db, tmp_path: Path) -> Db:
+    """Return a database with a target made under guards."""
+    database.source.insert_many(DOCUMENTS)
+    run_here(database, index__folder=str(tmp_path), **GUARDED)
+    return database
+
+
+def explained(database: Db, id_: str, *more: str, **environment: str) -> str:
+    """Return what is printed about an id."""
+    command = ["explain", id_, "--db", database.name, "--target", "target", *more]
+    return invoke(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment}).stdout
+
+
+def value(output: str, name: str) -> str:
+    """Return what stands beside a name."""
+    found = re.search(rf"^ *{re.escape(name)}  +(.*?) *$", output, re.M)
+    assert found, output
+    return found[1]
+
+
+def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measured(
+    decided: Db,
+) -> None:
+    output = explained(decided, "3")
+    row = decided["target.ledger"].find_one({"_id": 3})
+    assert row is not None
+    assert value(output, "decision") == "duplicate: near"
+    assert value(output, "of") == "1"
+    assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
+    assert "[-器官-]" in output
+    assert "{+细胞器+}" in output
+    assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
+    assert value(output, "similarity (jaccard)").startswith(f"{row['similarity']:.3f}, least 0.8")
+    assert value(output, "found by") == ", ".join(row["found_by"])
+    assert value(output, "guard numbers") == "passes (on)"
+    assert value(output, "guard options") == "passes (off)"
+    assert "器官" in value(output, "only of 3")
+    assert "they are duplicates as then" in output
+    assert "guards = [numbers, polarity]" in output
+
+
+def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
+    output = explained(decided, "2")
+    assert value(output, "decision") == "duplicate: exact"
+    assert value(output, "found by") == "text"
+    assert "is the same" in output
+    assert output.count(TEXT) == 1
+
+
+def test_the_text_of_the_source_is_cleaned_as_by_a_run(decided: Db) -> None:
+    output = explained(decided, str(OID))
+    assert value(output, "_id") == f"ObjectId('{OID}')"
+    assert value(output, "decision") == "duplicate: near"
+    assert "<p>" not in output
+
+
+def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: Db) -> None:
+    output = explained(decided, "4")
+    assert value(output, "decision") == "kept"
+    (line,) = [line for line in output.splitlines() if "guard numbers" in line]
+    assert re.search(r"0\.\d{3} +0\.800 +\S+ +before .*minhash.* guard numbers +1 ", line)
+    assert "[-2007-]{+1998+}" in output
+    assert "later" in explained(decided, "1")
+
+
+def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
+    kept = decided.target.count_documents({})
+    assert f"No other of {kept:,} kept documents is a candidate now" in explained(decided, "8")
+
+
+@pytest.mark.parametrize(
+    ("id_", "decision", "detail"),
+    [
+        ("5", "skipped: empty", "nothing is left of it after cleaning"),
+        ("6", "skipped: not_text", "the source document now: not_text"),
+        ("7", "quarantined: too_large", "text of 1,000,001 characters, limit 1,000,000"),
+    ],
+)
+def test_of_what_was_skipped_or_quarantined_the_reason_is_told(
+    decided: Db, id_: str, decision: str, detail: str
+) -> None:
+    output = explained(decided, id_)
+    assert value(output, "decision") == decision
+    assert detail in output
+
+
+def test_a_number_and_a_string_of_digits_are_told_apart(decided: Db) -> None:
+    number = explained(decided, "17")
+    assert value(number, "_id") == "17"
+    assert value(number, "also decided").startswith("'17'; write the one you mean")
+    string = explained(decided, '"17"')
+    assert value(string, "_id") == "'17'"
+    assert "also decided" not in string
+
+
+def test_extended_json_names_any_id(decided: Db) -> None:
+    output = explained(decided, '{"year": 2020, "no": 3}')
+    assert value(output, "decision") == "duplicate: exact"
+    assert value(output, "of") == "'17'"
+    assert "ObjectId" in explained(decided, f'{{"$oid": "{OID}"}}')
+
+
+def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
+    hexadecimal = str(OID)
+    assert list(readings(hexadecimal)) == [OID, hexadecimal]
+    assert next(readings(f"ObjectId('{hexadecimal}')")) == OID
+    assert list(readings("'a b'")) == ["a b", "'a b'"]
+    assert list(readings("17")) == [17, "17"]
+    assert list(readings('"17"')) == ["17", '"17"']
+    assert list(readings("abc")) == ["abc"]
+    assert list(readings(str(2**80))) == [str(2**80)]
+    assert list(readings('{"$oid": "x"}')) == ['{"$oid": "x"}']
+    assert next(readings('{"$numberLong": "5"}')) == Int64(5)
+    assert next(readings('{"$gt": 1}')) == {"$gt": 1}
+
+
+def test_an_id_that_looks_like_a_query_finds_nothing(decided: Db) -> None:
+    error = refused(decided, '{"$gt": 1}')
+    assert "no run of the target" in str(error)
+
+
+def refused(database: Db, id_: str, **environment: str) -> Exception:
+    """Return the error that the command ends with."""
+    command = ["explain", id_, "--db", database.name, "--target", "target"]
+    return refusal(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment})
+
+
+def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
+    error = refused(decided, "99")
+    assert isinstance(error, UsageError)
+    assert "(read as int 99, str '99')" in str(error)
+    assert "Nor does the source" in str(error)
+
+
+def test_a_document_that_came_after_the_last_run_is_told_from_an_unknown_one(decided: Db) -> None:
+    decided.source.insert_one({"_id": "new", "text": TEXT})
+    error = refused(decided, "new")
+    assert isinstance(error, UsageError)
+    assert f"The source {decided.name}.source holds 'new'" in str(error)
+
+
+def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
+    decided.source.delete_one({"_id": 3})
+    output = explained(decided, "3")
+    assert "3: the source no longer holds it" in output
+    assert f"text of 1: {DOCUMENTS[0]['text']}" in output
+    decided.target.delete_one({"_id": 1})
+    output = explained(decided, "2")
+    assert "1: the target no longer holds it" in output
+    assert f"text of 2: {DOCUMENTS[1]['text']}" in output
+
+
+def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
+    decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
+    decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
+    assert "they are not duplicates: no channel finds the pair" in explained(decided, "3")
+    assert "were equal then and are not now" in explained(decided, "2")
+
+
+def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
+    output = explained(decided, "4", DEDUP_DECISION__GUARDS="[]")
+    assert "settings, those of run 1:" in output
+    assert "guard numbers" in output
+    assert "guards = [numbers, polarity]" in output
+
+
+def test_settings_that_are_given_must_be_those_of_the_target(decided: Db, tmp_path: Path) -> None:
+    file = tmp_path / "other.toml"
+    file.write_text("[decision]\nsimilarity = 0.9\n")
+    command = ["explain", "4", "--db", decided.name, "--target", "target", "--config", str(file)]
+    error = refusal(*command, DEDUP_URI=uri_of(decided), **SETTINGS)
+    assert isinstance(error, StateMismatch)
+    assert "decision.similarity = 0.8 then, 0.9 now" in str(error)
+
+
+@pytest.mark.parametrize("form", ["text", "classic"])
+def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: str) -> None:
+    database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
+    run_here(database, index__folder=str(tmp_path), output__document=form)
+    environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__GUARDS": "[]"}
+    assert "[-器官-]" in explained(database, "3", **environment)
+    assert value(explained(database, "8", **environment), "decision") == "kept"
+
+
+def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
+    database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
+    run_here(database, index__folder=str(tmp_path), decision__compare="none", index__distance=7)
+    output = explained(database, "3", DEDUP_DECISION__GUARDS="[]")
+    assert "not compared (decision.compare = none)" in value(output, "similarity")
+
+
+def test_nothing_is_written(decided: Db) -> None:
+    def stored() -> dict[str, list[dict[str, Any]]]:
+        return {n: list(decided[n].find()) for n in sorted(decided.list_collection_names())}
+
+    before = stored()
+    for id_ in ("1", "2", "3", "5"):
+        explained(decided, id_)
+    assert stored() == before
+
+
+def test_limits_out_of_range_are_refused_before_connecting() -> None:
+    error = refusal("explain", "1", "--target", "d.t", "--limit", "0")
+    assert "--limit is 0, expected 1 to 64" in str(error)
