@@ -42,7 +42,7 @@ from dedup_job.settings import Settings
 
 BATCH, WORST_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5, 50e6
 _CLAUSE = re.compile(r"[^，。；\n]+[，。；\n]*")
-_WITHOUT = {"index__channels": '["simhash"]', "decision__compare": "none"}
+_WITHOUT = {"index__channels": ("simhash",), "decision__compare": "none"}
 
 
 class Perturbed:

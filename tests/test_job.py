@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from dedup_job.decision import FirstWins
+from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins
 from dedup_job.documents import (
     Document,
     Fingerprints,
@@ -21,12 +21,13 @@ from dedup_job.documents import (
     Reason,
     Skipped,
 )
-from dedup_job.errors import DedupError, LeaseHeld
+from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import IndexSettings
+from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job import Job, run
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import About, Checkpoint, Scope, Status
+from dedup_job.report.histogram import Histogram
+from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
@@ -92,12 +93,14 @@ class FakeTarget:
     def __init__(self):
         self.decided = {}
         self.fingerprints = {}
+        self.contents = {}
         self.checkpoint = None
         self.reports = []  # one for each batch written
         self.ends = []  # one for each run that came to its end
         self.breaks = []  # one for each run that broke off
         self.held = False
         self.too_large = ()
+        self.removed = set()
 
     @contextmanager
     def hold(self):
@@ -136,6 +139,15 @@ class FakeTarget:
                 run=np.array([self.decided[i][1] for i, _ in some], dtype=np.int64),
             )
 
+    def texts(self, keys):
+        """Return the texts of the kept documents among these, but of none that is removed."""
+        kept = {key_of(i): self.contents[i] for i in self.kept_ids if i not in self.removed}
+        return {key: kept[key] for key in keys if key in kept}
+
+    def id(self, key):
+        """Return the id that a key stands for."""
+        return int(key)
+
     def fits(self, document):
         """Refuse the documents named as too large."""
         return document.id not in self.too_large
@@ -148,6 +160,7 @@ class FakeTarget:
             assert document.id not in self.decided
             self.decided[document.id] = decision, report.checkpoint.run
             if isinstance(document.content, str):
+                self.contents[document.id] = document.content
                 prints = batch.fingerprints
                 self.fingerprints[document.id] = tuple(
                     column[row] for column in (prints.values, prints.digests, prints.short)
@@ -192,14 +205,6 @@ class Strip:
         return text.strip()
 
 
-class Words:
-    """Stands for jieba: each word is a keyword of weight 1."""
-
-    def extract(self, text):
-        """Return the words."""
-        return [(word, 1.0) for word in text.split()]
-
-
 @dataclass
 class Memory:
     """Progress that remembers what it was told."""
@@ -232,11 +237,11 @@ class Memory:
 class Nothing:
     """A memory that keeps nothing."""
 
-    def recall(self, decider):  # noqa: ARG002
+    def recall(self, index):  # noqa: ARG002
         """Have nothing."""
         return ""
 
-    def keep(self, decider):
+    def keep(self, index):
         """Keep nothing."""
 
 
@@ -252,15 +257,20 @@ class StopAfter:
         return len(self._target.reports) >= self._batches
 
 
-def job(target, *, contents=None, source=None, limit=None, **changes):
+def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **changes):
+    """Make a job by the plain recipe; `distance` and `brakes` are settings."""
+    distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
+    index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
         "scope": Scope(None, limit),
         "source": source or FakeSource(TEXTS if contents is None else contents, target),
         "target": target,
         "cleaner": Strip(),
-        "fingerprinter": Fingerprinter(FingerprintSettings(), Words()),
-        "decider": FirstWins(IndexSettings()),
+        "fingerprinter": Fingerprinter(FingerprintSettings()),
+        "index": index,
+        "decider": decides(index, DecisionSettings(compare="none"), target.texts),
+        "brakes": Brakes(BrakeSettings(**brakes)),
         "memory": Nothing(),
         "threads": 1,
         "progress": Memory(),
@@ -287,6 +297,7 @@ def test_every_document_is_decided_once_and_in_order(target, threads):
         short_kept=2,
         short_duplicate=1,
         reasons={"missing": 1, "empty": 1},
+        candidates=Histogram.of([0] * 8),
     )
 
 
@@ -423,21 +434,23 @@ def test_the_next_run_decides_only_what_is_new(target):
     assert target.order[12:] == [0, 13, 14]
     assert report.checkpoint.run == 2
     assert report.known == 12
-    assert report.checkpoint.counts == Counts(kept=1, exact=2, short_duplicate=1)
+    assert report.checkpoint.counts == Counts(
+        kept=1, exact=2, short_duplicate=1, candidates=Histogram.of([0])
+    )
 
 
 def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
     """One word less among 400 turns few of the 64 sums."""
     words = [f"word{number}" for number in range(400)]
-    run(job(target, contents={1: " ".join(words)}, decider=FirstWins(IndexSettings(distance=7))))
+    run(job(target, contents={1: " ".join(words)}, distance=7))
     report = run(
         job(
             target,
             contents={1: " ".join(words), 2: " ".join(words[:-1])},
-            decider=FirstWins(IndexSettings(distance=7)),
+            distance=7,
         )
     )
-    assert report.checkpoint.counts == Counts(near=1)
+    assert report.checkpoint.counts == Counts(near=1, candidates=Histogram.of([1]))
     assert target.decided[2][0].of == key_of(1)
 
 
@@ -516,7 +529,7 @@ def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(target, 
             return wrong(super().decide(batch))
 
     with pytest.raises(DedupError, match=r"3 documents were read and \d decided"):
-        run(job(target, decider=Miscounting(IndexSettings())))
+        run(job(target, decides=Miscounting))
     assert target.order == []
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
 
@@ -576,7 +589,7 @@ def test_reports_of_a_resumed_run_under_way_do_not_call_its_own_documents_known(
     assert [report.known for report in target.reports[2:]] == [0, 0]
 
 
-def test_reports_under_way_differ_from_the_last_in_status_and_times_only(target):
+def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_only(target):
     last = run(job(target))
     under_way = target.reports[-1]
     same = replace(
@@ -584,6 +597,44 @@ def test_reports_under_way_differ_from_the_last_in_status_and_times_only(target)
         status=last.status,
         finished=last.finished,
         stages=last.stages,
+        clusters=last.clusters,
         checkpoint=replace(under_way.checkpoint, finished=True, seconds=last.checkpoint.seconds),
     )
     assert same == last
+
+
+def test_the_last_report_names_the_largest_clusters_with_the_words_they_begin_with(target):
+    report = run(job(target))
+    assert report.clusters == (
+        Cluster(1, 1, "one two three four five six"),
+        Cluster(5, 1, "short"),
+    )
+    assert all(under_way.clusters == () for under_way in target.reports)
+
+
+def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_short(target):
+    texts = [f"{'wörd ' * 30}\n {number}" for number in range(12)]
+    copies = [text for number, text in enumerate(texts) for _ in range(1 + (number in (7, 11)))]
+    report = run(job(target, contents=dict(enumerate([*texts, *copies]))))
+    sizes = [(cluster.id, cluster.duplicates) for cluster in report.clusters]
+    assert sizes == [(7, 2), (11, 2), *((number, 1) for number in (0, 1, 2, 3, 4, 5, 6, 8))]
+    assert report.clusters[0].sample == ("wörd " * 20)
+
+
+def test_a_cluster_whose_document_is_removed_meanwhile_has_no_sample(target):
+    target.removed = {1}
+    assert run(job(target)).clusters[0] == Cluster(1, 1, "")
+
+
+def test_a_brake_stops_the_run_before_the_batch_is_written_and_the_run_can_go_on(target):
+    """Six words of a thousand more are a few bits."""
+    words = [f"word{number}" for number in range(1000)]
+    contents = {n: " ".join([*words, *(f"more{i}" for i in range(n))]) for n in range(6)}
+    with pytest.raises(BrakeApplied, match="brakes"):
+        run(job(target, contents=contents, distance=7, brakes={"cluster": 3}))
+    assert target.order == [0, 1, 2]
+    assert [broken.status for broken in target.breaks] == [Status.FAILED]
+    assert target.breaks[0].checkpoint.counts.near == 2
+    run(job(target, contents=contents, distance=7))
+    assert target.kept_ids == [0]
+    assert target.checkpoint.run == 1

@@ -196,9 +196,9 @@ def _tell_similarities(
     console.print("\nBy similarity\n")
     console.print(table)
     console.print(
-        "\n1: the same but for white space, width, numbering and the like; numbers, polarity, "
-        "options: share of the pairs that the guard refuses, be it on or off. Of pairs below 0.6 "
-        f"only a part is found. Of the differences, {legend(console)}.",
+        "\n1: the same but for white space; numbers, polarity, options: share of the pairs that "
+        "the guard refuses, be it on or off. Of pairs below 0.6 only a part is found. Of the "
+        f"differences, {legend(console)}.",
         soft_wrap=True,
     )
     _tell_examples(found, found.bands.by_similarity, console, examples)

@@ -126,12 +126,12 @@ def candidates_per_similar(pairs: Pairs, distance: int) -> float:
 def precise_distance(by_distance: Sequence[Band]) -> int | None:
     """Return the largest distance up to which the pairs of each are mostly similar, None if none.
 
-    "Mostly": the lower end of the interval is above one half. A distance without pairs tells
-    nothing and is passed over.
+    "Mostly": the lower end of the interval is above one half. A distance of fewer
+    than ten pairs tells nothing and is passed over.
     """
     best = None
     for distance, band in enumerate(by_distance[: WIDEST + 1]):
-        if not band.similar.whole:
+        if band.similar.whole < _FEW:
             continue
         if band.similar.interval[0] <= _BETTER_THAN_NOT:
             break
@@ -172,15 +172,14 @@ def threshold_by_guards(by_similarity: Sequence[Band]) -> float | None:
 def threshold_by_person(judged: Mapping[float, Share]) -> float | None:
     """Return the lowest edge down to which a person calls nine in ten of each band duplicates.
 
-    judged: by the band's lower edge. The lower end of the interval must be above one half, too.
+    judged: by the band's lower edge. A band is passed over where they are too few for the lower
+    end of the interval to be above one half.
     """
     best = None
     for least in sorted(judged, reverse=True):
         share = judged[least]
-        if not share.whole:
-            continue
-        if share.rate < _PRECISE or share.interval[0] <= _BETTER_THAN_NOT:
+        if share.whole and share.rate < _PRECISE:
             break
-        if least < 1:
+        if least < 1 and share.interval[0] > _BETTER_THAN_NOT:
             best = least
     return best

@@ -65,16 +65,23 @@ class Candidates:
 
         most: so many candidates of a text are compared.
         """
-        self._check, self._most, self._texts = check, most, texts
+        self._kept, self._check, self._most, self._texts = kept, check, most, texts
+        self._numbers: dict[int, int] = {}  # of the rows that are kept
+        self._kept_texts: dict[str, int] = {}
         self._channels = fingerprints.sketches.channels if fingerprints.sketches else ()
         twins = kept.equal(fingerprints)
         least = check.least_agreement(texts)
         self._found = kept.look_up(fingerprints, least)
         every = self._found.before
-        before = every.chosen(_best(every, most) & (twins < 0)[every.rows])
+        best = _best(every, most)
+        before = every.chosen(best & (twins < 0)[every.rows])
         wanted = np.unique(np.concatenate([twins[twins >= 0], before.numbers]))
         self._known = known.get(wanted.tolist())
         self._twins: list[int] = twins.tolist()
+        if gone := [row for row, twin in enumerate(self._twins) if twin >= 0 > self.twin(row)]:
+            twins[gone] = -1  # so these are compared after all
+            before = every.chosen(best & (twins < 0)[every.rows])
+            self._known |= known.get(sorted({*before.numbers.tolist()} - self._known.keys()))
         self._totals: list[int] = np.diff(every.offsets).tolist()
         self._before = _by_row(before, self._compared(before))
         within = self._found.within
@@ -83,8 +90,6 @@ class Candidates:
             within,
             check.compare(texts, within.rows, texts, within.numbers) if self._is_compared else None,
         )
-        self._numbers: dict[int, int] = {}  # of the rows that are kept
-        self._kept_texts: dict[str, int] = {}
 
     def keep(self, row: int, number: int) -> None:
         """Take note that a text is kept, and a candidate of the later ones."""
@@ -92,6 +97,8 @@ class Candidates:
         self._found.keep(row)
         self._numbers[row] = self._kept_texts[text] = number
         self._known[number] = text
+        if (gone := self._twins[row]) >= 0:
+            self._kept.replace(gone, number)
 
     def text(self, number: int) -> str:
         """Return the text of a candidate."""
@@ -121,10 +128,11 @@ class Candidates:
             chosen = {candidate.number for candidate in ranked}
             found = [candidate for candidate in found if candidate.number in chosen]
             here = [candidate for candidate in here if candidate.number in chosen]
-        void = [n for n in (twin, *(c.number for c in found)) if n >= 0 and n not in self._known]
+        numbers = dict.fromkeys((twin, *(candidate.number for candidate in found)))
+        void = tuple(n for n in numbers if n >= 0 and n not in self._known)
         there = [candidate for candidate in found if candidate.number in self._known]
         here = here if self._is_compared else self._compared_here(row, here)
-        return Looked((*there, *here), total, tuple(void))
+        return Looked((*there, *here), total, void)
 
     def channels(self, candidate: Candidate) -> tuple[str, ...]:
         """Return the names of the channels that found a candidate."""

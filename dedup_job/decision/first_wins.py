@@ -84,12 +84,10 @@ class FirstWins:
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
         sizes = self._clusters.array[: len(self._kept)]
-        if count < len(sizes):
-            top = np.argpartition(sizes, -count)[-count:]
-        else:
-            top = np.arange(len(sizes))
-        pairs = [(number, int(sizes[number])) for number in top.tolist() if sizes[number]]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        least = max(int(np.partition(sizes, -count)[-count]), 1) if count < len(sizes) else 1
+        larger, equal = np.flatnonzero(sizes > least), np.flatnonzero(sizes == least)[:count]
+        pairs = [(number, int(sizes[number])) for number in [*larger.tolist(), *equal.tolist()]]
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:count]
 
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order.

@@ -25,7 +25,7 @@ _ENDS = (
     ", ",
     ". ",
 )  # of clauses; no number, no word reaches over them
-_WIDTHS = {
+_WIDTHS: dict[int, str | int | None] = {
     **{point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)},
     **dict(zip(map(ord, "\u3000−∶’‘"), " -:''", strict=True)),
 }

@@ -50,6 +50,7 @@ class KeptIndex:
         self._ids = Ids()
         self._bands: BandIndex | None = None
         self._bits: Growing[np.uint64] | None = None
+        self._heirs: dict[int, int] = {}
 
     def __len__(self) -> int:
         """Return the number of kept documents known."""
@@ -110,7 +111,16 @@ class KeptIndex:
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
-        return self._equal.find(self._near.fingerprints, texts.values, texts.digests)
+        numbers = self._equal.find(self._near.fingerprints, texts.values, texts.digests)
+        if self._heirs:
+            for row in np.flatnonzero(numbers >= 0).tolist():
+                while (heir := self._heirs.get(int(numbers[row]))) is not None:
+                    numbers[row] = heir
+        return numbers
+
+    def replace(self, number: int, heir: int) -> None:
+        """Let a later document with the same text stand in for one that is gone."""
+        self._heirs[number] = heir
 
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.

@@ -50,7 +50,7 @@ class LookUp:
             within.append(_of_simhash(pairs, texts.short))
         own_bits = None
         if bands is not None and texts.sketches is not None:
-            own_bits = texts.sketches.bits
+            own_bits = texts.sketches.bits if bits is not None else None
             self._turns = InTurn(bands, texts.sketches.keys)
             before.append(_of_bands(*self._turns.held))
             within.append(_of_bands(*self._turns.pairs))

@@ -85,10 +85,15 @@ def _clusters(report: Report) -> Table:
     table.add_column("of _id", overflow="fold", min_width=12)
     table.add_column("which begins", no_wrap=True, overflow="ellipsis")
     for cluster in report.clusters:
-        sample = Text("".join(c if c.isprintable() else " " for c in cluster.sample))
+        sample = _plain(cluster.sample)
         sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
-        table.add_row(f"{cluster.duplicates:,}", str(cluster.id), sample)
+        table.add_row(f"{cluster.duplicates:,}", _plain(str(cluster.id)), sample)
     return table
+
+
+def _plain(text: str) -> Text:
+    """Return the text without what a terminal or rich would take for a command."""
+    return Text("".join(c if c.isprintable() else " " for c in text))
 
 
 def _rows(counts: Counts) -> Iterator[tuple[str, int]]:

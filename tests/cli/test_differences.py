@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,7 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> 
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
     assert all(p.left == p.right for p in pieces if p.same)
-    assert all(a.same != b.same for a, b in zip(pieces, pieces[1:], strict=False))
+    assert all(a.same != b.same for a, b in pairwise(pieces))
 
 
 def test_a_number_and_a_word_are_changed_whole() -> None:

@@ -25,7 +25,7 @@ SETTINGS = {"DEDUP_DECISION__GUARDS": '["numbers", "polarity"]'}
 DOCUMENTS: list[dict[str, Any]] = [
     {"_id": 1, "text": f"1998年的考题：{TEXT}"},
     {"_id": 2, "text": f"1998年的考题：{TEXT}"},
-    {"_id": 3, "text": f"1998年的考题：{TEXT[:-6]}器官。"},
+    {"_id": 3, "text": f"1998年的考题：{TEXT[:-4]}结构。"},
     {"_id": 4, "text": f"2007年的考题：{TEXT}"},
     {"_id": 5, "text": "   "},
     {"_id": 6, "text": 17},
@@ -68,14 +68,14 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     assert value(output, "decision") == "duplicate: near"
     assert value(output, "of") == "1"
     assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
-    assert "[-器官-]" in output
+    assert "[-结构-]" in output
     assert "{+细胞器+}" in output
     assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
     assert value(output, "similarity (jaccard)").startswith(f"{row['similarity']:.3f}, least 0.8")
     assert value(output, "found by") == ", ".join(row["found_by"])
     assert value(output, "guard numbers") == "passes (on)"
     assert value(output, "guard options") == "passes (off)"
-    assert "器官" in value(output, "only of 3")
+    assert "结构" in value(output, "only of 3")
     assert "they are duplicates as then" in output
     assert "guards = [numbers, polarity]" in output
 
@@ -219,7 +219,7 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
     run_here(database, index__folder=str(tmp_path), output__document=form)
     environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__GUARDS": "[]"}
-    assert "[-器官-]" in explained(database, "3", **environment)
+    assert "[-结构-]" in explained(database, "3", **environment)
     assert value(explained(database, "8", **environment), "decision") == "kept"
 
 

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from dedup_job.decision import Comparison, FirstWins, comparison
+from dedup_job.decision import Comparison, comparison
 from dedup_job.documents import Fingerprints, KeptPage
-from dedup_job.index import IndexSettings
+from dedup_job.index import IndexSettings, KeptIndex
 
 
 def page(rows):
@@ -35,9 +35,9 @@ def documents(n, seed=1):
 
 
 def compare(remembered, held, per_page=7):
-    decider = FirstWins(IndexSettings())
-    decider.remember([page(remembered)] if remembered else [])
-    compared = Comparison(decider)
+    kept = KeptIndex(IndexSettings())
+    kept.remember(lambda: [page(remembered)] if remembered else [])
+    compared = Comparison(kept)
     for start in range(0, len(held), per_page):
         compared.add(page(held[start : start + per_page]))
     return compared

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import FirstWins
 from dedup_job.demo import make_corpus
 from dedup_job.documents import (
     Batch,
@@ -24,7 +23,7 @@ from dedup_job.documents import (
     Skipped,
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import IndexSettings, snapshot
+from tests.deciding import Decider
 from tests.reference import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
@@ -51,9 +50,15 @@ def arrays(rows):
     )
 
 
+def written(row):
+    """Return the text itself, which nothing but its hashes are known of."""
+    return f"text {row[1]} {row[2]}"
+
+
 def batch(rows):
     documents = [
-        Document(row[0], key_of(row[0]), b"", "a text" if len(row) > 2 else row[1]) for row in rows
+        Document(row[0], key_of(row[0]), b"", written(row) if len(row) > 2 else row[1])
+        for row in rows
     ]
     return Batch(tuple(documents), arrays([row for row in rows if len(row) > 2]))
 
@@ -79,8 +84,10 @@ def told(decision):
 
 
 def decide(*rows, distance=3, after=()):
-    decider = FirstWins(IndexSettings(distance=distance))
-    decider.remember(after)
+    """Decide documents after pages of others, each a list of (run, document)."""
+    decider = Decider(distance=distance)
+    texts = {key_of(row[0]): written(row) for rows in after for _, row in rows}
+    decider.remember([page(*rows) for rows in after], texts)
     return [told(decision) for decision in decider.decide(batch(rows))]
 
 
@@ -143,7 +150,7 @@ def test_of_equally_near_documents_it_is_the_one_kept_first():
 
 def test_exact_goes_before_near():
     """The kept 2 has the same fingerprint as 1 but for a bit, and 3 has the text of 2."""
-    before = [page((1, text(1, A)), (1, text(2, A ^ 1, 9)))]
+    before = [[(1, text(1, A)), (1, text(2, A ^ 1, 9))]]
     assert decide(text(3, A ^ 1, 9), after=before) == [(2, 0, "exact")]
 
 
@@ -169,9 +176,7 @@ def test_short_texts_between_long_ones_do_not_confuse_who_is_who():
 
 
 def test_a_kept_decision_tells_fingerprint_and_shortness():
-    decisions = FirstWins(IndexSettings()).decide(
-        batch([text(1, 2**64 - 1), text(2, 5, short=True)])
-    )
+    decisions = Decider().decide(batch([text(1, 2**64 - 1), text(2, 5, short=True)]))
     assert decisions == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
 
 
@@ -192,23 +197,24 @@ def test_an_empty_batch_has_no_decisions():
 
 
 def test_it_counts_what_is_kept():
-    decider = FirstWins(IndexSettings())
-    decider.remember([page((1, text(1, A)))])
-    decider.decide(batch([text(2, A ^ 1), text(3, ~A & (2**64 - 1)), text(4, 5, short=True)]))
-    assert len(decider) == 3
+    decider = Decider()
+    decider.remember([page((1, text(1, A)))], {})
+    decider.decide(
+        batch([text(3, ~A & (2**64 - 1)), text(4, 5, short=True), text(5, ~A & (2**64 - 1), 3)])
+    )
+    assert len(decider.index) == 3
 
 
 def test_remembered_documents_win_over_new_ones():
-    assert decide(text(1, A ^ 1), text(2, A, 9), after=[page((1, text(7, A, 9)))]) == [
+    assert decide(text(1, A ^ 1), text(2, A, 9), after=[[(1, text(7, A, 9))]]) == [
         (7, 1, "near"),
         (7, 0, "exact"),
     ]
 
 
 def test_nothing_remembered_is_fine():
-    empty = page()
     assert decide(text(1, A), after=[]) == ["kept"]
-    assert decide(text(1, A), after=[empty, empty]) == ["kept"]
+    assert decide(text(1, A), after=[[], []]) == ["kept"]
 
 
 @pytest.mark.parametrize(
@@ -219,19 +225,12 @@ def test_remembered_documents_stand_in_order_of_run_and_then_as_given(runs, firs
     """All three are equally near to the new one, so it is told apart by their order alone."""
     given_order = [text(30, A ^ 0b11), text(20, A ^ 0b1100), text(10, A ^ 0b110000)]
     rows = list(zip(runs, given_order, strict=True))
-    assert decide(text(99, A), after=[page(*rows)]) == [(first, 2, "near")]
-    assert decide(text(99, A), after=[page(row) for row in rows]) == [(first, 2, "near")]
-
-
-def test_documents_may_be_remembered_in_several_calls():
-    decider = FirstWins(IndexSettings())
-    decider.remember([page((1, text(1, 0)))])
-    decider.remember([page((1, text(2, A)), (1, text(3, 5, short=True)))])
-    assert [told(d) for d in decider.decide(batch([text(9, A ^ 1)]))] == [(2, 1, "near")]
+    assert decide(text(99, A), after=[rows]) == [(first, 2, "near")]
+    assert decide(text(99, A), after=[[row] for row in rows]) == [(first, 2, "near")]
 
 
 def test_of_remembered_equal_texts_the_earliest_run_counts():
-    pages = [page((2, text(1, A, 9)), (1, text(2, A, 9)))]
+    pages = [[(2, text(1, A, 9)), (1, text(2, A, 9))]]
     assert decide(text(3, A, 9), after=pages) == [(2, 0, "exact")]
 
 
@@ -253,7 +252,7 @@ def sequences(draw):
 @settings(deadline=None)
 @given(sequences(), st.lists(st.integers(0, 25)), st.integers(0, 7))
 def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
-    decider = FirstWins(IndexSettings(distance=distance))
+    decider = Decider(distance=distance)
     bounds = [0, *sorted(cuts), len(rows)]
     pieces = [rows[a:b] for a, b in pairwise(bounds)]
     decisions = [told(d) for piece in pieces for d in decider.decide(batch(piece))]
@@ -266,7 +265,7 @@ def test_a_run_that_is_resumed_decides_as_one_left_alone(rows, cut, distance):
     before, rest = rows[:cut], rows[cut:]
     whole = decide(*rows, distance=distance)
     kept = [(1, row) for row, d in zip(before, whole, strict=False) if d == "kept"]
-    assert decide(*rest, distance=distance, after=[page(*kept)]) == whole[cut:]
+    assert decide(*rest, distance=distance, after=[kept]) == whole[cut:]
 
 
 @settings(deadline=None)
@@ -315,7 +314,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
     corpus, by_the_book, fingerprinter, size
 ):
     cleaner = Cleaner()
-    decider = FirstWins(IndexSettings())
+    decider = Decider()
     kept, dropped = [], {}
     ids = {key_of(id_): id_ for id_, _ in corpus}
     for start in range(0, len(corpus), size):
@@ -344,68 +343,3 @@ def document_of(id_, content, cleaner):
     else:
         content = cleaner.clean(content) or Skipped(Reason.EMPTY)
     return Document(id_, key_of(id_), b"", content)
-
-
-def near_each_other(n, seed=2):
-    """Make documents of which many lie within a few bits, some with equal fingerprints."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for i in range(n):
-        flipped = rng.choice(64, rng.integers(0, 9), replace=False).tolist()
-        rows.append((i, A ^ sum(1 << bit for bit in flipped), i, bool(rng.random() < 0.1)))
-    return rows
-
-
-def remembering(rows, **values):
-    decider = FirstWins(IndexSettings(**values))
-    pages = KeptPage([key_of(row[0]) for row in rows], arrays(rows), np.ones(len(rows), np.int64))
-    decider.remember([pages])
-    return decider
-
-
-def naive_near(rows, query, distance):
-    """Compare with all: (key, distance, equal), nearest first."""
-    found = []
-    for id_, value, digest, short in rows:
-        equal = (value, digest) == query[1:3]
-        bits = (value ^ query[1]).bit_count()
-        if equal or (bits <= distance and not short and not query[3]):
-            found.append((bits, not equal, id_))
-    return [(key_of(id_), bits, not other) for bits, other, id_ in sorted(found)]
-
-
-def near(decider, query, distance):
-    found = decider.near(arrays([query]), distance)
-    return [(one.key, one.distance, one.equal) for one in found]
-
-
-@pytest.mark.parametrize("distance", range(8))
-@pytest.mark.parametrize("blocks", [0, 4, 8])
-def test_near_finds_all_within_the_distance_nearest_first(distance, blocks):
-    rows = near_each_other(400)
-    decider = remembering(rows, distance=distance, blocks=blocks)
-    for query in [*rows[:60], text(9999, A), text(9999, A ^ 1, short=True)]:
-        for k in range(distance + 1):
-            assert near(decider, query, k) == naive_near(rows, query, k)
-
-
-def test_near_refuses_a_distance_beyond_that_of_the_index():
-    with pytest.raises(ValueError, match="distance is 4, expected 0 to 3"):
-        near(remembering([text(1, A)]), text(2, A), 4)
-
-
-@pytest.mark.parametrize("saved_blocks", [0, 4, 8])
-@pytest.mark.parametrize("blocks", [0, 4, 8])
-@pytest.mark.parametrize("distance", [0, 2, 3, 7])
-def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
-    tmp_path, saved_blocks, blocks, distance
-):
-    rows = near_each_other(300)
-    facts, kept = remembering(rows, blocks=saved_blocks).dump()
-    file = tmp_path / "index"
-    snapshot.write(file, {"decider": facts}, kept)
-    saved = snapshot.read(file)
-    decider = FirstWins(IndexSettings(distance=distance, blocks=blocks))
-    decider.load(saved.facts["decider"], saved.parts)
-    for query in rows[:50]:
-        assert near(decider, query, distance) == naive_near(rows, query, distance)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.decision import similarity
+from dedup_job.decision import levenshtein, similarity
 from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.fingerprint.packed import Packed, pack
 from scripts.exhaustive import ngrams
@@ -194,7 +194,7 @@ def test_texts_may_be_writable_or_not(measure):
     }
     assert values == {NAIVE[measure]("水是生命之源", "水是生命之母")}
     assert writable.points.flags.writeable
-    compiled = similarity._measure_all if measure == EDIT else similarity._count_all
+    compiled = levenshtein._measure_all if measure == EDIT else similarity._count_all
     assert len(compiled.signatures) == 1
 
 
@@ -214,7 +214,7 @@ def test_a_value_at_a_threshold_reaches_it():
 
 
 def test_texts_too_long_to_edit_are_compared_by_their_grams(monkeypatch):
-    monkeypatch.setattr(similarity, "_MOST_CELLS", 36)
+    monkeypatch.setattr(levenshtein, "_MOST_CELLS", 36)
     pairs = [
         ("abcdef", "badcfe"),  # 36 pairs of characters
         ("bacdefgh", "abcdefhg"),  # 64

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.documents import Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import (
+    NOTHING_TRIED,
+    Duplicate,
+    Kept,
+    Quarantined,
+    Reason,
+    Skipped,
+    Tried,
+)
 from dedup_job.report.counts import Counts
+from dedup_job.report.histogram import Histogram
 
 
-def duplicate(reason, short):
-    return Duplicate(b"1", 0, None, ("text",), reason, short)
+def duplicate(reason, short, tried=NOTHING_TRIED):
+    return Duplicate(b"1", 0, None, ("text",), reason, short, tried=tried)
 
 
+TRIED = st.builds(
+    Tried,
+    st.integers(0, 5000),
+    st.integers(0, 2),
+    st.sampled_from([None, "similarity", "numbers", "options"]),
+    st.lists(st.binary(), max_size=3).map(tuple),
+)
 DECISIONS = st.lists(
-    st.builds(Kept, st.just(0), st.booleans())
-    | st.builds(duplicate, st.sampled_from([Reason.EXACT, Reason.NEAR]), st.booleans())
+    st.builds(Kept, st.just(0), st.booleans(), TRIED)
+    | st.builds(duplicate, st.sampled_from([Reason.EXACT, Reason.NEAR]), st.booleans(), TRIED)
     | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
     | st.builds(
         Quarantined, st.sampled_from([Reason.TOO_LARGE, Reason.UNDECODABLE]), st.just("why")
@@ -27,11 +42,12 @@ DECISIONS = st.lists(
 )
 EXAMPLE = [
     Kept(1, short=False),
-    Kept(2, short=True),
-    Kept(3, short=False),
-    duplicate(Reason.EXACT, short=True),
+    Kept(2, short=True, tried=Tried(2, refused_by="similarity")),
+    Kept(3, short=False, tried=Tried(70, 6, "numbers", (b"gone", b"too"))),
+    Kept(4, short=False, tried=Tried(1, refused_by="numbers")),
+    duplicate(Reason.EXACT, short=True, tried=Tried(9, 9, None, (b"gone",))),  # none of it counts
     duplicate(Reason.EXACT, short=False),
-    duplicate(Reason.NEAR, short=False),
+    duplicate(Reason.NEAR, short=False, tried=Tried(80, 16, None, (b"gone",))),
     Skipped(Reason.EMPTY),
     Skipped(Reason.MISSING),
     Skipped(Reason.EMPTY),
@@ -41,7 +57,7 @@ EXAMPLE = [
 
 def test_each_decision_is_counted_where_it_belongs():
     assert Counts.of(EXAMPLE) == Counts(
-        kept=3,
+        kept=4,
         exact=2,
         near=1,
         skipped=3,
@@ -49,6 +65,10 @@ def test_each_decision_is_counted_where_it_belongs():
         short_kept=1,
         short_duplicate=1,
         reasons={"empty": 2, "missing": 1, "too_large": 1},
+        refused={"similarity": 1, "numbers": 2},
+        cut=2,
+        void=3,
+        candidates=Histogram.of([0, 2, 70, 1, 80]),
     )
 
 
@@ -59,9 +79,22 @@ def test_nothing_decided_counts_nothing_and_its_rates_are_0():
 
 def test_rates_are_shares_of_all_scanned_documents():
     counts = Counts.of(EXAMPLE)
-    assert (counts.scanned, counts.duplicates) == (10, 3)
-    assert counts.repeat_rate == pytest.approx(0.3)
-    assert counts.valid_rate == pytest.approx(0.3)
+    assert (counts.scanned, counts.duplicates) == (11, 3)
+    assert counts.rates() == {
+        "repeat_rate": 3 / 11,
+        "valid_rate": 4 / 11,
+        "exact": 2 / 11,
+        "near": 1 / 11,
+        "short": 2 / 11,
+        "refused": {"numbers": 2 / 11, "similarity": 1 / 11},
+    }
+    assert (counts.repeat_rate, counts.valid_rate) == (3 / 11, 4 / 11)
+
+
+def test_nothing_scanned_has_no_rates_but_0():
+    rates = Counts().rates()
+    assert rates.pop("refused") == {}
+    assert set(rates.values()) == {0.0}
 
 
 @given(DECISIONS)
@@ -82,7 +115,7 @@ def test_counts_of_parts_add_up_to_the_counts_of_the_whole(a, b, c):
 
 def test_adding_leaves_the_summands_as_they_were():
     a, b = Counts.of(EXAMPLE), Counts.of(EXAMPLE)
-    assert (a + b).scanned == 20
+    assert (a + b).scanned == 22
     assert a == b == Counts.of(EXAMPLE)
 
 
@@ -94,11 +127,30 @@ def test_counts_come_back_from_the_report_as_they_were(decisions):
 
 def test_the_report_holds_the_names_that_others_rely_on():
     assert Counts.of(EXAMPLE).as_dict() == {
-        "scanned": 10,
-        "kept": 3,
+        "scanned": 11,
+        "kept": 4,
         "duplicate": {"exact": 2, "near": 1},
         "skipped": 3,
         "quarantined": 1,
         "short": {"kept": 1, "duplicate": 1},
         "reasons": {"empty": 2, "missing": 1, "too_large": 1},
+        "refused": {"numbers": 2, "similarity": 1},
+        "cut": 2,
+        "void": 3,
+        "candidates": {
+            "mean": 153 / 5,
+            "p99": 80,
+            "max": 80,
+            "total": 153,
+            "classes": {"0": 1, "1": 1, "2": 1, "71": 1, "87": 1},
+        },
     }
+
+
+def test_counts_of_a_version_without_candidates_are_read():
+    row = Counts.of(EXAMPLE).as_dict()
+    for name in ("refused", "cut", "void", "candidates"):
+        del row[name]
+    found = Counts.from_dict(row)
+    assert (found.scanned, found.refused, found.cut, found.void) == (11, {}, 0, 0)
+    assert found.candidates == Histogram()

@@ -12,12 +12,24 @@ from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.report.histogram import Histogram
+from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(
-    kept=5, exact=2, near=1, skipped=1, quarantined=1, short_kept=2, reasons={"empty": 1}
+    kept=5,
+    exact=2,
+    near=1,
+    skipped=1,
+    quarantined=1,
+    short_kept=2,
+    reasons={"empty": 1},
+    refused={"numbers": 1},
+    cut=2,
+    void=3,
+    candidates=Histogram.of([0, 0, 1, 3, 40]),
 )
+CLUSTER = Cluster(ObjectId(b"TWELVE BYTES"), 2, "光合作用")
 CHECKPOINT = Checkpoint(
     run=7,
     scope=Scope('{"lang": "zh"}', 100),
@@ -35,6 +47,7 @@ REPORT = Report(
     finished=datetime(2026, 1, 2, 3, 4, 9, tzinfo=UTC),
     known=3,
     stages={"read": 1.5},
+    clusters=(CLUSTER,),
 )
 
 
@@ -86,7 +99,17 @@ def test_the_report_as_json_holds_the_names_that_others_rely_on():
     assert counts["duplicate"] == {"exact": 2, "near": 1}
     assert counts["skipped"] == 1
     assert counts["quarantined"] == 1
-    assert values["rates"] == {"repeat_rate": 0.3, "valid_rate": 0.5}
+    assert values["rates"] == {
+        "repeat_rate": 0.3,
+        "valid_rate": 0.5,
+        "exact": 0.2,
+        "near": 0.1,
+        "short": 0.2,
+        "refused": {"numbers": 0.1},
+    }
+    assert (counts["refused"], counts["cut"], counts["void"]) == ({"numbers": 1}, 2, 3)
+    assert counts["candidates"]["max"] == 40
+    assert values["clusters"] == [{"_id": str(CLUSTER.id), "duplicates": 2, "sample": "光合作用"}]
     assert values["docs_per_second"] == 2.5
     assert values["seconds"] == 4.0
 
@@ -106,7 +129,9 @@ def test_the_row_of_a_run_holds_what_the_contract_names_and_can_be_stored():
     names = {"started", "finished", "status", "settings", "versions", "counts", "rates", "seconds"}
     assert names <= row.keys()
     assert "_id" not in row
-    assert bson.decode(bson.encode(row))["counts"]["scanned"] == 10
+    stored = bson.decode(bson.encode(row))
+    assert stored["counts"]["scanned"] == 10
+    assert stored["clusters"][0]["_id"] == CLUSTER.id
 
 
 def test_no_time_passed_is_no_speed_rather_than_an_error():

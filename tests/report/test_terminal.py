@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.report.histogram import Histogram
+from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.terminal import show
 
 COUNTS = Counts(
@@ -23,6 +24,10 @@ COUNTS = Counts(
     short_kept=9,
     short_duplicate=8,
     reasons={"empty": 40, "missing": 2, "too_large": 1},
+    refused={"numbers": 1234, "similarity": 5},
+    cut=1050,
+    void=2,
+    candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
 )
 
 
@@ -70,6 +75,8 @@ def test_a_dry_run_says_that_nothing_was_written():
     [
         ("scanned", ["1,254,910", "100.00%"]),
         ("kept", ["1,234,567", "98.38%"]),
+        ("refused by numbers", ["1,234", "0.10%"]),
+        ("refused by similarity", ["5", "0.00%"]),
         ("duplicate, exact", ["20,000", "1.59%"]),
         ("duplicate, near", ["300", "0.02%"]),
         ("skipped", ["42", "0.00%"]),
@@ -95,6 +102,37 @@ def test_the_table_does_not_depend_on_the_width_of_the_names(source):
     text = shown(report(source=source))
     assert f"{source} -> db.out" in text
     assert text.splitlines()[2:] == shown(report()).splitlines()[2:]
+
+
+def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
+    text = shown(report())
+    assert "candidates per document: mean 2.00, p99 71, max 5,000; of 1,050 documents only" in (
+        " ".join(text.split())
+    )
+    assert "2 candidates were gone: someone removes documents of the target" in text
+
+
+def test_of_candidates_nothing_is_said_where_there_were_none():
+    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, void=0)
+    assert "candidates" not in shown(report(without))
+    few = shown(report(replace(COUNTS, cut=0, void=0)))
+    assert "candidates per document" in few
+    assert "only" not in few
+    assert "gone" not in few
+
+
+def test_the_largest_clusters_have_a_line_each_whatever_they_hold():
+    clusters = (
+        Cluster("[red]a", 1234, "光合作用\x1b[31m[b]是\n绿色植物" + "长" * 90),
+        Cluster(7, 1, ""),
+    )
+    text = shown(replace(report(), clusters=clusters))
+    assert line(text, "1,234").split()[:2] == ["1,234", "[red]a"]
+    assert "光合作用 [31m[b]是 绿色植物长" in text
+    assert cell_len(line(text, "1,234")) <= 80
+    assert line(text, "1   7").split() == ["1", "7"]
+    assert "\x1b" not in text
+    assert "which begins" not in shown(report())
 
 
 def test_columns_end_at_the_same_cell():

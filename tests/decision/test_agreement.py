@@ -1,0 +1,325 @@
+"""The decision stage decides as its naive version, however a run is divided."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.decision import DecisionSettings, Guard, first_wins, texts
+from dedup_job.decision.guards import Guards, PolarityWords
+from dedup_job.demo import make_corpus
+from dedup_job.documents import Batch, Channel, Document, Duplicate, Kept, KeptPage
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.index import bands, look_up, snapshot
+from dedup_job.index import kept as kept_module
+from tests.deciding import Decider, as_of_any_process
+from tests.reference_decision import NaiveDecision, NaiveFirstWins, NaiveText
+
+ALL = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
+WORDS = PolarityWords.load(None)
+
+
+def key_of(number):
+    return f"key {number}".encode()
+
+
+def templates(rng):
+    """Yield texts of one form that differ in little: most are kept by the guard of numbers."""
+    for _ in range(260):
+        a, b = rng.randrange(100), rng.randrange(100)
+        yield f"一个长方形的长是{a}厘米，宽是{b}厘米，它的面积是多少平方厘米？周长是多少厘米？"
+    for _ in range(80):
+        yield f"计算：{rng.randrange(10)}+{rng.randrange(10)}="
+    subjects = ["线粒体", "叶绿体", "高尔基体", "溶酶体", "核糖体", "中心体", "液泡", "细胞核"]
+    for _ in range(120):
+        chosen = rng.sample(subjects, 4)
+        options = "\n".join(f"{'ABCD'[i]}. {name}" for i, name in enumerate(chosen))
+        turned = rng.choice(["正确", "错误", "不正确"])
+        yield f"下列关于细胞器的叙述，{turned}的是（ ）\n{options}"
+
+
+def versions(rng, text):
+    """Yield other versions of a text, alike and hardly alike."""
+    at = rng.randrange(len(text))
+    yield text[:at] + text[at + rng.randint(1, 3) :]
+    yield text[:at] + rng.choice("的一是了3五不") + text[at:]
+    yield f"{rng.randint(1, 30)}．（{rng.randint(1990, 2024)}·某市模拟）{text}"
+    yield "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text).upper()
+    yield text[: len(text) * 2 // 3]
+    yield text.replace("，", ",").replace("。", ".") + " "
+
+
+def corpus(size, seed=1):
+    """Return cleaned texts: of the demo, versions of them, and templates."""
+    rng = random.Random(seed)
+    cleaner = Cleaner()
+    contents = (d.get("text") for d in make_corpus(size // 2, seed=seed))
+    made = [text for c in contents if isinstance(c, str) and (text := cleaner.clean(c))]
+    made += list(templates(rng))[: size // 5]
+    for text in rng.sample(made, len(made)):
+        if len(made) >= size:
+            break
+        made += [cleaned for v in versions(rng, text) if (cleaned := cleaner.clean(v))]
+    made = made[:size]
+    rng.shuffle(made)
+    return made
+
+
+class Pool:
+    """Texts with their fingerprints and what the naive version knows of them."""
+
+    def __init__(self, written):
+        fingerprinter = Fingerprinter(FingerprintSettings(), channels=ALL)
+        self.texts = written
+        self.fingerprints = fingerprinter.fingerprint(written)
+        pairs = zip(
+            self.fingerprints.values.tolist(), self.fingerprints.short.tolist(), strict=True
+        )
+        known = {}
+        for text, (value, short) in zip(written, pairs, strict=True):
+            known.setdefault(text, NaiveText.of(text, value, short))
+        self.naive = [known[text] for text in written]
+
+    def fingerprints_for(self, rows, channels):
+        """Return fingerprints of some rows as a run with these channels makes them."""
+        chosen = self.fingerprints[np.array(rows, dtype=np.int64)]
+        sketches = chosen.sketches
+        wanted = [j for j, channel in enumerate(sketches.channels) if channel in channels]
+        names = tuple(sketches.channels[j] for j in wanted)
+        bits = sketches.bits if Channel.MINHASH in channels else sketches.bits[:, :0]
+        own = type(sketches)(sketches.keys[:, wanted], bits, names) if wanted else None
+        return type(chosen)(chosen.values, chosen.digests, chosen.short, own)
+
+    def batch(self, rows, start, channels):
+        """Return a batch of some rows; documents are numbered on from `start`."""
+        documents = tuple(
+            Document(number, key_of(number), b"", self.texts[row])
+            for number, row in enumerate(rows, start)
+        )
+        return Batch(documents, self.fingerprints_for(rows, channels))
+
+
+def told(decision):
+    """Return a decision as the naive version has it."""
+    tried = {
+        "candidates": decision.tried.candidates,
+        "cut": decision.tried.cut,
+        "refused_by": decision.tried.refused_by,
+        "void": frozenset(int(key.removeprefix(b"key ")) for key in decision.tried.void),
+    }
+    assert len(decision.tried.void) == len(tried["void"])
+    if isinstance(decision, Kept):
+        return NaiveDecision(**tried)
+    of = int(decision.of.removeprefix(b"key "))
+    return NaiveDecision(
+        of, decision.distance, decision.similarity, decision.found_by, str(decision.reason), **tried
+    )
+
+
+def naive_of(options, **more):
+    """Return the naive version with these settings."""
+    guards = Guards(options.get("guards", ()), WORDS)
+
+    def refuses(a, b):
+        guard = guards.refuses(a, b)
+        return None if guard is None else str(guard)
+
+    names = {"similarity": "threshold"}
+    values = {names.get(n, n): v for n, v in options.items() if n not in ("guards", "channels")}
+    channels = tuple(str(channel) for channel in options["channels"])
+    return NaiveFirstWins(channels=channels, refuses=refuses, **values, **more)
+
+
+def decider_of(options):
+    """Return the decider with these settings."""
+    index = {name: options[name] for name in ("channels", "distance") if name in options}
+    decision = {name: value for name, value in options.items() if name not in index}
+    return Decider(DecisionSettings(**decision), **index)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool(corpus(3000))
+
+
+GUARDS = tuple(Guard)
+DEFAULT = {"channels": (Channel.SIMHASH, Channel.MINHASH)}
+FULL = {"channels": ALL, "guards": GUARDS}
+
+
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [
+        (3000, DEFAULT),
+        (3000, FULL),
+        (3000, FULL | {"most_candidates": 3}),
+        (3000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
+        (1500, {"channels": (Channel.SIMHASH, Channel.SENTENCES), "distance": 5}),
+        (800, {"channels": (Channel.MINHASH,), "compare": "containment", "similarity": 0.9}),
+        (300, {"channels": ALL, "compare": "edit", "similarity": 0.85}),
+    ],
+    ids=["default", "all", "few", "plain", "sentences", "containment", "edit"],
+)
+def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
+    """Of all kinds of near duplicates, short texts, templates and equal ones."""
+    expected = naive_of(options).decide_all(pool.naive[:size])
+    decider = decider_of(options)
+    found, sizes = [], {}
+    for start in range(0, size, 1000):
+        rows = list(range(start, min(start + 1000, size)))
+        for decision in decider.decide(pool.batch(rows, start, options["channels"])):
+            found.append(told(decision))
+            if isinstance(decision, Duplicate):
+                sizes[decision.of] = sizes.get(decision.of, 0) + 1
+                assert decision.cluster == sizes[decision.of]
+    for number, (decision, one) in enumerate(zip(found, expected, strict=True)):
+        assert decision == one, f"document {number}: {pool.texts[number]!r}"
+    assert_all_kinds_took_part(expected, options)
+
+
+def assert_all_kinds_took_part(decisions, options):
+    """See that the corpus is not too easy."""
+    assert {d.reason for d in decisions} == {"", "exact", "near"}
+    by = {channel for d in decisions for channel in d.found_by}
+    assert by == {str(channel) for channel in options["channels"]} | {"text"}
+    if options.get("compare") != "none":
+        assert any(d.refused_by == "similarity" for d in decisions)
+        assert any(d.similarity is not None and 0 < d.similarity < 1 for d in decisions)
+    for guard in options.get("guards", ()):
+        assert any(d.refused_by == guard for d in decisions)
+    if options.get("guards"):
+        assert any(d.cut for d in decisions)
+
+
+@pytest.fixture(scope="module")
+def small_pool():
+    """Few texts of few families, so that nearly all find each other."""
+    rng = random.Random(4)
+    made = list(templates(rng))
+    some = [*made[:14], *made[260:266], *made[340:352]]
+    base = corpus(40, seed=9)[:6]
+    more = [version for text in base for version in versions(rng, text)]
+    return Pool([*some, *base, *more])
+
+
+@st.composite
+def runs(draw):
+    """Documents in any order and number, cut into batches, and what happens between them."""
+    rows = draw(st.lists(st.integers(0, 73), max_size=60))
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=6)))
+    between = [
+        draw(st.sampled_from(["", "", "snapshot", "pages", "remove", "remove"])) for _ in cuts
+    ]
+    return rows, cuts, between
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "channels": st.sampled_from(
+            [
+                ALL,
+                (Channel.SIMHASH,),
+                (Channel.MINHASH,),
+                (Channel.SENTENCES,),
+                (Channel.SIMHASH, Channel.SENTENCES),
+            ]
+        ),
+        "distance": st.sampled_from([0, 3, 7]),
+        "compare": st.sampled_from(["jaccard", "jaccard", "none", "containment", "edit"]),
+        "similarity": st.sampled_from([0.3, 0.8, 1.0]),
+        "guards": st.sampled_from([(), GUARDS, (Guard.NUMBERS,)]),
+        "most_candidates": st.sampled_from([1, 2, 5, 64]),
+    }
+)
+
+
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    runs(), OPTIONS, st.sampled_from([1, 2, 4, 128]), st.sampled_from([2, 7, 1024]), st.randoms()
+)
+def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
+    small_pool, tmp_path, run, options, most_equal, at_once, rng
+):
+    """Texts that someone removed from the target between two batches are candidates of none."""
+    rows, cuts, between = run
+    naive = naive_of(options, most_equal=most_equal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(first_wins, "_AT_ONCE", at_once)
+        patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
+        patch.setattr(look_up, "MOST_EQUAL", most_equal)
+        patch.setattr(
+            kept_module,
+            "BandIndex",
+            type("Few", (bands.BandIndex,), {"__init__": few(most_equal)}),
+        )
+        decider = decider_of(options)
+        bounds = [0, *cuts, len(rows)]
+        for (start, stop), what in zip(pairwise(bounds), ["", *between], strict=True):
+            happen(what, decider, naive, small_pool, rows, options, tmp_path, rng)
+            batch = small_pool.batch(rows[start:stop], start, options["channels"])
+            found = [told(decision) for decision in decider.decide(batch)]
+            expected = [naive.decide(n, small_pool.naive[rows[n]]) for n in range(start, stop)]
+            assert found == expected
+
+
+def few(most_equal):
+    """Return what makes an index of bands that holds so many under a key."""
+
+    def make(self, columns):
+        bands.BandIndex.__init__(self, columns, most_equal=most_equal)
+
+    return make
+
+
+def happen(what, decider, naive, pool, rows, options, folder, rng):
+    """Remove kept texts from the target, or end the process and begin another."""
+    there = [kept for kept in naive.kept if kept.number not in naive.gone]
+    if what == "remove":
+        for kept in rng.sample(there, len(there) // 3):
+            naive.gone.add(kept.number)
+            del decider.texts[key_of(kept.number)]
+    elif what == "snapshot" and not naive.gone:  # else its size would give it away
+        facts, arrays = decider.index.dump()
+        snapshot.write(folder / "index", facts, arrays)
+        saved = snapshot.read(folder / "index")
+        decider.forget()
+        decider.index.load(saved.facts, saved.parts)
+    elif what:
+        numbers = [kept.number for kept in there]
+        pages = [
+            KeptPage(
+                [key_of(n) for n in some],
+                pool.fingerprints_for([rows[n] for n in some], options["channels"]),
+                np.ones(len(some), dtype=np.int64),
+            )
+            for some in (numbers[i : i + 5] for i in range(0, len(numbers), 5))
+        ]
+        decider.forget()
+        decider.index.remember(lambda: pages)
+        naive.forget()  # what is gone is not even known any more
+        for kept in there:
+            naive.keep(kept.number, kept.text)
+
+
+def test_a_thousand_documents_are_decided_alike_in_batches_of_any_size_and_over_a_restart(pool):
+    """The same as above at the product's own sizes, without the naive version."""
+    rows = list(range(1000))
+    alone = decider_of(FULL)
+    whole = as_of_any_process(alone.decide(pool.batch(rows, 0, ALL)))
+    for sizes in ([1] * 200 + [800], [7] * 143, [999, 1], [500, 500]):
+        decider, found, start = decider_of(FULL), [], 0
+        for size in sizes:
+            some = rows[start : start + size]
+            found += as_of_any_process(decider.decide(pool.batch(some, start, ALL)))
+            start += size
+        assert found == whole
+    facts, _ = alone.index.dump()
+    assert facts["bands"]["size"] == sum(isinstance(d, Kept) for d in whole)
