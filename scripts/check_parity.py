@@ -3,7 +3,8 @@
     python scripts/check_parity.py [--field FIELD] FILE.jsonl.gz ...
 
 For each file, server and 1 and 4 threads: is the kept set, and is each ledger row, that of
-tests/reference.py? A record without FIELD counts as a document without text.
+tests/reference.py, which decides by fingerprint alone? A record without FIELD counts as a document
+without text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.mongo.embedded import embedded_server
+from tests.deciding import PLAIN
 from tests.reference import naive_decide
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -65,7 +67,7 @@ def compare(
         database = client.parity
         database.source.insert_many(documents)
         start = time.perf_counter()
-        run_here(database, source__field=field, run__threads=threads)
+        run_here(database, source__field=field, run__threads=threads, **PLAIN)
         seconds = time.perf_counter() - start
         kept, ledger = outcome(database)
         assert_each_source_id_is_in_one_place(database)

@@ -39,6 +39,7 @@ class LookUp:
         self._values: list[int] = texts.values.tolist()
         self._twins = [0] * len(texts)  # kept documents with the same fingerprint
         self._here: Counter[int] = Counter()
+        self._short: list[bool] = texts.short.tolist()
         self._turns: InTurn | None = None
         self._visible: dict[int, int] = {}
         if near is not None:
@@ -63,7 +64,7 @@ class LookUp:
         if self._turns is not None:
             visible |= self._turns.keep(row)
         value = self._values[row]
-        if self._twins[row] + self._here[value] < MOST_EQUAL:
+        if not self._short[row] and self._twins[row] + self._here[value] < MOST_EQUAL:
             self._here[value] += 1
             visible |= BY_SIMHASH
         self._visible[row] = visible

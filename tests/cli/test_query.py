@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
+from tests.deciding import PLAIN
 from tests.running import dedup, environment_for, invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -22,6 +23,7 @@ LONG = (
     "叶绿体是进行光合作用的细胞器。"
 )
 SHORT = "短文"
+PLAIN_ENVIRONMENT = {"DEDUP_INDEX__CHANNELS": '["simhash"]', "DEDUP_DECISION__COMPARE": "none"}
 
 
 @pytest.fixture
@@ -85,12 +87,25 @@ def fingerprint_of(text: str) -> int:
     return int(found.values[0])
 
 
-def test_a_near_duplicate_finds_the_document_that_the_ledger_names(
+def test_a_near_duplicate_found_by_simhash_finds_the_document_that_the_ledger_names(
     filled: Db, tmp_path: Path
 ) -> None:
-    for row in filled["target.ledger"].find({"reason": "near"}).limit(5):
+    found = list(filled["target.ledger"].find({"reason": "near", "found_by": "simhash"}).limit(5))
+    assert len(found) == 5
+    for row in found:
         text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
         output = invoke(*arguments(filled, text), **environment(filled, tmp_path)).stdout
+        assert (row["distance"], False, repr(row["of"])) in rows(output)
+
+
+def test_where_the_fingerprint_alone_decides_that_document_is_the_nearest(
+    filled: Db, tmp_path: Path
+) -> None:
+    run_here(filled, target="plain", index__folder=str(tmp_path), **PLAIN)
+    for row in filled["plain.ledger"].find({"reason": "near"}).limit(5):
+        text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
+        command = ["query", text, "--db", filled.name, "--target", "plain"]
+        output = invoke(*command, **environment(filled, tmp_path, **PLAIN_ENVIRONMENT)).stdout
         assert rows(output)[0] == (row["distance"], False, repr(row["of"]))
 
 
@@ -128,9 +143,10 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
         index__folder=str(tmp_path),
         index__distance=0,
         target="exact",
+        **PLAIN,
     )
     command = ["query", f"{LONG}其中第3条结论由21位学者在论文里提出。", "--db", filled.name]
-    more = environment(filled, tmp_path, DEDUP_INDEX__DISTANCE="0")
+    more = environment(filled, tmp_path, DEDUP_INDEX__DISTANCE="0", **PLAIN_ENVIRONMENT)
     output = invoke(*command, "--target", "exact", "--k", "7", "--limit", "2", **more).stdout
     everything = invoke(*command, "--target", "exact", "--k", "7", "--limit", "999", **more).stdout
     found = re.findall(r"^(\d)(?:, equal text)?  +'", everything, re.M)

@@ -25,8 +25,8 @@ class Watched:
         self.recalled: list[str | None] = []
         recall = IndexMemory.recall
 
-        def watched(memory: IndexMemory, decider: Any) -> str | None:
-            self.recalled.append(recall(memory, decider))
+        def watched(memory: IndexMemory, kept: Any) -> str | None:
+            self.recalled.append(recall(memory, kept))
             return self.recalled[-1]
 
         monkeypatch.setattr(IndexMemory, "recall", watched)

@@ -15,6 +15,7 @@ from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
+from tests.deciding import PLAIN
 from tests.reference import naive_decide
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -30,12 +31,12 @@ def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_the_kept_set_and_ledger_equal_those_of_the_naive_version(
+def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_version(
     any_database: Db, threads: int
 ) -> None:
     corpus = make_corpus(600, seed=3)
     any_database.source.insert_many(corpus)
-    run_here(any_database, run__threads=threads, run__batch_documents=97)
+    run_here(any_database, run__threads=threads, run__batch_documents=97, **PLAIN)
     kept, ledger = outcome(any_database)
     pairs = [(d["_id"], d.get("text")) for d in corpus]
     naive_kept, naive_ledger = naive_decide(pairs, Cleaner().clean)

@@ -1,0 +1,88 @@
+"""A run stops before it writes what was hardly meant; a brake at its limit holds still."""
+
+from __future__ import annotations
+
+import pytest
+
+from dedup_job.decision import Brakes, BrakeSettings
+from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, Tried
+from dedup_job.errors import BrakeApplied
+
+KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
+
+
+def near(cluster=1, candidates=1):
+    return Duplicate(b"1", 1, 0.9, ("simhash",), Reason.NEAR, False, cluster, Tried(candidates))
+
+
+def exact(cluster=1):
+    return Duplicate(b"1", 0, 1.0, ("text",), Reason.EXACT, False, cluster)
+
+
+def check(brakes, decisions):
+    brakes.check(
+        [
+            Document(i, str(i).encode(), b"", f"正文\n{i}" + "长" * 99)
+            for i in range(len(decisions))
+        ],
+        decisions,
+    )
+
+
+def brakes(**values):
+    return Brakes(BrakeSettings(**({"window": 100} | values)))
+
+
+def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
+    check(brakes(near_rate=0.9), [near()] * 90 + [KEPT] * 10)
+    with pytest.raises(BrakeApplied) as refused:
+        check(brakes(near_rate=0.9), [near()] * 91 + [KEPT] * 9)
+    for words in ("91.0% of the last 100 documents", "limit is 90.0%", "DEDUP_BRAKES__NEAR_RATE",
+                  "near_rate in section [brakes]", "_id 90: 正文 90长长", "长..."):  # fmt: skip
+        assert words in str(refused.value)
+    assert refused.value.code == 6
+
+
+def test_nothing_is_said_before_the_window_is_full_and_batches_add_up_to_it():
+    watched = brakes(near_rate=0.5)
+    check(watched, [near()] * 99)
+    with pytest.raises(BrakeApplied, match=r"100\.0% of the last 100"):
+        check(watched, [near()])
+
+
+def test_each_window_begins_anew():
+    watched = brakes(near_rate=0.5)
+    for _ in range(3):
+        check(watched, [near()] * 50 + [KEPT] * 50)
+    check(watched, [near()] * 51)
+    with pytest.raises(BrakeApplied, match=r"51\.0% of the last 100"):
+        check(watched, [KEPT] * 49)
+
+
+def test_equal_texts_and_skipped_ones_are_no_near_duplicates():
+    check(brakes(near_rate=0.0, cluster=1), [exact(5)] * 60 + [SKIPPED] * 60)
+
+
+def test_a_rate_of_1_is_no_limit():
+    check(brakes(near_rate=1.0), [near()] * 500)
+
+
+def test_a_cluster_beyond_the_limit_stops_at_once():
+    check(brakes(cluster=7), [near(7), exact(8)])
+    with pytest.raises(
+        BrakeApplied, match="8 documents are near duplicates of one, the limit is 7"
+    ):
+        check(brakes(cluster=7), [near(8)])
+    check(brakes(cluster=0), [near(10**9)])
+
+
+def test_the_mean_of_the_candidates_counts_and_the_most_crowded_document_is_named():
+    kept = Kept(1, short=False, tried=Tried(candidates=1000))
+    check(brakes(candidates=10), [kept] + [KEPT] * 99)
+    with pytest.raises(BrakeApplied, match=r"11 candidates on average(.|\n)*_id 1: 正文 1长"):
+        check(brakes(candidates=10), [near(candidates=100), kept] + [KEPT] * 98)
+    check(brakes(candidates=0), [kept] * 100)
+
+
+def test_skipped_documents_alone_are_no_reason_to_stop():
+    check(brakes(near_rate=0.0, candidates=1), [SKIPPED] * 300)

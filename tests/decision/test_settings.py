@@ -1,0 +1,50 @@
+"""Settings of the decision stage: what is out of range is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from pydantic import ValidationError
+
+from dedup_job.decision import BrakeSettings, Comparing, DecisionSettings, Guard
+from dedup_job.decision.similarity import Measure
+
+
+@pytest.mark.parametrize("value", [-0.01, 1.01, 1.5, math.nan, math.inf, "many"])
+def test_a_similarity_is_a_share(value):
+    with pytest.raises(ValidationError, match="similarity"):
+        DecisionSettings(similarity=value)
+
+
+@pytest.mark.parametrize("value", [0, 10_001, -1])
+def test_so_many_candidates_cannot_be_compared(value):
+    with pytest.raises(ValidationError, match="most_candidates"):
+        DecisionSettings(most_candidates=value)
+
+
+def test_an_unknown_guard_or_measure_is_refused_with_those_that_are_known():
+    with pytest.raises(ValidationError, match="'numbers', 'polarity' or 'options'"):
+        DecisionSettings(guards=("number",))
+    with pytest.raises(ValidationError, match="'jaccard', 'containment', 'edit' or 'none'"):
+        DecisionSettings(compare="cosine")
+
+
+def test_guards_stand_once_and_in_one_order_so_that_settings_alike_are_equal():
+    given = DecisionSettings(guards=("options", "numbers", "options"))
+    assert given.guards == (Guard.NUMBERS, Guard.OPTIONS)
+    assert given == DecisionSettings(guards=("numbers", "options"))
+
+
+def test_each_way_to_compare_but_none_is_a_measure():
+    assert {c.value for c in Comparing} == {m.value for m in Measure} | {"none"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("window", 99), ("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1),
+     ("candidates", -1)],
+)  # fmt: skip
+def test_brakes_out_of_range_are_refused(name, value):
+    with pytest.raises(ValidationError, match=name):
+        BrakeSettings(**{name: value})

@@ -1,0 +1,103 @@
+"""Texts of kept documents: one question for many, and none for what was at hand lately."""
+
+from __future__ import annotations
+
+import pytest
+
+from dedup_job.decision import texts
+from dedup_job.decision.texts import KeptTexts
+
+
+class Held:
+    """What a target holds, and the questions it was asked."""
+
+    def __init__(self, count):
+        self.texts = {f"key {i}".encode(): f"text {i}" for i in range(count)}
+        self.asked = []
+
+    def fetch(self, keys):
+        """Return what is there."""
+        self.asked.append(list(keys))
+        return {key: self.texts[key] for key in keys if key in self.texts}
+
+
+@pytest.fixture
+def held():
+    return Held(100)
+
+
+@pytest.fixture
+def kept(held):
+    return KeptTexts(held.fetch, lambda number: f"key {number}".encode())
+
+
+def test_many_texts_are_one_question(held, kept):
+    assert kept.get(range(50)) == {i: f"text {i}" for i in range(50)}
+    assert [len(keys) for keys in held.asked] == [50]
+    assert kept.fetched == 50
+
+
+def test_very_many_are_asked_for_in_parts(held, kept, monkeypatch):
+    monkeypatch.setattr(texts, "_MOST_KEYS", 40)
+    assert len(kept.get(range(100))) == 100
+    assert [len(keys) for keys in held.asked] == [40, 40, 20]
+
+
+def test_what_was_fetched_is_not_asked_for_again(held, kept):
+    kept.get([1, 2, 3])
+    assert kept.get([2, 3, 4]) == {2: "text 2", 3: "text 3", 4: "text 4"}
+    assert held.asked[1] == [b"key 4"]
+
+
+def test_what_is_gone_is_left_out_and_asked_for_again(held, kept):
+    del held.texts[b"key 7"]
+    assert kept.get([6, 7]) == {6: "text 6"}
+    assert kept.get([7]) == {}
+    assert held.asked[1] == [b"key 7"]
+
+
+def test_nothing_asked_for_is_no_question(held, kept):
+    assert kept.get([]) == {}
+    assert held.asked == []
+
+
+def test_a_text_of_the_batch_in_hand_is_never_asked_for_however_little_is_remembered(
+    held, kept, monkeypatch
+):
+    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    kept.add(200, "of the batch")
+    kept.get(range(10))
+    assert kept.get([200]) == {200: "of the batch"}
+    kept.written()
+    assert kept.get([200]) == {}
+    assert held.asked[-1] == [b"key 200"]
+
+
+def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
+    kept.add(200, "of the batch")
+    kept.written()
+    assert kept.get([200]) == {200: "of the batch"}
+    assert held.asked == []
+
+
+def test_the_texts_used_least_lately_are_forgotten_first(held, kept, monkeypatch):
+    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * texts._size("text 1"))
+    kept.get([1, 2, 3])
+    kept.get([1])
+    kept.get([4])
+    held.asked.clear()
+    kept.get([1, 3, 4])
+    assert held.asked == []
+    kept.get([2])
+    assert held.asked == [[b"key 2"]]
+
+
+def test_a_text_is_counted_once_however_often_it_comes(held, kept, monkeypatch):
+    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * texts._size("text 1"))
+    for _ in range(9):
+        kept.add(1, "text 1")
+        kept.written()
+    kept.get([2, 3])
+    held.asked.clear()
+    kept.get([1, 2, 3])
+    assert held.asked == []

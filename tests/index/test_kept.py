@@ -1,0 +1,198 @@
+"""What is remembered of kept documents: in order of run, found again, saved and brought back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dedup_job.documents import Channel, Fingerprints, KeptPage, Sketches
+from dedup_job.index import IndexSettings, KeptIndex, snapshot
+
+A = 0x0F0F_1234_5678_9ABC
+
+
+def text(id_, value, digest=None, *, short=False):
+    """Make a document by hand; texts are equal where value and digest are."""
+    return id_, value, id_ if digest is None else digest, short
+
+
+def key_of(id_):
+    return str(id_).encode()
+
+
+def arrays(rows, sketches=None):
+    return Fingerprints(
+        values=np.array([row[1] for row in rows], dtype=np.uint64),
+        digests=np.array([row[2] for row in rows], dtype=np.uint64),
+        short=np.array([row[3] for row in rows], dtype=np.bool_),
+        sketches=sketches,
+    )
+
+
+def page(*rows):
+    """Make a page of kept documents from (run, document)."""
+    return KeptPage(
+        keys=[key_of(row[0]) for _, row in rows],
+        fingerprints=arrays([row for _, row in rows]),
+        run=np.array([run for run, _ in rows], dtype=np.int64),
+    )
+
+
+def remembering(rows, **values):
+    kept = KeptIndex(IndexSettings(**values))
+    kept.remember(lambda: [page(*((1, row) for row in rows))])
+    return kept
+
+
+def order(kept):
+    return [int(kept.key(number)) for number in range(len(kept))]
+
+
+class Pages:
+    """Pages that can be had again, and how often they were."""
+
+    def __init__(self, *pages):
+        self.pages, self.turns = pages, 0
+
+    def __call__(self):
+        """Yield them."""
+        self.turns += 1
+        yield from self.pages
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected", "turns"),
+    [
+        ([1, 1, 1, 1], [0, 1, 2, 3], 1),
+        ([1, 2, 1, 2], [0, 2, 1, 3], 1),
+        ([3, 10, 3, 2], [3, 0, 2, 1], 2),  # an earlier run appears late
+        ([4, 3, 2, 1], [3, 2, 1, 0], 4),
+        ([2, 1, 1, 2], [1, 2, 0, 3], 2),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_documents_are_numbered_by_run_and_then_in_the_order_of_the_pages(
+    runs, expected, turns, size
+):
+    rows = [(run, text(i, A + i)) for i, run in enumerate(runs)]
+    pages = Pages(*(page(*rows[i : i + size]) for i in range(0, 4, size)), page())
+    kept = KeptIndex(IndexSettings())
+    kept.remember(pages)
+    assert order(kept) == expected
+    assert pages.turns <= turns
+
+
+def test_remembering_begins_anew():
+    kept = remembering([text(1, A), text(2, A, 9)])
+    kept.replace(1, 0)
+    kept.remember(lambda: [page((1, text(3, A)))])
+    assert order(kept) == [3]
+    assert kept.equal(arrays([text(9, A, 3), text(9, A, 9)])).tolist() == [0, -1]
+    kept.forget()
+    assert len(kept) == 0
+
+
+def test_of_equal_texts_the_first_is_named_until_another_stands_in_for_it():
+    kept = remembering([text(1, A, 5), text(2, A, 6), text(3, A, 5), text(4, A, 5)])
+    query = arrays([text(9, A, 5), text(9, A, 6), text(9, A, 7), text(9, A ^ 1, 5)])
+    assert kept.equal(query).tolist() == [0, 1, -1, -1]
+    kept.replace(0, 2)
+    assert kept.equal(query).tolist() == [2, 1, -1, -1]
+    kept.replace(2, 3)
+    assert kept.equal(query).tolist() == [3, 1, -1, -1]
+
+
+def near_each_other(n, seed=2):
+    """Make documents of which many lie within a few bits, some with equal fingerprints."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        flipped = rng.choice(64, rng.integers(0, 9), replace=False).tolist()
+        rows.append((i, A ^ sum(1 << bit for bit in flipped), i, bool(rng.random() < 0.1)))
+    return rows
+
+
+def naive_near(rows, query, distance):
+    """Compare with all: (key, distance, equal), nearest first."""
+    found = []
+    for id_, value, digest, short in rows:
+        equal = (value, digest) == query[1:3]
+        bits = (value ^ query[1]).bit_count()
+        if equal or (bits <= distance and not short and not query[3]):
+            found.append((bits, not equal, id_))
+    return [(key_of(id_), bits, not other) for bits, other, id_ in sorted(found)]
+
+
+def near(kept, query, distance):
+    found = kept.near(arrays([query]), distance)
+    return [(one.key, one.distance, one.equal) for one in found]
+
+
+@pytest.mark.parametrize("distance", range(8))
+@pytest.mark.parametrize("blocks", [0, 4, 8])
+def test_near_finds_all_within_the_distance_nearest_first(distance, blocks):
+    rows = near_each_other(400)
+    kept = remembering(rows, distance=distance, blocks=blocks)
+    for query in [*rows[:60], text(9999, A), text(9999, A ^ 1, short=True)]:
+        for k in range(distance + 1):
+            assert near(kept, query, k) == naive_near(rows, query, k)
+
+
+def test_near_refuses_a_distance_beyond_that_of_the_index():
+    with pytest.raises(ValueError, match="distance is 4, expected 0 to 3"):
+        near(remembering([text(1, A)]), text(2, A), 4)
+
+
+@pytest.mark.parametrize("saved_blocks", [0, 4, 8])
+@pytest.mark.parametrize("blocks", [0, 4, 8])
+@pytest.mark.parametrize("distance", [0, 2, 3, 7])
+def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
+    tmp_path, saved_blocks, blocks, distance
+):
+    rows = near_each_other(300)
+    facts, kept = remembering(rows, blocks=saved_blocks).dump()
+    file = tmp_path / "index"
+    snapshot.write(file, {"index": facts}, kept)
+    saved = snapshot.read(file)
+    index = KeptIndex(IndexSettings(distance=distance, blocks=blocks))
+    index.load(saved.facts["index"], saved.parts)
+    for query in rows[:50]:
+        assert near(index, query, distance) == naive_near(rows, query, distance)
+
+
+def sketches(keys, bits, channels=(Channel.MINHASH, Channel.SENTENCES)):
+    return Sketches(np.array(keys, dtype=np.uint32), np.array(bits, dtype=np.uint64), channels)
+
+
+def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
+    rng = np.random.default_rng(3)
+    keys, bits = rng.integers(0, 40, (90, 2)), rng.integers(0, 2**63, (90, 2))
+    rows = near_each_other(90)
+    whole, first = KeptIndex(IndexSettings()), KeptIndex(IndexSettings())
+    second = KeptIndex(IndexSettings())
+    names = [key_of(row[0]) for row in rows]
+    whole.add(names, arrays(rows, sketches(keys, bits)))
+    first.add(names[:50], arrays(rows[:50], sketches(keys[:50], bits[:50])))
+    facts, parts = first.dump()
+    snapshot.write(tmp_path / "index", facts, parts)
+    saved = snapshot.read(tmp_path / "index")
+    second.load(saved.facts, saved.parts)
+    second.add(names[50:], arrays(rows[50:], sketches(keys[50:], bits[50:])))
+    assert order(second) == order(whole)
+    query = arrays(rows, sketches(keys, bits))
+    least = np.full(90, 60)
+    for one, other in [(whole.look_up(query, least), second.look_up(query, least))]:
+        for column in ("offsets", "numbers", "columns", "distances", "agreements"):
+            expected, found = getattr(one.before, column), getattr(other.before, column)
+            assert np.array_equal(expected, found)
+        assert len(one.before.numbers) > 200
+
+
+def test_memory_counts_all_that_is_held():
+    rows = near_each_other(100)
+    without = KeptIndex(IndexSettings())
+    without.add([key_of(row[0]) for row in rows], arrays(rows))
+    with_sketches = KeptIndex(IndexSettings())
+    keys, bits = np.zeros((100, 2)), np.zeros((100, 2))
+    with_sketches.add([key_of(row[0]) for row in rows], arrays(rows, sketches(keys, bits)))
+    assert with_sketches.nbytes > without.nbytes > 0

@@ -1,0 +1,126 @@
+"""A batch looked up at once finds what its texts would find one by one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.index import IndexSettings, KeptIndex, bands, look_up
+from dedup_job.index import kept as kept_module
+from dedup_job.index.proposals import BY_SIMHASH
+
+A = 0x0F0F_1234_5678_9ABC
+CHANNELS = {
+    "simhash": (),
+    "minhash": (Channel.MINHASH,) * 3,
+    "sentences": (Channel.SENTENCES,),
+    "both": (Channel.MINHASH,) * 3 + (Channel.SENTENCES,),
+}
+
+
+def made(rows, channels):
+    """Make fingerprints of (value, short, keys, bits)."""
+    n, columns = len(rows), len(channels)
+    sketches = None
+    if channels:
+        keys = np.array([row[2][:columns] for row in rows], dtype=np.uint32).reshape(n, columns)
+        bits = np.array([[row[3]] for row in rows], dtype=np.uint64).reshape(n, 1)
+        bits = bits if Channel.MINHASH in channels else bits[:, :0]
+        sketches = Sketches(keys, bits, channels)
+    return Fingerprints(
+        np.array([row[0] for row in rows], dtype=np.uint64),
+        np.arange(n, dtype=np.uint64),
+        np.array([row[1] for row in rows], dtype=np.bool_),
+        sketches,
+    )
+
+
+def naive(kept, row, channels, simhash, least, most_equal):
+    """Return (number, columns, distance, agreement) of what a text finds among the kept ones."""
+    found = []
+    for number, other in enumerate(kept):
+        columns = 0
+        before = kept[:number]
+        apart = (row[0] ^ other[0]).bit_count()
+        twins = sum(one[0] == other[0] and not one[1] for one in before)
+        if simhash and not row[1] and not other[1] and apart <= 3 and twins < most_equal:
+            columns += BY_SIMHASH
+        for j in range(len(channels)):
+            same = sum(one[2][j] == other[2][j] for one in before)
+            if row[2][j] == other[2][j] and same < most_equal:
+                columns += 2**j
+        sketched = Channel.MINHASH in channels
+        agreement = 64 - (row[3] ^ other[3]).bit_count() if sketched else 0
+        if columns and (not sketched or agreement >= least):
+            found.append((number, columns, apart, agreement))
+    return found
+
+
+def found_by(proposals, row):
+    places = slice(proposals.offsets[row], proposals.offsets[row + 1])
+    columns = (proposals.numbers, proposals.columns, proposals.distances, proposals.agreements)
+    return list(zip(*(column[places].tolist() for column in columns), strict=True))
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([A, A, A ^ 1, A ^ 0b111, A ^ 0b11110000, 0]),
+        st.sampled_from([False, False, False, True]),
+        st.tuples(*[st.integers(0, 2)] * 4),
+        st.sampled_from([0, 1, 7, 2**40 - 1, 2**64 - 1]),
+    ),
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+@settings(deadline=None, max_examples=60)
+@given(ROWS, st.lists(st.integers(0, 30), max_size=4), st.data())
+def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows, cuts, data):
+    """Some texts are kept, others not; of equal keys the first so many are found."""
+    channels, least = CHANNELS[name], data.draw(st.sampled_from([0, 30, 64]))
+    simhash = name != "minhash"
+    most_equal = data.draw(st.sampled_from([1, 2, 128]))
+    is_kept = [data.draw(st.booleans()) for _ in rows]
+    chosen = IndexSettings(channels=("simhash",) if simhash else ("minhash",))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look_up, "MOST_EQUAL", most_equal)
+        patch.setattr(kept_module, "BandIndex", lambda n: bands.BandIndex(n, most_equal=most_equal))
+        index, kept = KeptIndex(chosen), []
+        bounds = sorted({0, *(min(cut, len(rows)) for cut in cuts), len(rows)})
+        for start, stop in pairwise(bounds):
+            batch = made(rows[start:stop], channels)
+            found = index.look_up(batch, np.full(stop - start, least))
+            places = {}
+            for row in range(stop - start):
+                within = [
+                    (places[number], seen, apart, agreement)
+                    for number, columns, apart, agreement in found_by(found.within, row)
+                    if (seen := columns & found.visible(number))
+                ]
+                expected = naive(kept, rows[start + row], channels, simhash, least, most_equal)
+                assert found_by(found.before, row) + within == expected
+                if is_kept[start + row]:
+                    found.keep(row)
+                    places[row] = len(kept)
+                    kept.append(rows[start + row])
+            index.add([b"key"] * len(places), batch[list(places)])
+
+
+def test_a_text_that_was_not_kept_is_found_by_none():
+    index = KeptIndex(IndexSettings())
+    found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
+    assert [found.visible(row) for row in range(3)] == [0, 0, 0]
+    found.keep(1)
+    assert [found.visible(row) for row in range(3)] == [0, BY_SIMHASH, 0]
+
+
+def test_no_texts_find_nothing():
+    for channels in CHANNELS.values():
+        found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
+        assert found.before.offsets.tolist() == found.within.offsets.tolist() == [0]

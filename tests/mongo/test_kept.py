@@ -1,0 +1,171 @@
+"""What a target holds is read back as it was kept; what was removed is gone, and that is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pymongo.database import Database
+
+from dedup_job.decision import texts
+from dedup_job.demo import make_corpus
+from dedup_job.documents import Channel
+from dedup_job.errors import StateMismatch
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.rows import Form, KeptRows
+from dedup_job.mongo.target import Target
+from tests.deciding import PLAIN
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+CHANNELS = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
+LONG = (
+    "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+    "叶绿体是进行光合作用的细胞器。"
+)
+
+
+def key_of(id_: Any) -> bytes:
+    """Return the key of an `_id`."""
+    return bson_raw.fields({"_id": id_})
+
+
+@pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
+    database: Db, form: str, field: str
+) -> None:
+    corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
+    database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
+    run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
+    kept = KeptDocuments(database.target, KeptRows(Form(form), field, Sketcher(CHANNELS)))
+    names = ["ques"] if form == "classic" else field.split(".")
+    stored = {}
+    for found in database.target.find():
+        value: Any = found
+        for name in names:
+            value = value[name]
+        stored[key_of(found["_id"])] = value
+    assert kept.texts(list(stored)) == stored
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    (page,) = kept.pages()
+    expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
+    assert sorted(page.keys) == sorted(stored)
+    assert np.array_equal(page.fingerprints.values, expected.values)
+    assert np.array_equal(page.fingerprints.digests, expected.digests)
+    assert np.array_equal(page.fingerprints.short, expected.short)
+    assert page.fingerprints.sketches is not None
+    assert expected.sketches is not None
+    assert np.array_equal(page.fingerprints.sketches.keys, expected.sketches.keys)
+    assert np.array_equal(page.fingerprints.sketches.bits, expected.sketches.bits)
+    assert page.fingerprints.sketches.channels == expected.sketches.channels
+
+
+def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
+    rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
+    database.target.insert_many(rows)
+    kept = KeptDocuments(database.target, KeptRows(Form.WHOLE, "text", Sketcher(())))
+    keys = [key_of(id_) for id_ in (1, 2, 3, "3", "gone")]
+    assert kept.texts(keys) == {key_of(1): "一", key_of("3"): "三"}
+    assert kept.texts([]) == {}
+    with pytest.raises(StateMismatch, match="4 documents that dedup did not write"):
+        list(kept.pages())
+
+
+def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
+    """Let someone remove a document as soon as the first batch is written; none is at hand."""
+    write = Target.write
+
+    def watched(target: Target, *arguments: Any) -> None:
+        write(target, *arguments)
+        database.target.delete_one({"_id": id_})
+
+    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    monkeypatch.setattr(Target, "write", watched)
+
+
+def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later copies are duplicates of the one that was kept instead."""
+    versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
+    any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    removing(monkeypatch, any_database, 1)
+    report = run_here(any_database, run__batch_documents=2)
+    kept, ledger = outcome(any_database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [(2, None), (3, [1])]
+    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
+        (4, 3, "near", [1]),
+        (5, 3, "exact", None),
+        (6, 3, "near", [1]),
+    ]
+    assert report.checkpoint.counts.void == 3
+    row = any_database["target.runs"].find_one({}) or {}
+    assert row["counts"]["void"] == 3
+    assert [(c.id, c.duplicates) for c in report.clusters] == [(3, 3)]
+
+
+def test_a_near_duplicate_of_a_removed_document_is_kept_too(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what comes after it is compared with it, an equal text of the removed one as well."""
+    versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
+    any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    removing(monkeypatch, any_database, 1)
+    report = run_here(any_database, run__batch_documents=2)
+    kept, ledger = outcome(any_database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
+        (2, None),
+        (3, [1]),
+        (4, None),
+    ]
+    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
+        (5, 3, "near", [1]),
+        (6, 4, "exact", None),
+    ]
+    assert report.checkpoint.counts.void == 2
+
+
+def test_of_a_removed_short_text_one_copy_is_kept(
+    database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By simhash alone nothing but the equal text finds it."""
+    versions = ["短文", "长文", "短文", "新文", "短文", "短文"]
+    database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    removing(monkeypatch, database, 1)
+    run_here(database, run__batch_documents=2, **PLAIN)
+    kept, ledger = outcome(database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
+        (2, None),
+        (3, [1]),
+        (4, None),
+    ]
+    assert [(row["_id"], row["of"]) for row in ledger] == [(5, 3), (6, 3)]
+
+
+def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None:
+    """It is not remembered any more, so nothing is void."""
+    any_database.source.insert_many([{"_id": 1, "text": LONG}])
+    run_here(any_database)
+    any_database.target.delete_one({"_id": 1})
+    any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
+    report = run_here(any_database)
+    assert (report.checkpoint.counts.kept, report.checkpoint.counts.void) == (1, 0)
+
+
+def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts of what would be kept are those of the source, cleaned."""
+    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    corpus = make_corpus(500, seed=6)
+    any_database.source.insert_many(corpus[:200])
+    run_here(any_database)
+    any_database.source.insert_many(corpus[200:])
+    dry = run_here(any_database, dry_run=True, run__batch_documents=40)
+    wet = run_here(any_database, run__batch_documents=40)
+    assert dry.checkpoint.counts == wet.checkpoint.counts
+    assert dry.checkpoint.counts.near > 20
+    assert dry.checkpoint.counts.void == 0
