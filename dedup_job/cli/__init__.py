@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import calibrate, config, demo, explain, idf, index, query, run, texts
+from dedup_job.cli import (
+    calibrate,
+    check,
+    config,
+    demo,
+    explain,
+    idf,
+    index,
+    query,
+    restore,
+    run,
+    texts,
+    undo,
+)
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -34,6 +47,9 @@ app.command("compare")(texts.compare)
 app.command("query")(query.query)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
+app.command("check")(check.check)
+app.command("restore")(restore.restore)
+app.command("undo")(undo.undo)
 app.add_typer(index.app, name="index")
 app.add_typer(config.app, name="config")
 

@@ -82,7 +82,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 source=str(source_name),
                 target=str(target_name),
                 settings=settings.recorded(),
-                versions=_versions(client),
+                versions=versions(client),
                 dry_run=request.dry_run,
             )
             fingerprinter = Fingerprinter(
@@ -186,8 +186,9 @@ def _confirm(source: Namespace, target: Namespace) -> None:
             raise UsageError("not confirmed; nothing was written.")
 
 
-def _versions(client: Client) -> dict[str, str]:
-    versions = {name: metadata.version(name) for name in _PACKAGES}
-    versions["python"] = platform.python_version()
-    versions["server"] = client.server_info()["version"]
-    return versions
+def versions(client: Client) -> dict[str, str]:
+    """Return the versions of what has a part in a decision."""
+    found = {name: metadata.version(name) for name in _PACKAGES}
+    found["python"] = platform.python_version()
+    found["server"] = client.server_info()["version"]
+    return found

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.opened import Opened, opened
+from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Fingerprints, Quarantined, Refusal, Skipped
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job import load_index
@@ -22,7 +21,6 @@ from dedup_job.mongo.records import Kept, Record, Records, readings
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64
-_NOW = ("run", "brakes")  # settings that decide nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +73,14 @@ def explained(settings: Settings, name: str, written: str, *, given: bool) -> Ex
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened(settings, name) as on:
-        try:
-            on.target.check()
-        except StateMismatch:
-            last = None if given else on.target.last_run()
-            then = None if last is None else _as_recorded(settings, last["settings"])
-            if last is None or then is None:
-                raise
-        else:
-            return _explained(on, written, 0)
-    with opened(then, name) as on:
-        on.target.check()
-        return _explained(on, written, last["_id"])
+    with opened_as_made(settings, name, given=given) as on:
+        return _explained(on, written)
 
 
-def _as_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings | None:
-    """Return the settings of a run with the connection and the folders of now."""
-    index = {
-        **recorded.get("index", {}),
-        "folder": settings.index.folder,
-        "snapshot_from": settings.index.snapshot_from,
-    }
-    sections = {name: part for name, part in recorded.items() if name not in _NOW}
-    try:
-        return Settings(connection=settings.connection, **{**sections, "index": index})
-    except (ValidationError, TypeError):
-        return None  # of another version
-
-
-def _explained(on: Opened, written: str, settings_of: int) -> Explained:
+def _explained(on: Opened, written: str) -> Explained:
     on.progress.stage("looking the document up")
     records = Records(on.target, on.settings.source)
-    record, *others = _found(on, records, written)
+    record, *others = decided_records(on, records, written)
     row, kept = record.row, record.kept
     number = row["run"] if row else kept.run if kept else 0
     base = Explained(
@@ -115,7 +88,7 @@ def _explained(on: Opened, written: str, settings_of: int) -> Explained:
         target=on.target.name,
         source=on.target.source.full_name,
         settings=on.settings,
-        settings_of=settings_of,
+        settings_of=on.settings_of,
         also=tuple(shown(other.key) for other in others),
         row=row,
         kept=kept,
@@ -134,7 +107,7 @@ def _explained(on: Opened, written: str, settings_of: int) -> Explained:
     return _with_near(base, on, fingerprinter, record.key, kept)
 
 
-def _found(on: Opened, records: Records, written: str) -> list[Record]:
+def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     """Return the decided documents that the id may mean; UsageError says what to check."""
     found = records.find(written)
     decided = [record for record in found if record.decided]
@@ -166,12 +139,13 @@ def _source_side(settings: Settings, record: Record) -> Side:
         return Side(name, None, "the source no longer holds it")
     content = record.source.content
     if not isinstance(content, str):
-        return Side(name, None, f"the source document now: {_refusal(content)}")
+        return Side(name, None, f"the source document now: {refusal(content)}")
     text = Cleaner(settings.cleaning).clean(content)
     return Side(name, text or None, "" if text else "nothing is left of it after cleaning")
 
 
-def _refusal(content: Refusal) -> str:
+def refusal(content: Refusal) -> str:
+    """Return in words why there is no text."""
     match content:
         case Skipped():
             return str(content.reason)

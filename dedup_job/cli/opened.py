@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from pydantic import ValidationError
+
+from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo.connection import Namespace, connect
 from dedup_job.mongo.errors import translated
@@ -16,15 +20,23 @@ from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
 
+_NOW = ("run", "brakes")  # settings that decide nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The target, its snapshot, and where to tell of progress."""
+    """The target, its snapshot, and where to tell of progress.
+
+    database: that of names given without one; settings_of: the run whose settings these are, 0
+    where they were given.
+    """
 
     settings: Settings
     target: Target
     memory: IndexMemory
     progress: Progress
+    database: str | None = None
+    settings_of: int = 0
 
 
 @contextmanager
@@ -45,6 +57,43 @@ def opened(settings: Settings, name: str) -> Iterator[Opened]:
                 ),
                 settings.stamp(),
             )
-            yield Opened(settings, target, IndexMemory(target, settings.index), seen)
+            memory = IndexMemory(target, settings.index)
+            yield Opened(settings, target, memory, seen, database)
     finally:
         seen.close()
+
+
+@contextmanager
+def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Opened]:
+    """Open a target with the settings that it was made with, those of its last run if need be.
+
+    given: the settings are the user's own, so no others are taken; StateMismatch says what differs.
+    """
+    with opened(settings, name) as on:
+        try:
+            on.target.check()
+        except StateMismatch:
+            last = None if given else on.target.last_run()
+            then = None if last is None else _as_recorded(settings, last["settings"])
+            if last is None or then is None:
+                raise
+        else:
+            yield on
+            return
+    with opened(then, name) as on:
+        on.target.check()
+        yield replace(on, settings_of=last["_id"])
+
+
+def _as_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings | None:
+    """Return the settings of a run with the connection and the folders of now."""
+    index = {
+        **recorded.get("index", {}),
+        "folder": settings.index.folder,
+        "snapshot_from": settings.index.snapshot_from,
+    }
+    sections = {name: part for name, part in recorded.items() if name not in _NOW}
+    try:
+        return Settings(connection=settings.connection, **{**sections, "index": index})
+    except (ValidationError, TypeError):
+        return None  # of another version

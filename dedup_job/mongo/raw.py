@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.raw_bson import RawBSONDocument
 
 _FIXED = {
     0x01: 8,  # double
@@ -38,7 +39,7 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
     0x0E: 4,  # symbol
     0x0F: 0,  # code with scope
 }
-_STRING, _DOCUMENT, _REGEX = 0x02, 0x03, 0x0B
+_STRING, _DOCUMENT, _ARRAY, _REGEX = 0x02, 0x03, 0x04, 0x0B
 _LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
     unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
 )
@@ -98,6 +99,13 @@ def id_element(raw: bytes) -> bytes:
 def id_value(element: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
     return bson.decode(document(element), codec_options=_LENIENT)["_id"]
+
+
+def among(keys: Sequence[bytes]) -> RawBSONDocument:
+    """Return the filter for these ids as they are, text that is not UTF-8 as well."""
+    values = document(*(renamed(key, b"%d" % i) for i, key in enumerate(keys)))
+    one_of = document(bytes([_ARRAY]) + b"$in\0" + values)
+    return RawBSONDocument(document(bytes([_DOCUMENT]) + b"_id\0" + one_of))
 
 
 def renamed(element: bytes, name: bytes) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import Any, TypeGuard, assert_never
 
 import bson
 import numpy as np
@@ -58,6 +59,14 @@ def unsigned(stored: int) -> int:
     return stored & 0xFFFF_FFFF_FFFF_FFFF
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 where it is not said."""
+
+    fingerprint: int
+    run: int
+
+
 class KeptRows:
     """Writes kept documents in the form chosen, and reads them back."""
 
@@ -65,11 +74,10 @@ class KeptRows:
         self._form = form
         self._sketcher = sketcher
         self._path = field.split(".") if form is not Form.CLASSIC else ["ques"]
-        self.projection = (
-            {"_id": 1, "ques": 1, "hash_value": 1}
-            if form is Form.CLASSIC
-            else {"_id": 1, field: 1, "dedup": 1}
-        )
+        self.has_runs = form is not Form.CLASSIC  # which has no place for the run
+        mark = "dedup" if self.has_runs else "hash_value"
+        self.marks_only = {"_id": 1, mark: 1}
+        self.projection = {**self.marks_only, ".".join(self._path): 1}
 
     def encode(self, document: Document, decision: Kept, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
@@ -96,16 +104,14 @@ class KeptRows:
         keys, values, texts, runs = [], [], [], []
         strange = []
         for row in rows:
-            found = bson.decode(row.raw)
-            text = _text_at(found, self._path)
-            value, run = self._stored(found)
-            if not isinstance(text, str) or not isinstance(value, int) or isinstance(value, bool):
+            text, mark = self.read(row)
+            if text is None or mark is None:
                 strange.append(row.key)
                 continue
             keys.append(row.key)
-            values.append(unsigned(value))
+            values.append(mark.fingerprint)
             texts.append(text)
-            runs.append(run)
+            runs.append(mark.run)
         packed = pack(texts)
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
@@ -117,16 +123,19 @@ class KeptRows:
 
     def text(self, row: Row) -> str | None:
         """Return a kept document's text, None where it has none."""
-        text = _text_at(bson.decode(row.raw), self._path)
-        return text if isinstance(text, str) else None
+        return self.read(row)[0]
 
-    def _stored(self, found: dict[str, Any]) -> tuple[Any, int]:
-        if self._form is Form.CLASSIC:
-            return found.get("hash_value"), 0  # the classic form has no place for the run
-        own = found.get("dedup")
-        if not isinstance(own, dict) or not isinstance(own.get("run"), int):
-            return None, 0
-        return own.get("fingerprint"), own["run"]
+    def read(self, row: Row) -> tuple[str | None, Mark | None]:
+        """Return a kept document's text and mark, None where they are not as dedup writes them."""
+        found = bson.decode(row.raw)
+        text = _text_at(found, self._path)
+        return text if isinstance(text, str) else None, self._mark(found)
+
+    def _mark(self, found: dict[str, Any]) -> Mark | None:
+        value, run = found.get("hash_value"), 0 if not self.has_runs else None
+        if self.has_runs and isinstance(own := found.get("dedup"), dict):
+            value, run = own.get("fingerprint"), own.get("run")
+        return Mark(unsigned(value), run) if _is_int(value) and _is_int(run) else None
 
 
 def encode_ledger(
@@ -177,6 +186,10 @@ def _own(value: Int64, run: int, tried: Tried) -> bytes:
 
 def _ids(keys: Sequence[bytes]) -> list[Any]:
     return [bson_raw.id_value(key) for key in keys]
+
+
+def _is_int(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _text_at(found: dict[str, Any], path: Sequence[str]) -> Any:

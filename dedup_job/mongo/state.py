@@ -140,6 +140,12 @@ class State:
         if self._lost.is_set():
             raise LeaseLost(self._lost_message())
 
+    def at_work(self) -> dict[str, Any] | None:
+        """Return the lease of a run that is at work, None where none is."""
+        alive = {"_id": STATE_ID, "$expr": {"$gt": ["$lease.expires", "$$NOW"]}}
+        lease = (self._collection.find_one(alive) or {}).get("lease")
+        return None if not lease or _is_dead(lease) else lease
+
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
         return self._collection.find_one_and_update(
             {"_id": STATE_ID, **condition},
@@ -173,6 +179,12 @@ class State:
             f"another run took the lease of {self._collection.full_name} over; this one wrote "
             "nothing since. See which run is at work there; the same command goes on later."
         )
+
+
+def next_run(state: Mapping[str, Any]) -> int:
+    """Return the number after that of all runs, undone ones included."""
+    checkpoint = state.get("checkpoint") or {"run": 0}
+    return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
 
 
 def _expiry() -> dict[str, Any]:

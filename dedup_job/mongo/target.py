@@ -24,7 +24,8 @@ from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
-from dedup_job.mongo.state import State
+from dedup_job.mongo.state import State, next_run
+from dedup_job.mongo.undo import finish_undo
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
@@ -99,6 +100,21 @@ class Target:
         """Return what is recorded of a run; None where nothing is."""
         return self._runs.find_one({"_id": number})
 
+    @property
+    def state(self) -> State:
+        """The state document, changed only under the lease."""
+        return self._state
+
+    @property
+    def runs(self) -> Documents:
+        """One row for each run."""
+        return self._runs
+
+    @property
+    def rows(self) -> KeptRows:
+        """How kept documents are written and read."""
+        return self._rows
+
     def last_run(self) -> dict[str, Any] | None:
         """Return what is recorded of the last run; None where nothing is."""
         return self._runs.find_one({}, sort=[("_id", -1)])
@@ -139,25 +155,21 @@ class Target:
             self.check()  # another run may have come first between check and lease
             self._state.update({"settings": self._stamp})
             self._undo_intent()
+            finish_undo(self)
             yield
         finally:
             self._state.release()
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
-        former = (self._state.read() or {}).get("checkpoint")
-        run = 1
-        if former:
-            checkpoint = Checkpoint.from_dict(former)
-            if not checkpoint.finished:
-                if checkpoint.scope == scope:
-                    self._write_run_row(record(checkpoint))
-                    return checkpoint
-                self._runs.update_one(
-                    {"_id": checkpoint.run}, {"$set": {"status": str(Status.ABANDONED)}}
-                )
-            run = checkpoint.run + 1
-        checkpoint = Checkpoint(run, scope, datetime.now(UTC), Counts())
+        state = self._state.read() or {}
+        if state.get("checkpoint"):
+            former = Checkpoint.from_dict(state["checkpoint"])
+            if not former.finished and former.scope == scope:
+                self._write_run_row(record(former))
+                return former
+            self._close_run_row(former)
+        checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
         self._write_run_row(record(checkpoint))
         self._state.update({"checkpoint": checkpoint.as_dict()})
         return checkpoint
@@ -220,6 +232,25 @@ class Target:
             with suppress(PyMongoError):
                 self._write_run_row(report)
 
+    def together(self, work: Callable[[ClientSession | None], None]) -> None:
+        """Do some writes in one transaction; on a standalone server one after the other.
+
+        Raises LeaseLost if another run took over; in a transaction nothing is written then.
+        """
+        try:
+            with pymongo.timeout(_WRITE_SECONDS):
+                if self._transactions:
+                    self._session.with_transaction(
+                        work,
+                        read_concern=ReadConcern("majority"),
+                        write_concern=WriteConcern("majority", j=True),
+                    )
+                else:
+                    work(None)
+        except PyMongoError:
+            self._state.confirm()
+            raise
+
     def _commit(
         self,
         kept: list[bytes],
@@ -262,6 +293,15 @@ class Target:
         run = {"_id": report.checkpoint.run}
         self._runs.update_one(run, {"$set": report.as_row()}, upsert=True)
         self._row_written = time.monotonic()
+
+    def _close_run_row(self, checkpoint: Checkpoint) -> None:
+        """Let the row of a run that was cut off say what its checkpoint says."""
+        status = Status.DONE if checkpoint.finished else Status.ABANDONED
+        counts = checkpoint.counts
+        values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
+        # one that ended with its checkpoint says so already
+        of = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
+        self._runs.update_one({"_id": checkpoint.run, **of}, {"$set": values})
 
     def _is_empty(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self.decided)

@@ -19,6 +19,9 @@ class Status(StrEnum):
     FAILED = "failed"
     DONE = "done"
     ABANDONED = "abandoned"
+    UNDONE = "undone"
+    RESTORED = "restored"  # no run: a person put one document into the target
+    REOPENED = "reopened"  # no run: a person took one row out of the ledger
 
 
 @dataclass(frozen=True, slots=True)

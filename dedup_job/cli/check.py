@@ -1,0 +1,123 @@
+"""`dedup check`: whether target, ledger and runs are what they should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job.cli.files import check_writable, write_whole
+from dedup_job.cli.options import (
+    Config,
+    Database,
+    Field,
+    Source,
+    Target,
+    Uri,
+    UriFile,
+    check_range,
+    source_flags,
+)
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import DedupError, StateMismatch, UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dedup_job.report.check import Checked, Finding
+
+_SAMPLE, _MOST = 1000, 1_000_000
+_WIDTH = 160  # of what is not a terminal
+
+
+def check(
+    source: Source,
+    target: Target,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Look at the texts of N documents at random.  [1,000]"),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Look at all texts.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the findings as JSON, too.")
+    ] = None,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    field: Field = None,
+    config: Config = None,
+) -> None:
+    """Verify from the data alone that nothing is lost and nothing was changed by hand.
+
+    Each source document is in exactly one of target and ledger, originals exist, fingerprints are
+    those of the texts, counts agree. Ends with exit code 6 where they do not. Nothing is written.
+    """
+    from dedup_job.cli.checking import checked
+    from dedup_job.cli.console import console
+    from dedup_job.settings import load
+
+    if all_ and sample is not None:
+        raise UsageError("--sample and --all exclude each other: how many texts are meant?")
+    size = _SAMPLE if sample is None else sample
+    check_range("--sample", size, 0, _MOST)
+    settings = load(source_flags(uri, uri_file, db, field), config).settings
+    if report is not None:
+        check_writable("--report", report)
+    given = config is not None or field is not None
+    with ending_at_once("ended; nothing was written."):
+        found = checked(settings, source, target, None if all_ else size, given=given)
+    if report is not None:
+        _write(found, report)
+    console().print(_table(found.findings))
+    told = [f for f in found.findings if f.found and not f.is_error]
+    if told:
+        console().print(f"\n{_advice(found, told)}", soft_wrap=True)
+    if found.errors:
+        raise StateMismatch(
+            f"{found.target} is not what its runs wrote from {found.source}:\n"
+            + _advice(found, found.errors)
+        )
+    console().print(f"\n{found.target} is good. ({found.seconds:,.1f} s)", soft_wrap=True)
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from dedup_job.cli.differences import visible
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("looked for", no_wrap=True)
+    table.add_column("examined", justify="right")
+    table.add_column("found", justify="right")
+    table.add_column("")
+    table.add_column("first", overflow="fold")
+    for finding in findings:
+        verdict = "WRONG" if finding.is_error else "told" if finding.found else "good"
+        more = ", …" if finding.found > len(finding.first) else ""
+        table.add_row(
+            str(finding.check),
+            f"{finding.examined:,}",
+            f"{finding.found:,}",
+            verdict,
+            visible(", ".join(finding.first)) + more,
+        )
+    return table
+
+
+def _advice(found: Checked, findings: Sequence[Finding]) -> str:
+    return "\n".join(
+        f"  - {finding.check}: {finding.found:,}. {finding.advice(found.target)}"
+        for finding in findings
+    )
+
+
+def _write(found: Checked, file: Path) -> None:
+    text = json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n"
+    try:
+        write_whole(file, text)
+    except OSError as e:
+        raise DedupError(f"the findings cannot be written to {file}: {e.strerror}.") from e

@@ -1,0 +1,35 @@
+"""Wire the parts of a check together."""
+
+from __future__ import annotations
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.cli.opened import opened_as_made
+from dedup_job.fingerprint import Fingerprinter
+from dedup_job.mongo import stamp
+from dedup_job.mongo.check import Checker
+from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.source import Source
+from dedup_job.report.check import Checked
+from dedup_job.settings import Settings
+
+
+def checked(
+    settings: Settings, source: str, target: str, sample: int | None, *, given: bool
+) -> Checked:
+    """Verify a target; `sample` of its texts, None for all of them.
+
+    given: the settings are the user's own; else those of the target's last run are used.
+    """
+    with opened_as_made(settings, target, given=given) as on:
+        made_from = on.target.source.full_name
+        given_name = Namespace.parse(source, on.database, "--source")
+        stamp.check_source(made_from, str(given_name), on.target.name)
+        on.progress.stage("loading the dictionary")
+        fingerprinter = Fingerprinter(on.settings.fingerprint, on.progress.stage)
+        cleaner = Cleaner(on.settings.cleaning)
+        collection = Source(on.target.source, on.settings.source, [], PageSize())
+        checker = Checker(
+            on.target, collection, cleaner.clean, fingerprinter.fingerprint, on.progress
+        )
+        return checker.check(sample)

@@ -1,0 +1,298 @@
+"""A target verified from the data alone: source, target, ledger and runs against each other.
+
+Ids are compared page by page as the server orders them, so memory stays flat whatever their types.
+Nothing is written and no lease is taken.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bson
+from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.errors import BSONError
+
+from dedup_job.documents import Fingerprints
+from dedup_job.errors import LeaseHeld, StateMismatch
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo import run_counts
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.existing import shown
+from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
+from dedup_job.mongo.rows import KeptRows, Mark
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.state import FORMAT
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.undo import LEDGER_ROW
+from dedup_job.report.check import Check, Checked, Tally
+from dedup_job.report.progress import Progress
+
+_IDS = PageSize(documents=10_000)
+_ROWS = PageSize(documents=5000)
+_ID = {"_id": 1}
+_LEDGER = {"_id": 1, "decision": 1, "of": 1, "reason": 1, "run": 1}
+_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
+    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
+)
+
+
+class Checker:
+    """Walks source, target and ledger once each, and again only where they do not add up."""
+
+    def __init__(
+        self,
+        target: Target,
+        source: Source,
+        clean: Callable[[str], str],
+        fingerprint: Callable[[Sequence[str]], Fingerprints],
+        progress: Progress,
+    ) -> None:
+        self._target = target
+        self._rows: KeptRows = target.rows
+        self._source = source
+        self._clean = clean
+        self._fingerprint = fingerprint
+        self._progress = progress
+        self._tally = Tally(shown)
+        self._there = run_counts.no_counts()
+        self._half: frozenset[bytes] = frozenset()
+        self._undoing: int | None = None
+        self._done = 0
+
+    def check(self, sample: int | None) -> Checked:
+        """Verify the target; `sample` texts at random, None for all of them.
+
+        Raises LeaseHeld where a run is at work: what it writes would look like a fault.
+        """
+        began = time.perf_counter()
+        state = self._begin()
+        self._count_all()
+        kept, dropped = self._walk_source()
+        walked, chosen = self._walk_target(sample)
+        rows = self._walk_ledger()
+        if walked != kept:
+            self._walk_others(self._target.documents, self._target.ledger)
+        if rows != dropped:
+            self._walk_others(self._target.ledger, None)
+        self._tally.add(Check.GONE, walked + rows)
+        for page in fetch(majority(self._target.documents), chosen, _ROWS):
+            self._check_texts([_Read(row.key, *self._read(row)) for row in page])
+        self._compare_counts(state)
+        self._check_alone(state["token"])
+        return Checked(
+            self._target.source.full_name,
+            self._target.name,
+            state["generation"],
+            self._tally.findings(),
+            time.perf_counter() - began,
+        )
+
+    def _begin(self) -> dict[str, Any]:
+        state = self._target.state.read() or {}
+        if state.get("format") != FORMAT or "generation" not in state:
+            raise StateMismatch(
+                f"the state of {self._target.name} is of format {state.get('format')!r}, this "
+                f"version of dedup knows {FORMAT}: another version wrote it, or someone changed "
+                "it. Check with the version that wrote it."
+            )
+        self._check_alone(state["token"])
+        self._half = frozenset(bson_raw.fields({"_id": id_}) for id_ in state.get("intent") or ())
+        self._undoing = state.get("undo")
+        undoing: list[bytes | str] = (
+            [] if self._undoing is None else [f"run {self._undoing}, being undone"]
+        )
+        half = [*undoing, *self._half]
+        self._tally.add(Check.HALF, len(half), half)
+        return state
+
+    def _check_alone(self, token: int) -> None:
+        state = self._target.state
+        lease = state.at_work()
+        if lease or (state.read() or {}).get("token") != token:
+            who = f"process {lease['pid']} on {lease['host']}" if lease else "another process"
+            raise LeaseHeld(
+                f"a run writes to {self._target.name} or did so meanwhile ({who}), so nothing can "
+                "be said of it. Check again when it is done."
+            )
+
+    def _count_all(self) -> None:
+        whole = [self._target.source, *self._target.decided]
+        self._progress.total(sum(c.estimated_document_count() for c in whole), "checking")
+
+    def _advance(self, done: int) -> None:
+        self._done += done
+        self._progress.advance(self._done)
+
+    def _pages(
+        self, collection: Documents, size: PageSize, projection: dict[str, int]
+    ) -> Iterator[list[Row]]:
+        for page in pages(majority(collection), size, None, projection):
+            yield [row for row in page if row.key not in self._half] if self._half else page
+            self._advance(len(page))
+
+    def _walk_source(self) -> tuple[int, int]:
+        """Return how many source documents the target holds, and how many the ledger."""
+        kept = dropped = 0
+        for page in self._pages(self._target.source, _IDS, _ID):
+            keys = [row.key for row in page]
+            in_target = self._among(self._target.documents, keys)
+            in_ledger = self._among(self._target.ledger, keys)
+            kept, dropped = kept + len(in_target), dropped + len(in_ledger)
+            decided = in_target | in_ledger
+            twice = in_target & in_ledger
+            self._tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
+            self._tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
+        return kept, dropped
+
+    def _walk_target(self, sample: int | None) -> tuple[int, list[bytes]]:
+        """Return how many documents there are, and some at random to be looked at."""
+        walked = 0
+        chosen = _Sample(sample or 0)
+        projection = self._rows.marks_only if sample is not None else self._rows.projection
+        for page in self._pages(self._target.documents, _ROWS, projection):
+            walked += len(page)
+            read = [_Read(row.key, *self._read(row)) for row in page]
+            for document in read:
+                run = document.mark.run if document.mark else 0
+                self._there[run][run_counts.KEPT] += 1
+            strange = [document.key for document in read if document.mark is None]
+            self._tally.add(Check.FOREIGN, len(page), strange)
+            if sample is None:
+                self._check_texts(read)
+            else:
+                chosen.add(document.key for document in read if document.mark is not None)
+        return walked, chosen.keys
+
+    def _check_texts(self, page: Sequence[_Read]) -> None:
+        """Compare stored fingerprints with stored texts, and stored texts with the source's."""
+        keys, texts, values = [], [], []
+        for document in page:
+            if document.mark is None:
+                continue  # counted before
+            if document.text is None:
+                self._tally.add(Check.FOREIGN, 0, [document.key])
+                continue
+            keys.append(document.key)
+            texts.append(document.text)
+            values.append(document.mark.fingerprint)
+        now = self._fingerprint(texts).values.tolist()
+        wrong = [key for key, a, b in zip(keys, values, now, strict=True) if a != b]
+        self._tally.add(Check.FINGERPRINT, len(keys), wrong)
+        source = {document.key: document.content for document in self._source.documents(keys)}
+        changed = []
+        for key, text in zip(keys, texts, strict=True):
+            content = source.get(key, "")
+            same = isinstance(content, str) and self._clean(content) == text
+            if key in source and not same:
+                changed.append(key)
+        self._tally.add(Check.CHANGED, len(source), changed)
+
+    def _read(self, row: Row) -> tuple[str | None, Mark | None]:
+        try:
+            return self._rows.read(row)
+        except (BSONError, ValueError, OverflowError):
+            return None, None
+
+    def _walk_ledger(self) -> int:
+        """Return how many rows there are."""
+        walked = 0
+        for page in self._pages(self._target.ledger, _ROWS, _LEDGER):
+            walked += len(page)
+            named: dict[bytes, list[bytes]] = {}
+            strange: list[bytes] = []
+            for row in page:
+                found = bson.decode(row.raw, _LENIENT)
+                labels = run_counts.labels_of(found)
+                if labels is None:
+                    strange.append(row.key)
+                    continue
+                self._there[found["run"]].update(labels)
+                if found["decision"] == "duplicate" and found["run"] != self._undoing:
+                    named.setdefault(_of(row.raw), []).append(row.key)
+            self._tally.add(Check.FOREIGN, len(page), strange)
+            there = self._some_of(self._target.documents, list(named))
+            lost = [f"{shown(k)} of {shown(o)}" for o in named.keys() - there for k in named[o]]
+            self._tally.add(Check.ORIGINAL, sum(map(len, named.values())), lost)
+        return walked
+
+    def _walk_others(self, collection: Documents, other: Documents | None) -> None:
+        """Find what the source does not hold, and of this what is in the other, too."""
+        self._progress.stage(f"looking for what only {collection.full_name} holds")
+        for page in pages(majority(collection), _IDS, None, _ID):
+            keys = [row.key for row in page if row.key not in self._half]
+            there = self._among(self._target.source, keys)
+            alone = [key for key in keys if key not in there]
+            self._tally.add(Check.GONE, 0, alone)
+            if other is not None:
+                self._tally.add(Check.TWICE, len(alone), [*self._some_of(other, alone)])
+
+    def _compare_counts(self, state: dict[str, Any]) -> None:
+        self._progress.stage("comparing the counts")
+        rows = {row["_id"]: row for row in self._target.runs.find().sort("_id", 1)}
+        checkpoint = state["checkpoint"]
+        try:
+            said = run_counts.recorded(rows.values(), checkpoint)
+            stale = run_counts.stale_row(rows, checkpoint) if checkpoint else None
+        except (KeyError, TypeError, AttributeError) as e:
+            found = [f"a row of T.runs is not as dedup writes it ({type(e).__name__}: {e})"]
+            self._tally.add(Check.COUNTS, len(rows), found)
+            return
+        left_out: set[int] = set()
+        if self._undoing is not None:
+            out = rows.get(self._undoing, {}).get(LEDGER_ROW) or {}
+            left_out = {self._undoing, out.get("run", self._undoing)}
+        by_run = self._rows.has_runs
+        lines = run_counts.differences(said, self._there, left_out, by_run=by_run)
+        self._tally.add(Check.COUNTS, len(rows), [*([stale] if stale else []), *lines])
+
+    def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some ids, given in `_id` order, that a collection holds."""
+        if not keys:
+            return set()
+        return set(keys).intersection(ids_between(majority(collection), keys[0], keys[-1]))
+
+    def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some ids, in any order, that a collection holds."""
+        found = majority(collection).find(bson_raw.among(keys), _ID) if keys else ()
+        return {bson_raw.id_element(bytes(document.raw)) for document in found}
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document of the target; None for what is not as dedup writes it."""
+
+    key: bytes
+    text: str | None
+    mark: Mark | None
+
+
+class _Sample:
+    """So many keys at random of all that are given, each with the same chance; in their order."""
+
+    def __init__(self, size: int) -> None:
+        self._chosen: list[tuple[int, bytes]] = []
+        self._size = size
+        self._seen = 0
+
+    @property
+    def keys(self) -> list[bytes]:
+        return [key for _, key in sorted(self._chosen)]
+
+    def add(self, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            self._seen += 1
+            if len(self._chosen) < self._size:
+                self._chosen.append((self._seen, key))
+            elif (place := int(random.random() * self._seen)) < self._size:
+                self._chosen[place] = (self._seen, key)
+
+
+def _of(raw: bytes) -> bytes:
+    """Return the key of the kept document that a row of the ledger names."""
+    element = bson_raw.find(raw, b"of")
+    assert element is not None  # such a row was told apart before
+    return bson_raw.renamed(raw[element.start : element.end], b"_id")

@@ -1,0 +1,63 @@
+"""One decision is taken back by a person: the document goes to the target, or is open again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo.client_session import ClientSession
+
+from dedup_job.documents import Document, Kept
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.reading import majority
+from dedup_job.mongo.state import next_run
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.undo import LEDGER_ROW
+
+
+def take_out(
+    target: Target, key: bytes, about: Mapping[str, Any], kept: tuple[Document, Kept] | None
+) -> int:
+    """Take a row out of the ledger; return the number under which that is recorded.
+
+    kept: the document that goes to the target instead; None leaves it to the next run.
+    about: what the row of `T.runs` says; the lease is held.
+    The order of arrival counts, so this has a number of its own, as a run has.
+    """
+    state = target.state.read() or {}
+    checkpoint = state.get("checkpoint") or {}
+    if checkpoint and not checkpoint["finished"]:
+        raise UsageError(
+            f"run {checkpoint['run']} of {target.name} is not at its end. Let it end by the same "
+            f"command, or take it back (`dedup undo {checkpoint['run']} --target {target.name}`); "
+            "then restore the document."
+        )
+    only = bson_raw.among([key])
+    row = next(majority(target.ledger).find(only), None)
+    if row is None:
+        raise UsageError(
+            f"_id {bson_raw.id_value(key)!r} is no longer in the ledger of {target.name}: someone "
+            "was faster. `dedup explain` shows how it stands now."
+        )
+    if target.documents.find_one(only, {"_id": 1}) is not None:
+        raise StateMismatch(
+            f"_id {bson_raw.id_value(key)!r} is in {target.name} and in its ledger, which no run "
+            "does. Find out what wrote it there, and remove the one that is wrong."
+        )
+    number = next_run(state)
+    record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(bytes(row.raw))}
+    document = None if kept is None else RawBSONDocument(target.rows.encode(*kept, number))
+
+    def work(session: ClientSession | None) -> None:
+        # `undo` brings a standalone server back if this is cut off; a transaction needs none
+        target.state.update({"undo": number, "last_run": number}, session, changed=True)
+        target.runs.replace_one({"_id": number}, record, upsert=True, session=session)
+        if document is not None:
+            target.documents.insert_one(document, session=session)
+        target.ledger.delete_one(only, session=session)
+        target.state.update({"undo": None}, session)
+
+    target.together(work)
+    return number

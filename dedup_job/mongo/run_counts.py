@@ -1,0 +1,97 @@
+"""What the runs say they decided, beside what target and ledger hold."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dedup_job.documents import Reason
+from dedup_job.mongo.undo import BY_HAND, LEDGER_ROW
+from dedup_job.report.run import Status
+
+Labels = Counter[str]
+ByRun = defaultdict[int, Labels]
+KEPT = "kept"
+_SKIPPED = (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT)
+_QUARANTINED = (Reason.TOO_LARGE, Reason.UNDECODABLE)
+_REASONS = {
+    "duplicate": (Reason.EXACT, Reason.NEAR),
+    "skipped": _SKIPPED,
+    "quarantined": _QUARANTINED,
+}
+
+
+def no_counts() -> ByRun:
+    """Return counts of no run."""
+    return defaultdict(Counter)
+
+
+def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return what a row of the ledger is counted as; None where dedup does not write such a row."""
+    decision, reason, run = row.get("decision"), row.get("reason"), row.get("run")
+    known = isinstance(decision, str) and reason in _REASONS.get(decision, ())
+    if not known or not isinstance(run, int) or "of" not in row:
+        return None
+    return (str(reason),) if decision == "duplicate" else (str(decision), str(reason))
+
+
+def recorded(rows: Iterable[Mapping[str, Any]], checkpoint: Mapping[str, Any] | None) -> ByRun:
+    """Return what there should be of each run, from the rows of `T.runs` and the checkpoint.
+
+    The row of a run that was cut off is behind; then the checkpoint counts.
+    """
+    result = no_counts()
+    for row in rows:
+        run = row["_id"]
+        if row.get("status") == str(Status.UNDONE):
+            result[run][KEPT] += row.get("left", 0)
+            continue
+        current = checkpoint is not None and checkpoint["run"] == run
+        result[run] += _labels(checkpoint["counts"] if checkpoint and current else row["counts"])
+        if row.get("status") in BY_HAND:
+            out = row[LEDGER_ROW]
+            result[out["run"]].subtract(labels_of(out) or ())
+    return result
+
+
+def differences(
+    said: ByRun, there: ByRun, left_out: Iterable[int], *, by_run: bool
+) -> Iterator[str]:
+    """Yield a line for each run whose documents and rows are not as many as it says.
+
+    by_run: False where kept documents do not tell their run; then they are counted together.
+    """
+    if not by_run:
+        total = sum(labels.pop(KEPT, 0) for labels in said.values())
+        found = sum(labels.pop(KEPT, 0) for labels in there.values())
+        if total != found:
+            yield f"all runs: {total:,} kept by their counts, {found:,} there"
+    for run in sorted((said.keys() | there.keys()) - set(left_out)):
+        names = [n for n in said[run].keys() | there[run].keys() if said[run][n] != there[run][n]]
+        if names:
+            each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)
+            yield f"run {run}: {'; '.join(sorted(each))}"
+
+
+def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, Any]) -> str | None:
+    """Say where the row of a run that is done differs from the checkpoint it ended with."""
+    row = rows.get(checkpoint["run"])
+    if row is None:
+        return f"run {checkpoint['run']}: it has no row in T.runs"
+    done = row.get("status") == str(Status.DONE)
+    if done and _labels(row["counts"]) != _labels(checkpoint["counts"]):
+        return f"run {checkpoint['run']}: its row in T.runs and the state say different counts"
+    return None
+
+
+def _labels(counts: Mapping[str, Any]) -> Labels:
+    return Counter(
+        {
+            KEPT: counts["kept"],
+            **counts["duplicate"],
+            "skipped": counts["skipped"],
+            "quarantined": counts["quarantined"],
+            **counts["reasons"],
+        }
+    )

@@ -1,0 +1,206 @@
+"""A run, or what a person did to one document, is taken back.
+
+The state names what is being undone before anything is deleted, so whoever holds the lease next
+finishes it. A number is never used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo.client_session import ClientSession
+
+from dedup_job.errors import UsageError
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.reading import PageSize, majority, pages
+from dedup_job.mongo.state import next_run
+from dedup_job.report.counts import Counts
+from dedup_job.report.progress import Log, Progress
+from dedup_job.report.run import Checkpoint, Scope, Status
+
+if TYPE_CHECKING:
+    from dedup_job.mongo.target import Target
+
+LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out of the ledger
+BY_HAND = (str(Status.RESTORED), str(Status.REOPENED))
+_UNDONE = str(Status.UNDONE)
+_READ = PageSize(documents=10_000)
+_WRITE = 1000  # documents in a transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back; `left` kept documents stay, since the source no longer holds them."""
+
+    run: int
+    kept: int
+    ledger: int
+    left: int
+
+
+def undo(target: Target, run: int, progress: Progress) -> Undone:
+    """Take back the last run of a target; UsageError says which that is if it is another."""
+    progress.stage("taking the lease")
+    pending = (target.state.read() or {}).get("undo")
+    with target.hold():  # which finishes an undo that was cut off
+        row = target.run(run) or {}
+        if pending == run and row.get("status") == _UNDONE:
+            return Undone(run, 0, 0, row.get("left", 0))
+        last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
+        _check_last(target, run, last)
+        state = target.state.read() or {}
+        target.state.update({"undo": run, "last_run": next_run(state) - 1})
+        return _take_back(target, run, progress)
+
+
+def finish_undo(target: Target) -> None:
+    """Finish what another process began to undo and did not end; the lease is held."""
+    run = (target.state.read() or {}).get("undo")
+    if run is not None:
+        progress = Log()
+        progress.stage(f"finishing the undo of run {run}, which was cut off")
+        _take_back(target, run, progress)
+
+
+def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
+    """Return those ids that the source still holds."""
+    found = majority(target.source).find(bson_raw.among(keys), {"_id": 1})
+    return {bson_raw.id_element(bytes(document.raw)) for document in found}
+
+
+def _check_last(target: Target, run: int, last: Mapping[str, Any] | None) -> None:
+    if last is None:
+        raise UsageError(f"no run of the target {target.name} is left to undo.")
+    if last["_id"] != run:
+        what = "run" if last["status"] not in BY_HAND else f"one ({last['status']} by hand)"
+        raise UsageError(
+            f"only the last run can be undone, since later ones build on the earlier. Of "
+            f"{target.name} the last {what} is {last['_id']}: `dedup undo {last['_id']} --target "
+            f"{target.name}`."
+        )
+    if last["status"] in BY_HAND:
+        key = bson_raw.id_element(ledger_row(target, run))
+        if last["status"] == str(Status.RESTORED) and key not in source_holds(target, [key]):
+            raise UsageError(
+                f"the source no longer holds _id {bson_raw.id_value(key)!r}: the target's copy is "
+                "the only one, and taking it back would lose it. Put it into the source first."
+            )
+    elif not target.rows.has_runs:
+        raise UsageError(
+            "the form `classic` does not say which run kept a document, so a run cannot be undone. "
+            "To start over, drop the target, its ledger, runs and state, all four."
+        )
+
+
+def _take_back(target: Target, run: int, progress: Progress) -> Undone:
+    row = target.run(run)
+    if row is None:  # cut off before anything was written
+        target.state.update({"undo": None})
+        return Undone(run, 0, 0, 0)
+    if row["status"] in BY_HAND:
+        return _put_row_back(target, run)
+    total = sum(c.estimated_document_count() for c in target.decided)
+    progress.total(total, f"undoing run {run}: reading")
+    kept, left, done = _delete(target, target.documents, run, progress, 0)
+    ledger, _, _ = _delete(target, target.ledger, run, progress, done)
+    target.runs.update_one(
+        {"_id": run}, {"$set": {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}}
+    )
+    target.state.update({"checkpoint": _former(target, run), "undo": None}, changed=True)
+    return Undone(run, kept, ledger, left)
+
+
+def _delete(
+    target: Target, collection: Documents, run: int, progress: Progress, done: int
+) -> tuple[int, int, int]:
+    """Delete what a run wrote; return how many, how many are left, how many were looked at.
+
+    A kept document that the source no longer holds stays: it may be the only copy. Pages are read
+    whole, since no index leads to the run.
+    """
+    is_kept = collection is target.documents
+    deleted = left = 0
+    projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
+    for page in pages(majority(collection), _READ, None, projection):
+        own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
+        for start in range(0, len(own), _WRITE):
+            some = own[start : start + _WRITE]
+            if is_kept:
+                there = source_holds(target, some)
+                left += len(some) - len(there)
+                some = [key for key in some if key in there]
+            if some:
+                _delete_some(target, collection, run, some)
+                deleted += len(some)
+        done += len(page)
+        progress.advance(done)
+    return deleted, left, done
+
+
+def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
+    def work(session: ClientSession | None) -> None:
+        target.state.update({"undo": run}, session, changed=True)
+        collection.delete_many(bson_raw.among(keys), session=session)
+
+    target.together(work)
+
+
+def _run_of(raw: bytes, is_kept: bool) -> Any:
+    found = RawBSONDocument(raw)
+    if not is_kept:
+        return found.get("run")
+    own = found.get("dedup")
+    return own.get("run") if isinstance(own, Mapping) else None
+
+
+def _former(target: Target, run: int) -> dict[str, Any] | None:
+    """Return the checkpoint of the last run before this one that still counts."""
+    not_these = {"$nin": [_UNDONE, *BY_HAND]}
+    row = target.runs.find_one({"_id": {"$lt": run}, "status": not_these}, sort=[("_id", -1)])
+    if row is None:
+        return None
+    return Checkpoint(
+        run=row["_id"],
+        scope=Scope(row["query"], row["limit"]),
+        started=row["started"].replace(tzinfo=UTC),
+        counts=Counts.from_dict(row["counts"]),
+        seconds=row["seconds"],
+        finished=True,
+    ).as_dict()
+
+
+def ledger_row(target: Target, run: int) -> bytes:
+    """Return the row that a person took out of the ledger, raw as it was."""
+    found = next(majority(target.runs).find({"_id": run}))
+    raw = bytes(found.raw)
+    element = bson_raw.find(raw, LEDGER_ROW.encode())
+    assert element is not None  # it is written together with the status
+    return raw[element.value : element.end]
+
+
+def _put_row_back(target: Target, run: int) -> Undone:
+    """Let the ledger's row stand again in place of the document, unless that is the only copy."""
+    row = ledger_row(target, run)
+    key = bson_raw.id_element(row)
+    only = bson_raw.among([key])
+    in_target = target.documents.find_one(only, {"_id": 1}) is not None
+    stays = in_target and key not in source_holds(target, [key])
+
+    def work(session: ClientSession | None) -> None:
+        target.state.update({"undo": run}, session, changed=True)
+        if stays:
+            target.ledger.delete_one(only, session=session)
+        else:
+            target.documents.delete_one(only, session=session)
+            target.ledger.replace_one(only, RawBSONDocument(row), upsert=True, session=session)
+            undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
+            target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+        target.state.update({"undo": None}, session)
+
+    target.together(work)
+    return Undone(run, int(in_target and not stays), 0, int(stays))

@@ -1,0 +1,130 @@
+"""What `dedup check` looks for, what it found, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Check(StrEnum):
+    """What is looked for; those of `TOLD` are no error."""
+
+    UNDECIDED = "not decided yet"
+    GONE = "no longer in the source"
+    CHANGED = "text differs from the source's"
+    HALF = "half written, to be taken back"
+    TWICE = "in target and ledger"
+    ORIGINAL = "original not in the target"
+    FOREIGN = "not as dedup writes it"
+    FINGERPRINT = "fingerprint not that of the text"
+    COUNTS = "counts of a run differ"
+
+
+TOLD = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF)
+_SHOWN = 5
+
+_ADVICE: Mapping[Check, str] = {
+    Check.UNDECIDED: "The next `dedup run` decides them. They are new, or --query, --limit or a "
+    "stop left them out, or someone removed them from target or ledger; then counts differ, too.",
+    Check.GONE: "Nothing to do if you removed them from the source on purpose. Else something "
+    "added them to the target or the ledger; then counts differ, too.",
+    Check.CHANGED: "They changed in the source after they were decided, or in the target. What was "
+    "decided stays decided.",
+    Check.HALF: "A process was killed at work. The next `dedup run` takes that back first, and "
+    "then decides these anew.",
+    Check.TWICE: "No run does that: find what wrote there. `dedup explain ID` shows such a "
+    "document; remove the document or the row that is wrong.",
+    Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or `dedup "
+    "restore ID --target {target}` for each row shown.",
+    Check.FOREIGN: "Something else wrote to target or ledger. Remove these from there, or put them "
+    "back as they were; the next run decides what was removed.",
+    Check.FINGERPRINT: "Text or fingerprint was changed in the target. Put both back, or remove "
+    "the document from the target: the next run decides it anew.",
+    Check.COUNTS: "Someone added to or removed from target, ledger or runs by hand; what was "
+    "removed, the next run decides anew. `dedup undo` and `dedup restore` keep the counts right.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How many were examined, how many of them found, and the first of these as shown."""
+
+    check: Check
+    examined: int
+    found: int
+    first: tuple[str, ...]
+
+    @property
+    def is_error(self) -> bool:
+        """Tell whether the target is not as it should be."""
+        return self.found > 0 and self.check not in TOLD
+
+    def advice(self, target: str) -> str:
+        """Say what to do about it."""
+        return _ADVICE[self.check].replace("{target}", target)
+
+
+class Tally:
+    """Counts what is examined and found while a target is walked."""
+
+    def __init__(self, show: Callable[[bytes], str]) -> None:
+        """Take what makes an id of a key readable."""
+        self._show = show
+        self._examined: dict[Check, int] = dict.fromkeys(Check, 0)
+        self._found: dict[Check, int] = dict.fromkeys(Check, 0)
+        self._first: dict[Check, list[str]] = {check: [] for check in Check}
+
+    def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
+        """Count so many more; found: keys, or a text that tells where."""
+        self._examined[check] += examined
+        self._found[check] += len(found)
+        first = self._first[check]
+        for item in found[: _SHOWN - len(first)]:
+            first.append(item if isinstance(item, str) else self._show(item))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what was found, check by check."""
+        return tuple(
+            Finding(check, self._examined[check], self._found[check], tuple(self._first[check]))
+            for check in Check
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome of a check. generation: the batch that the target was at."""
+
+    source: str
+    target: str
+    generation: int
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What is not as it should be."""
+        return tuple(finding for finding in self.findings if finding.is_error)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as values that JSON can hold."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "generation": self.generation,
+            "checked": datetime.now(UTC).isoformat(),
+            "seconds": self.seconds,
+            "good": not self.errors,
+            "checks": [
+                {
+                    "check": str(finding.check),
+                    "examined": finding.examined,
+                    "found": finding.found,
+                    "error": finding.is_error,
+                    "first": list(finding.first),
+                }
+                for finding in self.findings
+            ],
+        }
