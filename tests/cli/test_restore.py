@@ -1,0 +1,284 @@
+"""`dedup restore` puts a document into the target for good, and the counts stay right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import ObjectId
+from pymongo.database import Database
+
+from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from dedup_job.mongo.target import Target
+from tests.proving import command, fill, fill_alike, good, refused, stored
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+
+Db = Database[dict[str, Any]]
+LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
+
+
+@pytest.fixture
+def made(any_database: Db) -> Db:
+    """Return a database with a target that two runs wrote."""
+    fill_alike(any_database)
+    return any_database
+
+
+def dropped(database: Db, **query: Any) -> dict[str, Any]:
+    """Return a row of the ledger."""
+    row = database["target.ledger"].find_one(query, sort=[("_id", 1)])
+    assert row is not None
+    return row
+
+
+def run_again(database: Db) -> None:
+    """Run once more with the settings that the target was made with."""
+    run_here(database, source__max_chars=1500)
+
+
+@pytest.mark.parametrize("reason", ["exact", "near"])
+def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(
+    made: Db, tmp_path: Path, reason: str
+) -> None:
+    row = dropped(made, reason=reason, run=1)
+    output = command(made, "restore", str(row["_id"]))
+    assert f"duplicate: {reason} in run 1" in output
+    assert "is kept now" in output
+    document = made.target.find_one({"_id": row["_id"]}) or {}
+    alone = made["alone_source"]
+    alone.insert_one(made.source.find_one({"_id": row["_id"]}) or {})
+    run_here(made, source="alone_source", target="alone")
+    expected = made.alone.find_one() or {}
+    assert document == {**expected, "dedup": {**expected["dedup"], "run": 3}}
+    assert made["target.ledger"].find_one({"_id": row["_id"]}) is None
+    assert_each_source_id_is_in_one_place(made)
+    assert good(made, tmp_path, "--all") == {}
+
+
+def test_later_runs_leave_it_there_and_compare_with_it(made: Db, tmp_path: Path) -> None:
+    row = dropped(made, reason="near", run=2)
+    command(made, "restore", row["_id"])
+    text = (made.source.find_one({"_id": row["_id"]}) or {})["text"]
+    made.source.insert_one({"_id": "the same once more", "text": text})
+    before = made.target.find_one({"_id": row["_id"]})
+    run_again(made)
+    again = dropped(made, _id="the same once more")
+    assert (again["reason"], again["of"], again["run"]) == ("exact", row["_id"], 4)
+    assert made.target.find_one({"_id": row["_id"]}) == before
+    assert good(made, tmp_path) == {}
+
+
+def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
+    row = dropped(made, reason="near")
+    before = made["target.state"].find_one() or {}
+    command(made, "restore", str(row["_id"]))
+    record = made["target.runs"].find_one({"_id": 3}) or {}
+    state = made["target.state"].find_one() or {}
+    assert record["status"] == "restored"
+    assert record["counts"]["kept"] == record["counts"]["scanned"] == 1
+    assert record["ledger_row"] == row
+    assert record["settings"].keys() == (made["target.runs"].find_one() or {})["settings"].keys()
+    assert state["generation"] > before["generation"]
+    assert state["lease"] is None
+    assert state["undo"] is None
+    assert state["checkpoint"] == before["checkpoint"]
+
+
+def test_a_quarantined_document_is_kept_once_it_is_repaired(made: Db, tmp_path: Path) -> None:
+    error = refused(made, "restore", "--", "-1", **LIMIT)
+    assert "limit 1,500" in str(error)
+    made.source.update_one({"_id": -1}, {"$set": {"text": "已经修好的正文，不再那么长了。"}})
+    command(made, "restore", "--", "-1", **LIMIT)
+    assert (made.target.find_one({"_id": -1}) or {})["text"] == "已经修好的正文，不再那么长了。"
+    assert good(made, tmp_path) == {}
+
+
+def test_again_leaves_it_to_the_next_run(made: Db, tmp_path: Path) -> None:
+    row = dropped(made, reason="empty")
+    made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
+    output = command(made, "restore", str(row["_id"]), "--again")
+    assert "is open again: the next run decides it" in output
+    assert good(made, tmp_path).keys() == {"not decided yet"}
+    run_again(made)
+    document = made.target.find_one({"_id": row["_id"]}) or {}
+    assert document["dedup"]["run"] == 4
+    assert good(made, tmp_path) == {}
+
+
+def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path) -> None:
+    before = outcome(made)
+    for more in ((), ("--again",)):
+        row = dropped(made, reason="near")
+        command(made, "restore", str(row["_id"]), *more)
+        assert outcome(made) != before
+        last = made["target.runs"].find_one(sort=[("_id", -1)]) or {}
+        command(made, "undo", str(last["_id"]))
+        assert outcome(made) == before
+        assert good(made, tmp_path) == {}
+    assert [row["status"] for row in made["target.runs"].find().sort("_id", 1)][2:] == ["undone"] * 2
+    run_again(made)
+    assert made["target.runs"].find_one({"status": "done", "_id": 5})
+
+
+def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made: Db) -> None:
+    row = dropped(made, reason="near")
+    command(made, "restore", str(row["_id"]))
+    made.source.delete_one({"_id": row["_id"]})
+    before = outcome(made)
+    error = refused(made, "undo", "3")
+    assert isinstance(error, UsageError)
+    assert "the only one" in str(error)
+    assert outcome(made) == before
+
+
+class Cut(Exception):  # noqa: N818  # it is no error: the process is gone
+    """The process is killed here."""
+
+
+@pytest.mark.parametrize("moment", range(5))
+@pytest.mark.parametrize("way", [(), ("--again",)])
+def test_killed_at_any_moment_it_is_done_or_not_done(
+    made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, way: tuple[str, ...]
+) -> None:
+    """On a standalone server each write stands for itself; the next holder takes them back."""
+    row = dropped(made, reason="near")
+    before = outcome(made)
+    cut_off(monkeypatch, moment)
+    with pytest.raises(Cut):
+        command(made, "restore", str(row["_id"]), *way)
+    monkeypatch.undo()
+    run_again(made)
+    assert_each_source_id_is_in_one_place(made)
+    assert good(made, tmp_path, "--all") == {}
+    kept = {document["_id"] for document in outcome(made)[0]}
+    assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
+
+
+def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
+    """Let the process be gone before the n-th write of what is done together."""
+    together = Target.together
+
+    def cut(target: Target, work: Any) -> None:
+        def counted(session: Any) -> None:
+            with monkeypatch.context() as patch:
+                left = [moment]
+                for collection in (target.documents, target.ledger, target.runs, target.state):
+                    for name in ("insert_one", "replace_one", "delete_one", "update_one", "update"):
+                        if name in dir(type(collection)):
+                            patch.setattr(
+                                collection, name, stopping(left, getattr(collection, name))
+                            )
+                work(session)
+            raise Cut
+
+        together(target, counted)
+
+    monkeypatch.setattr(Target, "together", cut)
+
+
+def stopping(left: list[int], write: Any) -> Any:
+    """Return a write that takes place only so many times."""
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        if left[0] == 0:
+            raise Cut
+        left[0] -= 1
+        return write(*arguments, **named)
+
+    return counted
+
+
+def test_a_document_that_is_kept_is_refused(made: Db) -> None:
+    kept = made.target.find_one() or {}
+    error = refused(made, "restore", str(kept["_id"]))
+    assert isinstance(error, UsageError)
+    assert "was not dropped" in str(error)
+
+
+def test_an_unknown_id_and_one_that_no_run_decided_are_refused(made: Db) -> None:
+    assert "Nor does the source" in str(refused(made, "restore", "nobody"))
+    made.source.insert_one({"_id": "new", "text": "新来的正文"})
+    error = refused(made, "restore", "new")
+    assert isinstance(error, UsageError)
+    assert "came after the last run" in str(error)
+
+
+def test_an_id_with_several_readings_is_refused(made: Db) -> None:
+    for id_ in (424242, "424242"):
+        made.source.insert_one({"_id": id_, "text": ""})
+    run_again(made)
+    error = refused(made, "restore", "424242", "--again")
+    assert isinstance(error, UsageError)
+    assert "may be one of 424242, '424242'" in str(error)
+    command(made, "restore", '"424242"', "--again")
+    assert made["target.ledger"].find_one({"_id": "424242"}) is None
+    assert made["target.ledger"].find_one({"_id": 424242})
+
+
+def test_a_document_that_is_gone_from_the_source_is_refused(made: Db) -> None:
+    row = dropped(made, reason="near")
+    made.source.delete_one({"_id": row["_id"]})
+    before = stored(made)
+    error = refused(made, "restore", str(row["_id"]))
+    assert isinstance(error, UsageError)
+    assert "no longer holds" in str(error)
+    assert stored(made) == before
+
+
+@pytest.mark.parametrize("reason", ["empty", "missing", "not_text"])
+def test_a_document_without_a_text_is_refused(made: Db, reason: str) -> None:
+    row = dropped(made, reason=reason)
+    error = refused(made, "restore", str(row["_id"]))
+    assert isinstance(error, UsageError)
+    assert "--again" in str(error)
+
+
+def test_while_a_run_is_not_at_its_end_it_is_refused(made: Db) -> None:
+    row = dropped(made, reason="near")
+    made["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
+    before = outcome(made)
+    error = refused(made, "restore", str(row["_id"]))
+    assert isinstance(error, UsageError)
+    assert "run 2" in str(error)
+    assert "dedup undo 2" in str(error)
+    assert outcome(made) == before
+
+
+def test_while_a_run_is_at_work_it_is_refused(made: Db) -> None:
+    row = dropped(made, reason="near")
+    lease = {"pid": 1, "host": "elsewhere", "machine": "another"}
+    expires = {"$add": ["$$NOW", 60_000]}
+    made["target.state"].update_one({}, [{"$set": {"lease": {**lease, "expires": expires}}}])
+    assert isinstance(refused(made, "restore", str(row["_id"])), LeaseHeld)
+
+
+def test_a_document_decided_twice_is_refused(made: Db) -> None:
+    row = dropped(made, reason="exact")
+    made.target.insert_one({**(made.target.find_one() or {}), "_id": row["_id"]})
+    before = outcome(made)
+    assert isinstance(refused(made, "restore", str(row["_id"])), StateMismatch)
+    assert outcome(made) == before
+
+
+@pytest.mark.parametrize("form", ["text", "classic"])
+def test_other_forms_are_restored_with_the_settings_of_their_last_run(
+    any_database: Db, tmp_path: Path, form: str
+) -> None:
+    fill(any_database, output__document=form, fingerprint__top_k=20)
+    row = dropped(any_database, reason="near")
+    command(any_database, "restore", str(row["_id"]))
+    document = any_database.target.find_one({"_id": row["_id"]}) or {}
+    assert ("hash_value" in document) == (form == "classic")
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "3")
+    assert any_database["target.ledger"].find_one({"_id": row["_id"]}) == row
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+def test_an_object_id_is_understood(any_database: Db) -> None:
+    ids = [ObjectId() for _ in range(2)]
+    any_database.source.insert_many([{"_id": id_, "text": "同样的正文。"} for id_ in ids])
+    run_here(any_database)
+    command(any_database, "restore", str(ids[1]))
+    assert any_database.target.count_documents({}) == 2

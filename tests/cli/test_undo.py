@@ -1,0 +1,191 @@
+"""`dedup undo` takes the last run back, whole, and never the only copy of a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.errors import UsageError
+from dedup_job.mongo import undo as module
+from dedup_job.mongo.target import Target
+from tests.proving import command, fill, fill_alike, good, refused
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+
+Db = Database[dict[str, Any]]
+
+
+@pytest.fixture
+def made(any_database: Db) -> Db:
+    """Return a database with a target that two runs wrote."""
+    fill_alike(any_database)
+    return any_database
+
+
+def run_again(database: Db, **more: Any) -> None:
+    """Run once more with the settings that the target was made with."""
+    run_here(database, source__max_chars=1500, **more)
+
+
+def of_run(database: Db, run: int) -> tuple[list[Any], list[Any]]:
+    """Return what a run wrote to target and ledger."""
+    kept, ledger = outcome(database)
+    return [d for d in kept if d["dedup"]["run"] == run], [r for r in ledger if r["run"] == run]
+
+
+def as_of_run(rows: list[Any], run: int) -> list[Any]:
+    """Return documents or rows as if that run had written them."""
+    return [
+        {**row, "run": run} if "run" in row else {**row, "dedup": {**row["dedup"], "run": run}}
+        for row in rows
+    ]
+
+
+def statuses(database: Db) -> list[str]:
+    """Return the status of each run."""
+    return [row["status"] for row in database["target.runs"].find().sort("_id", 1)]
+
+
+def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
+    made: Db, tmp_path: Path
+) -> None:
+    first, second = of_run(made, 1), of_run(made, 2)
+    generation = (made["target.state"].find_one() or {})["generation"]
+    output = command(made, "undo", "2")
+    assert f"{len(second[0]):,} documents and {len(second[1]):,} rows" in output
+    assert outcome(made) == first
+    state = made["target.state"].find_one() or {}
+    assert (state["checkpoint"]["run"], state["checkpoint"]["finished"]) == (1, True)
+    assert state["checkpoint"]["counts"]["kept"] == len(first[0])
+    assert state["generation"] > generation
+    assert state["lease"] is state["undo"] is None
+    assert statuses(made) == ["done", "undone"]
+    assert good(made, tmp_path, "--all").keys() == {"not decided yet"}
+    run_again(made)
+    assert statuses(made) == ["done", "undone", "done"]
+    assert of_run(made, 3) == (as_of_run(second[0], 3), as_of_run(second[1], 3))
+    assert good(made, tmp_path, "--all") == {}
+
+
+def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) -> None:
+    command(made, "undo", "2")
+    command(made, "undo", "1")
+    assert outcome(made) == ([], [])
+    assert (made["target.state"].find_one() or {})["checkpoint"] is None
+    assert good(made, tmp_path).keys() == {"not decided yet"}
+    assert "no run" in str(refused(made, "undo", "1"))
+    run_here(made, decision__similarity=0.7)  # other settings: nothing is decided
+    assert statuses(made) == ["undone", "undone", "done"]
+    assert_each_source_id_is_in_one_place(made)
+    assert good(made, tmp_path) == {}
+
+
+@pytest.mark.parametrize("run", [1, 3, 99])
+def test_any_other_run_is_refused_and_the_last_is_named(made: Db, run: int) -> None:
+    before = outcome(made)
+    error = refused(made, "undo", str(run))
+    assert isinstance(error, UsageError)
+    assert f"`dedup undo 2 --target {made.name}.target`" in str(error)
+    assert outcome(made) == before
+
+
+def test_a_run_is_not_undone_twice(made: Db) -> None:
+    command(made, "undo", "2")
+    assert "the last run is 1" in str(refused(made, "undo", "2"))
+
+
+def test_a_run_before_a_restored_document_is_refused(made: Db) -> None:
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    command(made, "restore", str(row["_id"]))
+    error = refused(made, "undo", "2")
+    assert "the last one (restored by hand) is 3" in str(error)
+
+
+def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
+    fill_alike(any_database)
+    any_database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
+    command(any_database, "undo", "2")
+    assert good(any_database, tmp_path).keys() == {"not decided yet"}
+    run_again(any_database)
+    assert good(any_database, tmp_path) == {}
+
+
+def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
+    gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
+    made.source.delete_many({"_id": {"$in": gone}})
+    output = command(made, "undo", "2")
+    assert "3 documents stay in the target" in output
+    kept, ledger = of_run(made, 2)
+    assert [document["_id"] for document in kept] == gone
+    assert ledger == []
+    assert good(made, tmp_path).keys() == {"not decided yet", "no longer in the source"}
+    run_again(made)
+    assert good(made, tmp_path).keys() == {"no longer in the source"}
+
+
+class Cut(Exception):  # noqa: N818  # it is no error: the process is gone
+    """The process is killed here."""
+
+
+@pytest.mark.parametrize("then", ["undo", "run"])
+@pytest.mark.parametrize("pages", [0, 1, 3, 8])
+def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
+    made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str
+) -> None:
+    monkeypatch.setattr(module, "_WRITE", 20)
+    first = of_run(made, 1)
+    cut_after(monkeypatch, pages)
+    with pytest.raises(Cut):
+        command(made, "undo", "2")
+    monkeypatch.undo()
+    assert (made["target.state"].find_one() or {})["undo"] == 2
+    assert "half written, to be taken back" in good(made, tmp_path)
+    if then == "undo":
+        assert "run 2 is undone" in command(made, "undo", "2")
+        assert outcome(made) == first
+    run_again(made)
+    assert statuses(made) == ["done", "undone", "done"]
+    assert_each_source_id_is_in_one_place(made)
+    assert good(made, tmp_path, "--all") == {}
+
+
+def cut_after(monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
+    """Let the process be gone after it deleted so many pages."""
+    together, left = Target.together, [pages]
+
+    def counted(target: Target, work: Any) -> None:
+        if left[0] == 0:
+            raise Cut
+        left[0] -= 1
+        together(target, work)
+
+    monkeypatch.setattr(Target, "together", counted)
+
+
+def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
+    kept = {"index__folder": str(tmp_path), "index__snapshot_from": 0}
+    made.source.insert_one({"_id": "one more", "text": "再来一份正文，谁也不像它。"})
+    run_again(made, **kept)
+    command(made, "undo", "3")
+    made.source.insert_one({"_id": "z", "text": "再来一份正文，谁也不像它。"})
+    run_again(made, **kept)
+    row = made["target.ledger"].find_one({"_id": "z"}) or {}
+    assert row["of"] == "one more"
+    assert made.target.find_one({"_id": "one more"})
+
+
+def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
+    fill(any_database, output__document="classic")
+    before = outcome(any_database)
+    error = refused(any_database, "undo", "2")
+    assert isinstance(error, UsageError)
+    assert "classic" in str(error)
+    assert outcome(any_database) == before
+
+
+def test_an_undone_run_is_told_by_explain_as_not_decided(made: Db) -> None:
+    document = of_run(made, 2)[0][0]
+    command(made, "undo", "2")
+    assert "came after the last run" in str(refused(made, "explain", document["_id"]))

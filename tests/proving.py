@@ -1,0 +1,81 @@
+"""A target that several runs wrote, and what `dedup check` finds in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.errors import DedupError
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def fill(database: Db, **flags: Any) -> None:
+    """Make a target by two runs: kept, both kinds of duplicates, skipped and quarantined."""
+    database.source.insert_many(make_corpus(300, seed=8))
+    database.source.insert_one({"_id": -1, "text": "长" * 2000})
+    run_here(database, source__max_chars=1500, **flags)
+    late = make_corpus(300, seed=9)
+    database.source.insert_many({**document, "_id": f"late {document['_id']}"} for document in late)
+    run_here(database, source__max_chars=1500, **flags)
+
+
+def fill_alike(database: Db) -> None:
+    """Do the same as `fill`, which runs only the first time; later the outcome is copied."""
+    if not _filled:
+        fill(database)
+        _filled.update(stored(database))
+        return
+    for name, documents in _filled.items():
+        database[name].insert_many(documents)
+    database["target.state"].update_one({}, {"$set": {"source": f"{database.name}.source"}})
+
+
+_filled: dict[str, list[dict[str, Any]]] = {}
+
+
+def names(database: Db, name: str, *more: str) -> list[str]:
+    """Return the command line of a command on the target."""
+    return [name, "--db", database.name, "--target", "target", *more]
+
+
+def command(database: Db, *words: str, **environment: str) -> str:
+    """Run a command on the target that ends well; return what it prints."""
+    return invoke(*names(database, *words), DEDUP_URI=uri_of(database), **environment).stdout
+
+
+def refused(database: Db, *words: str, **environment: str) -> DedupError:
+    """Run a command on the target that is refused; return the error."""
+    return refusal(*names(database, *words), DEDUP_URI=uri_of(database), **environment)
+
+
+def good(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:
+    """Check a target that is good; return what was told all the same: check -> first."""
+    file = folder / "good.json"
+    command(database, "check", "--source", "source", "--report", str(file), *more)
+    return found(file)
+
+
+def wrong(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:
+    """Check a target that is not good; return what was found: check -> first."""
+    file = folder / "wrong.json"
+    error = refused(database, "check", "--source", "source", "--report", str(file), *more)
+    assert error.code == 6, error
+    return found(file)
+
+
+def found(file: Path) -> dict[str, list[str]]:
+    """Return what a check's report says it found."""
+    checks = json.loads(file.read_text(encoding="utf-8"))["checks"]
+    return {row["check"]: row["first"] for row in checks if row["found"]}
+
+
+def stored(database: Db) -> dict[str, list[dict[str, Any]]]:
+    """Return all that the database holds."""
+    listed = sorted(database.list_collection_names())
+    return {name: list(database[name].find().sort("_id", 1)) for name in listed}
