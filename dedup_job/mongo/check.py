@@ -16,6 +16,8 @@ import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 
+from pymongo.read_concern import ReadConcern
+
 from dedup_job.documents import Fingerprints
 from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.mongo import raw as bson_raw
@@ -232,7 +234,8 @@ class Checker:
 
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self._progress.stage("comparing the counts")
-        rows = {row["_id"]: row for row in self._target.runs.find().sort("_id", 1)}
+        runs = self._target.runs.with_options(read_concern=ReadConcern("majority"))
+        rows = {row["_id"]: row for row in runs.find().sort("_id", 1)}
         checkpoint = state["checkpoint"]
         try:
             said = run_counts.recorded(rows.values(), checkpoint)
