@@ -38,7 +38,9 @@ def check(
     target: Target,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Look at the texts of N documents at random [default: 1,000]."),
+        typer.Option(
+            metavar="N", help="Look at the texts of N documents at random [default: 1,000]."
+        ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Look at all texts.")] = False,
     report: Annotated[

@@ -15,7 +15,6 @@ from typing import Any
 import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
-
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Fingerprints

@@ -116,7 +116,9 @@ def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path)
         command(made, "undo", str(last["_id"]))
         assert outcome(made) == before
         assert good(made, tmp_path) == {}
-    assert [row["status"] for row in made["target.runs"].find().sort("_id", 1)][2:] == ["undone"] * 2
+    assert [row["status"] for row in made["target.runs"].find().sort("_id", 1)][2:] == [
+        "undone"
+    ] * 2
     run_again(made)
     assert made["target.runs"].find_one({"status": "done", "_id": 5})
 
@@ -132,7 +134,7 @@ def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made: Db) -
     assert outcome(made) == before
 
 
-class Cut(Exception):  # noqa: N818  # it is no error: the process is gone
+class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 

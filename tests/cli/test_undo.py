@@ -125,7 +125,7 @@ def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
     assert good(made, tmp_path).keys() == {"no longer in the source"}
 
 
-class Cut(Exception):  # noqa: N818  # it is no error: the process is gone
+class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 
