@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -155,7 +154,7 @@ def test_a_document_decided_twice_is_found(made: Db, tmp_path: Path) -> None:
     row = one(made, "target.ledger", reason="exact")
     made.target.insert_one({**one(made), "_id": row["_id"]})
     found = wrong(made, tmp_path)
-    assert found.keys() == {TWICE, COUNTS, CHANGED} - ({CHANGED} - found.keys())
+    assert found.keys() - {CHANGED, FINGERPRINT} == {TWICE, COUNTS}
     assert found[TWICE] == [repr(row["_id"])]
 
 
@@ -379,9 +378,7 @@ def test_options_that_make_no_sense_are_refused(whole: Db, more: tuple[str, ...]
     assert isinstance(refused(whole, "check", "--source", "source", *more), UsageError)
 
 
-def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(
-    made: Db, tmp_path: Path
-) -> None:
+def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made: Db) -> None:
     made.target.delete_one({"_id": with_a_duplicate(made)["_id"]})
     names = ("--db", made.name, "--source", "source", "--target", "target")
     result = dedup("check", *names, uri=uri_of(made))
@@ -390,7 +387,6 @@ def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(
     assert f"dedup restore ID --target {made.name}.target" in result.stderr
     assert "counts of a run differ: 1." in result.stderr
     assert "checking" in result.stderr  # progress
-    assert os.listdir(tmp_path) == []
 
 
 def test_help_does_not_wait_for_native_code() -> None:
