@@ -30,6 +30,7 @@ from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
+_OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
 _WRITE_SECONDS = 60.0
 
@@ -176,7 +177,7 @@ class Target:
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
-        size = len(document.raw) + 128  # what dedup adds is less than that
+        size = len(document.raw) + _OWN_BYTES
         if isinstance(document.content, str):
             size += len(document.content.encode())  # as if the old text stayed: nearly always fits
         if size <= MAX_DOCUMENT_BYTES:

@@ -214,8 +214,8 @@ def small_pool():
 def runs(draw):
     """Documents in any order and number, cut into batches, and what happens between them."""
     few = draw(st.lists(st.integers(0, TEXTS - 1), min_size=1, max_size=15))
-    rows = draw(st.lists(st.sampled_from(few), max_size=60))
-    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=6)))
+    rows = draw(st.lists(st.sampled_from(few), min_size=12, max_size=60))
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=1, max_size=6)))
     between = [
         draw(st.sampled_from(["", "", "snapshot", "pages", "remove", "remove"])) for _ in cuts
     ]
@@ -243,7 +243,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     runs(), OPTIONS, st.sampled_from([1, 2, 4, 128]), st.sampled_from([2, 7, 1024]), st.randoms()
@@ -287,7 +287,7 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
     """Remove kept texts from the target, or end the process and begin another."""
     there = [kept for kept in naive.kept if kept.number not in naive.gone]
     if what == "remove":
-        for kept in rng.sample(there, len(there) // 3):
+        for kept in rng.sample(there, (len(there) + 1) // 2):
             naive.gone.add(kept.number)
             del decider.texts[key_of(kept.number)]
     elif what == "snapshot" and not naive.gone:  # else its size would give it away

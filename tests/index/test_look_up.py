@@ -74,13 +74,14 @@ ROWS = st.lists(
         st.tuples(*[st.integers(0, 2)] * 4),
         st.sampled_from([0, 1, 7, 2**40 - 1, 2**64 - 1]),
     ),
+    min_size=6,
     max_size=30,
 )
 
 
 @pytest.mark.parametrize("name", CHANNELS)
 @settings(deadline=None, max_examples=60)
-@given(ROWS, st.lists(st.integers(0, 30), max_size=4), st.data())
+@given(ROWS, st.lists(st.integers(1, 20), min_size=1, max_size=4), st.data())
 def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows, cuts, data):
     """Some texts are kept, others not; of equal keys the first so many are found."""
     channels, least = CHANNELS[name], data.draw(st.sampled_from([0, 30, 64]))
@@ -124,3 +125,16 @@ def test_no_texts_find_nothing():
     for channels in CHANNELS.values():
         found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
         assert found.before.offsets.tolist() == found.within.offsets.tolist() == [0]
+
+
+@pytest.mark.parametrize("held", range(5))
+def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypatch, held):
+    monkeypatch.setattr(look_up, "MOST_EQUAL", 3)
+    index, row = KeptIndex(IndexSettings()), (A, False, (), 0)
+    index.add([b"key"] * held, made([row] * held, ()))
+    found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
+    for number in range(5):
+        found.keep(number)
+    visible = [bool(found.visible(number)) for number in range(6)]
+    assert visible == [number < 3 - held for number in range(6)]
+    assert len(found_by(found.before, 5)) == min(held, 3)
