@@ -195,7 +195,7 @@ def worst(arguments: argparse.Namespace) -> None:
 def hostile(arguments: argparse.Namespace) -> dict[str, tuple[Callable[[int], str], int]]:
     """Return makers of hostile texts, and how many of each to decide."""
     texts = Perturbed(texts_of(arguments.file))
-    frame = texts[1] + texts[2]
+    frame = next(text for text in map(texts.__getitem__, range(1, 999)) if 300 < len(text) < 400)
 
     def template(share: float) -> Callable[[int], str]:
         def make(i: int) -> str:

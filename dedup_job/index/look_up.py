@@ -41,7 +41,7 @@ class LookUp:
         self._here: Counter[int] = Counter()
         self._short: list[bool] = texts.short.tolist()
         self._turns: InTurn | None = None
-        self._visible: dict[int, int] = {}
+        self._visible = np.zeros(len(texts), dtype=np.uint32)
         if near is not None:
             found = near.search(texts.values, most_equal=MOST_EQUAL)
             before.append(_of_simhash(found, texts.short))
@@ -69,9 +69,10 @@ class LookUp:
             visible |= BY_SIMHASH
         self._visible[row] = visible
 
-    def visible(self, row: int) -> int:
-        """Return the columns by which later texts find this one; 0 where it is not kept."""
-        return self._visible.get(row, 0)
+    @property
+    def visible(self) -> NDArray[np.uint32]:
+        """The columns by which later texts find each one, uint32 (n,); 0 where it is not kept."""
+        return self._visible
 
 
 def _of_simhash(near: Candidates, short: NDArray[np.bool_]) -> Found:

@@ -102,7 +102,7 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 within = [
                     (places[number], seen, apart, agreement)
                     for number, columns, apart, agreement in found_by(found.within, row)
-                    if (seen := columns & found.visible(number))
+                    if (seen := columns & int(found.visible[number]))
                 ]
                 expected = naive(kept, rows[start + row], channels, simhash, least, most_equal)
                 assert found_by(found.before, row) + within == expected
@@ -116,9 +116,9 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
 def test_a_text_that_was_not_kept_is_found_by_none():
     index = KeptIndex(IndexSettings())
     found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
-    assert [found.visible(row) for row in range(3)] == [0, 0, 0]
+    assert [int(found.visible[row]) for row in range(3)] == [0, 0, 0]
     found.keep(1)
-    assert [found.visible(row) for row in range(3)] == [0, BY_SIMHASH, 0]
+    assert [int(found.visible[row]) for row in range(3)] == [0, BY_SIMHASH, 0]
 
 
 def test_no_texts_find_nothing():
@@ -135,6 +135,6 @@ def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypa
     found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
     for number in range(5):
         found.keep(number)
-    visible = [bool(found.visible(number)) for number in range(6)]
+    visible = [bool(int(found.visible[number])) for number in range(6)]
     assert visible == [number < 3 - held for number in range(6)]
     assert len(found_by(found.before, 5)) == min(held, 3)
