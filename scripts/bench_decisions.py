@@ -164,10 +164,13 @@ def growth(arguments: argparse.Namespace) -> None:
             f" {engine.index.nbytes / kept:11.1f}",
             flush=True,
         )
-    if len(points) > 1:
-        sizes, *columns = np.log(np.maximum(np.array(points), 1e-6)).T
-        found = [np.exp(np.polyval(np.polyfit(sizes, c, 1), np.log(TARGET_SIZE))) for c in columns]
-        print(f"{TARGET_SIZE:12,.0f} by a line {found[0]:11.3f} {found[1]:22.3f}")
+    sizes, *columns = np.array(points, dtype=float).T
+    found = []
+    for column in columns:
+        seen = column > 0
+        line = np.polyfit(np.log(sizes[seen]), np.log(column[seen]), 1) if sum(seen) > 1 else [0, 0]
+        found.append(float(np.exp(np.polyval(line, np.log(TARGET_SIZE)))))
+    print(f"{TARGET_SIZE:12,.0f} by a line {found[0]:11.3f} {found[1]:22.3f}")
 
 
 def worst(arguments: argparse.Namespace) -> None:
