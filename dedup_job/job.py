@@ -141,7 +141,11 @@ def run(job: Job) -> Report:
                 finished=not job.stop(),
             )
             status = Status.DONE if ended.finished else Status.STOPPED
-            report = replace(_report(job, watch, first, ended, status), clusters=_clusters(job))
+            report = replace(
+                _report(job, watch, first, ended, status),
+                clusters=_clusters(job),
+                left_out=job.index.left_out,
+            )
         except BaseException as e:
             status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
             job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))

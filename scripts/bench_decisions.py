@@ -152,7 +152,7 @@ def growth(arguments: argparse.Namespace) -> None:
             before = engine.decider.texts_fetched
             decisions, taken = engine.decide(range(start, min(start + BATCH, size)))
             kept += sum(isinstance(decision, Kept) for decision in decisions)
-            if start >= size - size // 10:  # the last tenth
+            if start >= size - max(size // 10, BATCH):  # the last tenth
                 candidates += [getattr(d, "tried").candidates for d in decisions]  # noqa: B009
                 seconds += taken
                 fetched += engine.decider.texts_fetched - before

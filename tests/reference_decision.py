@@ -81,6 +81,7 @@ class NaiveFirstWins:
     refuses: Refuses = lambda _a, _b: None
     most_candidates: int = 64
     most_equal: int = MOST_EQUAL
+    most_same: int = 16  # of one simhash
     gone: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
     simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
@@ -150,7 +151,7 @@ class NaiveFirstWins:
 
     def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
         others = self.equal.setdefault((channel, key), [])
-        room = len(others) < self.most_equal
+        room = len(others) < (self.most_same if channel == "simhash" else self.most_equal)
         if room:
             others.append(one)
         return room

@@ -99,6 +99,11 @@ class Candidates:
         if (gone := self._twins[row]) >= 0:
             self._kept.replace(gone, number)
 
+    @property
+    def hidden(self) -> int:
+        """How many of the texts that are kept their fingerprint does not find later."""
+        return self._found.hidden
+
     def text(self, number: int) -> str:
         """Return the text of a candidate."""
         return self._known[number]

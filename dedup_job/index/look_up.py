@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
-from dedup_job.index.bands import MOST_EQUAL, BandIndex
+from dedup_job.index.bands import BandIndex
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
 from dedup_job.index.in_turn import InTurn
 from dedup_job.index.proposals import BY_SIMHASH, Found, brought_together
+
+MOST_EQUAL = 16  # kept documents of one fingerprint that are found by it, the first ones
 
 
 class LookUp:
@@ -39,6 +41,7 @@ class LookUp:
         self._values: list[int] = texts.values.tolist()
         self._twins = [0] * len(texts)  # kept documents with the same fingerprint
         self._here: Counter[int] = Counter()
+        self.hidden = 0  # kept texts whose fingerprint does not find them
         self._short: list[bool] = texts.short.tolist()
         self._turns: InTurn | None = None
         self._visible = np.zeros(len(texts), dtype=np.uint32)
@@ -67,6 +70,8 @@ class LookUp:
         if not self._short[row] and self._twins[row] + self._here[value] < MOST_EQUAL:
             self._here[value] += 1
             visible |= BY_SIMHASH
+        elif not self._short[row]:
+            self.hidden += 1
         self._visible[row] = visible
 
     @property

@@ -253,7 +253,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
 ):
     """Texts that someone removed from the target between two batches are candidates of none."""
     rows, cuts, between = run
-    naive = naive_of(options, most_equal=most_equal)
+    naive = naive_of(options, most_equal=most_equal, most_same=most_equal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(first_wins, "_AT_ONCE", at_once)
         patch.setattr(candidates, "_FEW", rng.choice([0, 4]))
