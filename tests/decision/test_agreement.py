@@ -259,6 +259,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         patch.setattr(candidates, "_FEW", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
+        patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(
             kept_module,
             "BandIndex",

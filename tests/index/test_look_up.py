@@ -91,6 +91,7 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
     chosen = IndexSettings(channels=("simhash",) if simhash else ("minhash",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
+        patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(kept_module, "BandIndex", lambda n: bands.BandIndex(n, most_equal=most_equal))
         index, kept = KeptIndex(chosen), []
         bounds = sorted({0, *(min(cut, len(rows)) for cut in cuts), len(rows)})
@@ -130,6 +131,7 @@ def test_no_texts_find_nothing():
 @pytest.mark.parametrize("held", range(5))
 def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypatch, held):
     monkeypatch.setattr(look_up, "MOST_EQUAL", 3)
+    monkeypatch.setattr(look_up, "MOST_SKETCHED", 3)
     index, row = KeptIndex(IndexSettings()), (A, False, (), 0)
     index.add([b"key"] * held, made([row] * held, ()))
     found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
