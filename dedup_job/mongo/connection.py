@@ -15,9 +15,12 @@ from pymongo.errors import ConfigurationError, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.patience import Patience
 
 Client = MongoClient[dict[str, Any]]
 Documents = Collection[dict[str, Any]]
+_SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again: see patience.py
+_CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _SUFFIXES = (".ledger", ".runs", ".state")
 
@@ -106,12 +109,11 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     uri = settings.connection_string()
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
-        milliseconds = int(settings.timeout * 1000)
         client: Client = MongoClient(
             uri,
             appname="dedup",
-            serverSelectionTimeoutMS=milliseconds,
-            connectTimeoutMS=milliseconds,
+            serverSelectionTimeoutMS=int(min(settings.timeout, _SELECTION_SECONDS) * 1000),
+            connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
     except (PyMongoError, ValueError, TypeError) as e:
         if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
@@ -126,7 +128,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             "password must be percent-encoded."
         ) from None
     with translated():
-        client.admin.command("ping")
+        Patience(settings.timeout)(lambda: client.admin.command("ping"))
     return client, settings.db or _database_in_uri(client)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.state import State
 from dedup_job.mongo.target import Target
@@ -16,7 +17,11 @@ _SUFFIX = ".state"
 
 
 def open_target(
-    client: Client, name: Namespace, rows: KeptRows, stamp: Mapping[str, Any]
+    client: Client,
+    name: Namespace,
+    rows: KeptRows,
+    stamp: Mapping[str, Any],
+    patience: Patience = NO_PATIENCE,
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 
@@ -26,7 +31,7 @@ def open_target(
     if state is None:
         raise UsageError(_never_written(client, name))
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, rows, stamp, source)
+    return Target(client, name, rows, stamp, source, patience)
 
 
 def shown(key: bytes) -> str:
