@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import calibrate, config, demo, explain, idf, index, query, run, texts
+from dedup_job.cli import calibrate, config, demo, explain, idf, index, lock, query, run, texts
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ app.command("query")(query.query)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.add_typer(index.app, name="index")
+app.add_typer(lock.app, name="lock")
 app.add_typer(config.app, name="config")
 
 

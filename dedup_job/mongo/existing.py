@@ -27,11 +27,18 @@ def open_target(
 
     Whether it was made with the settings of this stamp is not checked here: see Target.check.
     """
-    state = State(client[name.database][f"{name.collection}{_SUFFIX}"], {}).read()
-    if state is None:
-        raise UsageError(_never_written(client, name))
+    _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
     return Target(client, name, rows, stamp, source, patience)
+
+
+def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
+    """Return a target's state, and what it says now; UsageError if no run ever wrote to it."""
+    state = State(client[name.database][f"{name.collection}{_SUFFIX}"], {})
+    found = state.read()
+    if found is None:
+        raise UsageError(_never_written(client, name))
+    return state, found
 
 
 def shown(key: bytes) -> str:

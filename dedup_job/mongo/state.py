@@ -49,11 +49,6 @@ class State:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    @property
-    def lost(self) -> bool:
-        """Tell whether another run took the lease over."""
-        return self._lost.is_set()
-
     def read(self) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began."""
         return self._collection.find_one({"_id": STATE_ID})
@@ -124,9 +119,9 @@ class State:
 
         Returns False where it changed hands meanwhile.
         """
-        lease = (self.read() or {}).get("lease") or {}
-        if lease:
-            self._end_transaction(lease)
+        state = self.read() or {}
+        if state.get("token") == token and state.get("lease"):
+            self._end_transaction(state["lease"])
         result = self._collection.update_one(
             {"_id": STATE_ID, "token": token}, {"$set": {"lease": None}, "$inc": {"token": 1}}
         )
@@ -170,12 +165,6 @@ class State:
         if self._collection.find_one(wanted, {"_id": 1}, session=session) is None:
             self._explain(generation)
 
-    def settle(self, generation: int) -> None:
-        """Raise as `verify`, outside of a transaction; quiet where the batch is to be written."""
-        state = self.read() or {}
-        if state.get("token") != self._token or state.get("generation") != generation:
-            self._explain(generation)
-
     def check(self) -> None:
         """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""
         if self._lost.is_set():
@@ -212,7 +201,8 @@ class State:
             state = self.read()
             if state is not None and state["token"] != self._token:
                 self._lost.set()
-        self.check()
+        if self._lost.is_set():
+            raise LeaseLost(self._lost_message())
 
     def _explain(self, generation: int | None) -> NoReturn:
         """Raise the reason why the state is not as a write expected it."""

@@ -15,7 +15,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
-from dedup_job.errors import StateMismatch
+from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.connection import Client, Documents, Namespace
@@ -182,7 +182,7 @@ class Target:
             run = checkpoint.run + 1
         checkpoint = Checkpoint(run, scope, datetime.now(UTC), Counts())
         self._write_run_row(record(checkpoint))
-        self._state.update({"checkpoint": checkpoint.as_dict()})
+        self._state.update({"checkpoint": checkpoint.as_dict()}, generation=self._generation)
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
@@ -228,8 +228,8 @@ class Target:
 
     def finish(self, report: Report) -> None:
         """Record the end of the run and its last checkpoint."""
-        checkpoint = report.checkpoint.as_dict()
-        self._patience(lambda: self._state.update({"checkpoint": checkpoint}))
+        values, at = {"checkpoint": report.checkpoint.as_dict()}, self._generation
+        self._patience(lambda: self._state.update(values, generation=at))
         self._patience(lambda: self._write_run_row(report))
 
     def abort(self, report: Report) -> None:
@@ -237,9 +237,8 @@ class Target:
 
         The checkpoint stays: whether the last commit took effect is not known here.
         """
-        if not self._state.lost:
-            with suppress(PyMongoError), pymongo.timeout(_LAST_WORD_SECONDS):
-                self._write_run_row(report)
+        with suppress(PyMongoError, LeaseLost), pymongo.timeout(_LAST_WORD_SECONDS):
+            self._write_run_row(report)
 
     def _commit(
         self, _: list[Any], kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
@@ -293,6 +292,7 @@ class Target:
         self._state.update({"intent": None})
 
     def _write_run_row(self, report: Report) -> None:
+        self._state.check()  # the row may be another run's by now
         run = {"_id": report.checkpoint.run}
         self._runs.update_one(run, {"$set": report.as_row()}, upsert=True)
         self._row_written = time.monotonic()
