@@ -80,5 +80,9 @@ def _fail(message: str, code: int) -> None:
     from rich.text import Text
 
     line = Text("error: ", style="red").append(message, style="default")
-    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+    try:
+        Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+        sys.stderr.flush()
+    except OSError:  # a closed terminal or a full disk; the code still tells
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
     sys.exit(code)

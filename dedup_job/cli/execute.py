@@ -121,7 +121,8 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             check_source(client, source_name)
             page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
             collection = client[source_name.database][source_name.collection]
-            source = Source(collection, settings.source, [], page)
+            patience = Patience(settings.run.retry_for, seen)
+            source = Source(collection, settings.source, [], page, patience)
             source.check_query()
             source.check_field()
             seen.stage("loading the dictionary")

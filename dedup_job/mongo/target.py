@@ -247,18 +247,23 @@ class Target:
 
         The state is changed last, since that bars it for the lease's renewal until the commit.
         """
-        with self._session.start_transaction(
-            read_concern=ReadConcern("majority"), write_concern=WriteConcern("majority", j=True)
-        ):
-            self._state.verify(self._session, self._generation)
-            insert(self.documents, kept, self._session)
-            insert(self.ledger, ledger, self._session)
+        session = self._session
+        session.start_transaction(ReadConcern("majority"), WriteConcern("majority", j=True))
+        try:
+            self._state.verify(session, self._generation)
+            insert(self.documents, kept, session)
+            insert(self.ledger, ledger, session)
             self._state.update(
                 {"checkpoint": checkpoint.as_dict()},
-                self._session,
+                session,
                 changed=True,
                 generation=self._generation,
             )
+            session.commit_transaction()
+        except Exception:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
+            if session.in_transaction:
+                session.abort_transaction()
+            raise
 
     def _write_in_order(
         self, ids: list[Any], kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint

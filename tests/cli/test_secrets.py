@@ -65,7 +65,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
 @pytest.mark.parametrize(
     ("change", "arguments", "code"),
     [
-        (lambda uri: "mongodb://someone:geheim-7a%21b@127.0.0.1:9/?x=1", NAMES, 5),
+        (lambda _: f"mongodb://someone:{QUOTED}@127.0.0.1:9", NAMES, 5),
         (lambda uri: named(uri, "geheim-7a%21b-wrong"), NAMES, 2),
         (named, (*NAMES, "--query", "{"), 2),
         (named, (*NAMES, "--query", '{"a": {"$nope": 1}}'), 2),

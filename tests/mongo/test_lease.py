@@ -95,7 +95,7 @@ def test_a_renewal_counts_from_before_it_was_sent(
 def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = None) -> None:
     """Let each wait for the database take 50 s of the lease's clock."""
 
-    def sleep(_: Patience, seconds: float) -> None:
+    def sleep(_: Patience, __: float) -> None:
         clock.ahead += 50
         if act is not None:
             act()

@@ -151,9 +151,7 @@ def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(
     for database in fresh_database(standalone):
         database.source.insert_many(make_corpus(150, seed=3))
         run_here(database, target="alone", run__batch_documents=25)
-        inserts = losing_answers(
-            monkeypatch, Collection, "insert_many", lambda n: n % step == 0
-        )
+        inserts = losing_answers(monkeypatch, Collection, "insert_many", lambda n: n % step == 0)
         updates = losing_answers(monkeypatch, Collection, "update_one", lambda n: n % step == 1)
         run_here(database, run__batch_documents=25)
         assert len(inserts) > 3

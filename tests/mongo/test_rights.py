@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
+from dedup_job.mongo import embedded
 from dedup_job.mongo.embedded import embedded_server
 from tests.running import dedup, invoke, refusal
 
@@ -36,11 +38,7 @@ def documented() -> list[dict[str, Any]]:
 
 
 PRIVILEGES = documented()
-ONE_LESS = [
-    pytest.param(row["resource"]["collection"], action, id=f"{row['resource']['collection']} {action}")
-    for row in PRIVILEGES
-    for action in row["actions"]
-]
+ONE_LESS = [(row["resource"]["collection"], what) for row in PRIVILEGES for what in row["actions"]]
 
 
 @pytest.fixture(scope="module", params=["replica set", "standalone"])
@@ -52,18 +50,17 @@ def server(
     replica_set = request.param == "replica set"
     with embedded_server(folder, replica_set=replica_set) as uri, MongoClient[Any](uri) as client:
         client.admin.command("createUser", "root", pwd="root", roles=["root"])
+        port = client.address[1]  # type: ignore[index]  # of one server
     key = folder / "key"
     key.write_text(KEY)
     key.chmod(0o600)
     options = ("--auth", *(("--keyFile", str(key)) if replica_set else ()))
-    with server_with_users(folder, replica_set, options) as uri:
-        with MongoClient[Any](as_user(uri, "root", "root")) as client:
-            yield uri, client
-
-
-def server_with_users(folder: Path, replica_set: bool, options: tuple[str, ...]) -> Any:
-    """Return a server that asks for a user."""
-    return embedded_server(folder, replica_set=replica_set, options=options)
+    with (
+        patch.object(embedded, "_free_port", lambda: port),  # the set's only member stays so
+        embedded_server(folder, replica_set=replica_set, options=options) as uri,
+        MongoClient[Any](as_user(uri, "root", "root")) as client,
+    ):
+        yield uri, client
 
 
 def as_user(uri: str, user: str, password: str) -> str:
