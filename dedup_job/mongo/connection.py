@@ -20,6 +20,7 @@ from dedup_job.mongo.patience import Patience
 Client = MongoClient[dict[str, Any]]
 Documents = Collection[dict[str, Any]]
 _SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again: see patience.py
+_HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _SUFFIXES = (".ledger", ".runs", ".state")
@@ -109,10 +110,12 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     uri = settings.connection_string()
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
+        selection = min(settings.timeout, _SELECTION_SECONDS)
         client: Client = MongoClient(
             uri,
             appname="dedup",
-            serverSelectionTimeoutMS=int(min(settings.timeout, _SELECTION_SECONDS) * 1000),
+            serverSelectionTimeoutMS=int(selection * 1000),
+            heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
     except (PyMongoError, ValueError, TypeError) as e:
@@ -128,7 +131,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             "password must be percent-encoded."
         ) from None
     with translated():
-        Patience(settings.timeout)(lambda: client.admin.command("ping"))
+        Patience(settings.timeout - selection)(lambda: client.admin.command("ping"))
     return client, settings.db or _database_in_uri(client)
 
 

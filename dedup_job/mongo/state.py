@@ -97,7 +97,7 @@ class State:
             now = (self.read() or {}).get("lease") or lease
             raise LeaseHeld(_held(self._collection.full_name, now), leases.holder(now))
         self._token = taken["token"]
-        self._renewed = sent
+        self._renewed = max(self._renewed, sent)
         if self._thread is None:
             self._thread = threading.Thread(target=self._renew_always, name="lease", daemon=True)
             self._thread.start()
@@ -193,7 +193,7 @@ class State:
         if result.matched_count != 1:
             self._lost.set()
             raise LeaseLost(self._lost_message())
-        self._renewed = sent
+        self._renewed = max(self._renewed, sent)
 
     def confirm(self) -> None:
         """Raise LeaseLost if another run holds the lease; quiet where that cannot be known."""

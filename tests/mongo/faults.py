@@ -20,11 +20,17 @@ def failing(
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`.
     """
-    mode: Any = "alwaysOn" if times is None else {"times": times}
-    data = {"failCommands": list(commands), "appName": "dedup", **how}
-    admin = database.client.admin
-    admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+    fail(database, *commands, times=times, **how)
     try:
         yield
     finally:
-        admin.command("configureFailPoint", "failCommand", mode="off")
+        database.client.admin.command("configureFailPoint", "failCommand", mode="off")
+
+
+def fail(
+    database: Database[dict[str, Any]], *commands: str, times: int | None = None, **how: Any
+) -> None:
+    """Let commands fail from now on, as above."""
+    mode: Any = "alwaysOn" if times is None else {"times": times}
+    data = {"failCommands": list(commands), "appName": "dedup", **how}
+    database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
