@@ -118,6 +118,10 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
+    except OSError as e:  # of TLS
+        raise UsageError(
+            f"a file that the connection string names cannot be read: {e.filename}: {e.strerror}"
+        ) from None
     except (PyMongoError, ValueError, TypeError) as e:
         if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
             raise DatabaseUnreachable(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,8 @@ def test_the_list_of_processes_shows_no_password(server: str, tmp_path: Path) ->
         try:
             seen, deadline = set[str](), time.monotonic() + 3
             while time.monotonic() < deadline and process.poll() is None:
-                seen.update(psutil.Process(process.pid).cmdline())
+                with suppress(psutil.Error):  # it just ended
+                    seen.update(psutil.Process(process.pid).cmdline())
                 time.sleep(0.1)
         finally:
             client.admin.command("configureFailPoint", "failCommand", mode="off")
