@@ -115,6 +115,8 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             uri,
             appname="dedup",
             serverSelectionTimeoutMS=int(selection * 1000),
+            retryReads=False,  # one loop is patient, which tells of it and can be stopped
+            retryWrites=False,
             heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
