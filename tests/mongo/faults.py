@@ -18,7 +18,7 @@ def failing(
     """Let the next so many of these commands fail, all of them if None, within the block.
 
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
-    work), `blockConnection=True, blockTimeMS=...`.
+    work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
     """
     fail(database, *commands, times=times, **how)
     try:
