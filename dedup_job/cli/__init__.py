@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import calibrate, config, demo, explain, idf, index, query, run, texts
+from dedup_job.cli import calibrate, config, demo, explain, idf, index, lock, query, run, texts
 from dedup_job.errors import DedupError
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ app.command("query")(query.query)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.add_typer(index.app, name="index")
+app.add_typer(lock.app, name="lock")
 app.add_typer(config.app, name="config")
 
 
@@ -79,5 +80,9 @@ def _fail(message: str, code: int) -> None:
     from rich.text import Text
 
     line = Text("error: ", style="red").append(message, style="default")
-    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+    try:
+        Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+        sys.stderr.flush()
+    except OSError:  # a closed terminal or a full disk; the code still tells
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
     sys.exit(code)

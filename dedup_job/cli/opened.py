@@ -11,6 +11,7 @@ from dedup_job.mongo.connection import Namespace, connect
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
 from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
@@ -44,6 +45,7 @@ def opened(settings: Settings, name: str) -> Iterator[Opened]:
                     Sketcher(settings.index.channels),
                 ),
                 settings.stamp(),
+                Patience(settings.run.retry_for, seen),
             )
             yield Opened(settings, target, IndexMemory(target, settings.index), seen)
     finally:

@@ -10,29 +10,29 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pymongo
-from bson.raw_bson import RawBSONDocument
 from pymongo import WriteConcern
-from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
-from dedup_job.errors import StateMismatch
+from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.lease import wait_for
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
-from dedup_job.mongo.state import State
+from dedup_job.mongo.state import AlreadyWritten, State
+from dedup_job.mongo.writing import insert, insert_missing
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
-_DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
-_WRITE_SECONDS = 60.0
+_LAST_WORD_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,14 @@ class Target:
         rows: KeptRows,
         stamp: Mapping[str, Any],
         source: Namespace,
+        patience: Patience = NO_PATIENCE,
+        lock_wait: float = 0.0,
     ) -> None:
+        """Take where everything lies.
+
+        patience: repeats what the database does not answer; lock_wait: seconds to wait for the
+        lease of another run.
+        """
         database = client[namespace.database]
         durable = WriteConcern("majority", j=True)
         self._client = client
@@ -64,7 +71,9 @@ class Target:
         self.documents: Documents = database.get_collection(
             namespace.collection, write_concern=durable
         )
-        self.held = KeptDocuments(self.documents, rows)
+        self._patience = patience
+        self._lock_wait = lock_wait
+        self.held = KeptDocuments(self.documents, rows, patience)
         self.ledger: Documents = database.get_collection(
             f"{namespace.collection}.ledger", write_concern=durable
         )
@@ -75,6 +84,7 @@ class Target:
         self._state = State(database[f"{namespace.collection}.state"], self._session.session_id)
         self._transactions = _has_transactions(client)
         self._row_written = 0.0
+        self._generation = 0  # of the state before the next batch
 
     @property
     def decided(self) -> list[Documents]:
@@ -111,7 +121,7 @@ class Target:
 
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
-        state = self._state.read() or {}
+        state = self._patience(self._state.read) or {}
         return Version(state["id"], state["generation"]) if "id" in state else None
 
     def check(self) -> None:
@@ -128,6 +138,17 @@ class Target:
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
         self.check()
+        self._patience(self._create)
+        try:
+            wait_for(self._state.acquire, self._lock_wait, self._patience)
+            self._patience.before_again = self._state.renew  # what waited may have lost the lease
+            self._patience(self._take_over)
+            yield
+        finally:
+            self._patience.before_again = lambda: None
+            self._state.release()
+
+    def _create(self) -> None:
         for collection in (self.documents, self.ledger, self._runs):
             try:  # within a transaction two runs that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
@@ -135,18 +156,20 @@ class Target:
                 if e.code != _NAMESPACE_EXISTS:
                     raise
         self._state.seed(str(self._source), self._stamp)
-        self._state.acquire()
-        try:
-            self.check()  # another run may have come first between check and lease
-            self._state.update({"settings": self._stamp})
-            self._undo_intent()
-            yield
-        finally:
-            self._state.release()
+
+    def _take_over(self) -> None:
+        self.check()  # another run may have come first between check and lease
+        self._state.update({"settings": self._stamp})
+        self._undo_intent()
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
-        former = (self._state.read() or {}).get("checkpoint")
+        return self._patience(lambda: self._begin(scope, record))
+
+    def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        state = self._state.read() or {}
+        self._generation = state["generation"]
+        former = state.get("checkpoint")
         run = 1
         if former:
             checkpoint = Checkpoint.from_dict(former)
@@ -160,7 +183,7 @@ class Target:
             run = checkpoint.run + 1
         checkpoint = Checkpoint(run, scope, datetime.now(UTC), Counts())
         self._write_run_row(record(checkpoint))
-        self._state.update({"checkpoint": checkpoint.as_dict()})
+        self._state.update({"checkpoint": checkpoint.as_dict()}, generation=self._generation)
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
@@ -187,62 +210,77 @@ class Target:
     def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
-        Raises LeaseLost if another run took over; then nothing of the batch is written.
+        Repeated until its outcome is known. Raises LeaseLost if another run took over; then
+        nothing of the batch is written.
         """
         checkpoint = report.checkpoint
         kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
+        ids = [document.id for document in batch.documents]
+        commit = self._commit if self._transactions else self._write_in_order
         try:
-            with pymongo.timeout(_WRITE_SECONDS):  # retried until then, and not without end
-                if self._transactions:
-                    self._session.with_transaction(
-                        lambda s: self._commit(kept, ledger, checkpoint, s),
-                        read_concern=ReadConcern("majority"),
-                        write_concern=WriteConcern("majority", j=True),
-                    )
-                else:
-                    self._write_in_order(batch, kept, ledger, checkpoint)
-        except PyMongoError:
+            with suppress(AlreadyWritten):
+                self._patience(lambda: commit(ids, kept, ledger, checkpoint))
+        except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
             raise
+        self._generation += 1
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
-            self._write_run_row(report)
+            self._patience(lambda: self._write_run_row(report))
 
     def finish(self, report: Report) -> None:
         """Record the end of the run and its last checkpoint."""
-        self._state.update({"checkpoint": report.checkpoint.as_dict()})
-        self._write_run_row(report)
+        values, at = {"checkpoint": report.checkpoint.as_dict()}, self._generation
+        self._patience(lambda: self._state.update(values, generation=at))
+        self._patience(lambda: self._write_run_row(report))
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off, as far as lease and database let us.
 
         The checkpoint stays: whether the last commit took effect is not known here.
         """
-        if not self._state.lost:
-            with suppress(PyMongoError):
-                self._write_run_row(report)
+        with suppress(PyMongoError, LeaseLost), pymongo.timeout(_LAST_WORD_SECONDS):
+            self._write_run_row(report)
 
     def _commit(
-        self,
-        kept: list[bytes],
-        ledger: list[bytes],
-        checkpoint: Checkpoint,
-        session: ClientSession,
+        self, _: list[Any], kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
     ) -> None:
-        self._state.update({"checkpoint": checkpoint.as_dict()}, session, changed=True)
-        _insert(self.documents, kept, session)
-        _insert(self.ledger, ledger, session)
+        """Write a batch in one transaction, unless an earlier attempt did.
+
+        The state is changed last, since that bars it for the lease's renewal until the commit.
+        """
+        session = self._session
+        session.start_transaction(ReadConcern("majority"), WriteConcern("majority", j=True))
+        try:
+            self._state.verify(session, self._generation)
+            insert(self.documents, kept, session)
+            insert(self.ledger, ledger, session)
+            self._state.update(
+                {"checkpoint": checkpoint.as_dict()},
+                session,
+                changed=True,
+                generation=self._generation,
+            )
+            session.commit_transaction()
+        except Exception:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
+            if session.in_transaction:
+                session.abort_transaction()
+            raise
 
     def _write_in_order(
-        self, batch: Batch, kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
+        self, ids: list[Any], kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
     ) -> None:
         """Without transactions (a standalone server): ids first, checkpoint last.
 
         A run killed in between leaves the ids as its intent, and the next one undoes the batch.
+        A repeated attempt finds its own documents, and goes on.
         """
-        self._state.update({"intent": [document.id for document in batch.documents]})
-        _insert(self.documents, kept)
-        _insert(self.ledger, ledger)
-        self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None}, changed=True)
+        before = self._generation
+        self._state.update({"intent": ids}, generation=before)
+        for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
+            self._state.check()
+            insert_missing(collection, rows)
+        values = {"checkpoint": checkpoint.as_dict(), "intent": None}
+        self._state.update(values, changed=True, generation=before)
 
     def _undo_intent(self) -> None:
         """Take back the batch that a killed run began to write on a standalone server.
@@ -260,6 +298,7 @@ class Target:
         self._state.update({"intent": None})
 
     def _write_run_row(self, report: Report) -> None:
+        self._state.check()  # the row may be another run's by now
         run = {"_id": report.checkpoint.run}
         self._runs.update_one(run, {"$set": report.as_row()}, upsert=True)
         self._row_written = time.monotonic()
@@ -275,26 +314,6 @@ class Target:
                     f"the target's collection {collection.full_name} holds {count:,} documents "
                     "that dedup did not write. Name another --target, or remove them first."
                 )
-
-
-def _insert(
-    collection: Documents, rows: Sequence[bytes], session: ClientSession | None = None
-) -> None:
-    if not rows:
-        return
-    documents = [RawBSONDocument(row) for row in rows]
-    try:
-        collection.insert_many(documents, ordered=False, session=session)
-    except BulkWriteError as e:
-        errors = e.details.get("writeErrors", [])
-        clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)
-        if clash is None or e.has_error_label("TransientTransactionError"):
-            raise
-        raise StateMismatch(
-            f"{collection.full_name} already holds _id {clash.get('keyValue', {}).get('_id')!r}: "
-            "something else writes to the target while this run does. Find it and stop it; the "
-            "same command then goes on."
-        ) from e
 
 
 def _has_transactions(client: Client) -> bool:
