@@ -5,7 +5,7 @@ DedupError (1)
  │   └─ ConfigurationError (2)  every problem of the configuration at once
  ├─ DatabaseUnreachable (5)     try again later, with the same command
  ├─ StateMismatch (6)           the target does not fit this run
- │   ├─ LeaseLost (6)           another run took over
+ │   ├─ LeaseLost (6)           another run took over, or may have
  │   └─ BrakeApplied (6)        what the run finds is hardly what was meant
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
@@ -57,7 +57,7 @@ class StateMismatch(DedupError):
 
 
 class LeaseLost(StateMismatch):
-    """Another run took the lease over; this one wrote nothing more."""
+    """Another run took the lease over, or may have; this one wrote nothing more."""
 
 
 class BrakeApplied(StateMismatch):
@@ -75,9 +75,13 @@ class BrakeApplied(StateMismatch):
 
 
 class LeaseHeld(DedupError):
-    """Another run holds the lease of this target."""
+    """Another run holds the lease of this target; `holder` says who and since when."""
 
     exit_code = 11
+
+    def __init__(self, message: str, holder: str = "") -> None:
+        super().__init__(message)
+        self.holder = holder
 
 
 class Interrupted(DedupError):

@@ -141,7 +141,11 @@ def run(job: Job) -> Report:
                 finished=not job.stop(),
             )
             status = Status.DONE if ended.finished else Status.STOPPED
-            report = replace(_report(job, watch, first, ended, status), clusters=_clusters(job))
+            report = replace(
+                _report(job, watch, first, ended, status),
+                clusters=_clusters(job),
+                left_out=job.index.left_out,
+            )
         except BaseException as e:
             status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
             job.target.abort(replace(report, status=status, finished=datetime.now(UTC)))
@@ -154,11 +158,20 @@ def run(job: Job) -> Report:
 
 def _load(job: Job, watch: Stopwatch) -> None:
     with watch.timing(Stage.LOAD):
-        load_index(job.target, job.memory, job.index, job.progress)
+        load_index(job.target, job.memory, job.index, job.progress, job.stop)
 
 
-def load_index(target: Target, memory: Memory, index: KeptIndex, progress: Progress) -> None:
-    """Fill the index with what the target holds, from memory where that is proved."""
+def load_index(
+    target: Target,
+    memory: Memory,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with what the target holds, from memory where that is proved.
+
+    A stop that is asked for ends it with KeyboardInterrupt.
+    """
     progress.stage("loading the index")
     why_not = memory.recall(index)
     if why_not is None:
@@ -166,15 +179,22 @@ def load_index(target: Target, memory: Memory, index: KeptIndex, progress: Progr
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")
-    read_index(target, index, progress)
+    read_index(target, index, progress, stop)
 
 
-def read_index(target: Target, index: KeptIndex, progress: Progress) -> None:
-    """Fill the index with what the target holds, document by document."""
+def read_index(
+    target: Target,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with what the target holds, document by document; stopped as above."""
 
     def counted() -> Iterator[KeptPage]:
         kept = 0
         for page in target.kept():
+            if stop():  # there is nothing in hand to be finished
+                raise KeyboardInterrupt
             kept += len(page.keys)
             progress.loaded(kept)
             yield page

@@ -58,6 +58,20 @@ class RunSettings(BaseModel):
         le=64 * 1024 * 1024,
         description="bytes of source documents in a transaction, about",
     )
+    retry_for: float = Field(
+        default=600.0,
+        ge=0,
+        le=1e6,
+        allow_inf_nan=False,
+        description="seconds to go on trying where the database stopped answering",
+    )
+    lock_wait: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e7,
+        allow_inf_nan=False,
+        description="seconds to wait for another run to end that holds the lease",
+    )
 
 
 class Settings(BaseSettings):
@@ -245,7 +259,7 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     origin = origins.get(".".join(str(part) for part in error["loc"][:2]), Origin.FILE)
     where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
     if origin is Origin.FLAG:
-        where, location = "", f"--{location.rpartition('.')[2]}"
+        where, location = "", f"--{location.rpartition('.')[2].replace('_', '-')}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")

@@ -81,6 +81,7 @@ class NaiveFirstWins:
     refuses: Refuses = lambda _a, _b: None
     most_candidates: int = 64
     most_equal: int = MOST_EQUAL
+    most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
     gone: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
     simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
@@ -150,7 +151,8 @@ class NaiveFirstWins:
 
     def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
         others = self.equal.setdefault((channel, key), [])
-        room = len(others) < self.most_equal
+        most_same = self.most_same or (1 if "minhash" in self.channels else 16)
+        room = len(others) < (most_same if channel == "simhash" else self.most_equal)
         if room:
             others.append(one)
         return room

@@ -414,6 +414,18 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_as_one_left_alone(target, t
     assert second.known == 0  # they are its own documents, not those of another run
 
 
+def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(target):
+    run(job(target, stop=StopAfter(target, 2)))
+    progress = Memory()
+    with pytest.raises(KeyboardInterrupt):
+        run(job(target, stop=lambda: bool(progress.loads), progress=progress))
+    assert progress.loads == [2]  # of four pages the first
+    assert [report.status for report in target.breaks] == [Status.STOPPED]
+    report = run(job(target))
+    assert (report.checkpoint.run, report.status) == (1, Status.DONE)
+    assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
+
+
 def test_a_failed_run_goes_on_from_its_last_batch(target):
     with pytest.raises(ZeroDivisionError):
         run(job(target, cleaner=FailsAt("iron")))

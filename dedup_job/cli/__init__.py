@@ -19,6 +19,7 @@ from dedup_job.cli import (
     explain,
     idf,
     index,
+    lock,
     query,
     restore,
     run,
@@ -51,6 +52,7 @@ app.command("check")(check.check)
 app.command("restore")(restore.restore)
 app.command("undo")(undo.undo)
 app.add_typer(index.app, name="index")
+app.add_typer(lock.app, name="lock")
 app.add_typer(config.app, name="config")
 
 
@@ -95,5 +97,9 @@ def _fail(message: str, code: int) -> None:
     from rich.text import Text
 
     line = Text("error: ", style="red").append(message, style="default")
-    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+    try:
+        Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+        sys.stderr.flush()
+    except OSError:  # a closed terminal or a full disk; the code still tells
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
     sys.exit(code)

@@ -28,7 +28,9 @@ def checked(
         on.progress.stage("loading the dictionary")
         fingerprinter = Fingerprinter(on.settings.fingerprint, on.progress.stage)
         cleaner = Cleaner(on.settings.cleaning)
-        collection = Source(on.target.source, on.settings.source, [], PageSize())
+        collection = Source(
+            on.target.source, on.settings.source, [], PageSize(), on.target.patience
+        )
         checker = Checker(
             on.target, collection, cleaner.clean, fingerprinter.fingerprint, on.progress
         )

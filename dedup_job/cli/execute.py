@@ -31,7 +31,9 @@ from dedup_job.mongo.connection import (
 from dedup_job.mongo.dry import DryMemory, DryTarget
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.rights import check_rights
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -65,18 +67,11 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
         with client, translated():
             source_name = Namespace.parse(request.source, database, "--source")
             target_name = Namespace.parse(request.target, database, "--target")
-            check_source(client, source_name)
-            check_target(client, source_name, target_name)
-            target = _target(client, settings, source_name, target_name)
-            target.check()
-            page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
-            collection = client[source_name.database][source_name.collection]
-            source = Source(collection, settings.source, target.decided, page)
-            source.check_query()
-            if not request.yes:
-                source.check_field()
-                if target.is_new and not request.dry_run:
-                    _confirm(source_name, target_name)
+            patience = Patience(settings.run.retry_for, seen, stop)
+            names = (source_name, target_name)
+            source, target = patience(lambda: _checked(client, settings, request, names, patience))
+            if not request.yes and not request.dry_run and target.is_new:
+                _confirm(source_name, target_name)
             seen.stage("loading the dictionary")
             about = About(
                 source=str(source_name),
@@ -126,7 +121,8 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             check_source(client, source_name)
             page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
             collection = client[source_name.database][source_name.collection]
-            source = Source(collection, settings.source, [], page)
+            patience = Patience(settings.run.retry_for, seen)
+            source = Source(collection, settings.source, [], page, patience)
             source.check_query()
             source.check_field()
             seen.stage("loading the dictionary")
@@ -173,10 +169,31 @@ def write_report(outcome: Report, file: Path) -> None:
         ) from e
 
 
-def _target(client: Client, settings: Settings, source: Namespace, target: Namespace) -> Target:
+def _checked(
+    client: Client,
+    settings: Settings,
+    request: Request,
+    names: tuple[Namespace, Namespace],
+    patience: Patience,
+) -> tuple[Source, Target]:
+    """Return source and target after everything that can be checked before the first write."""
+    source_name, target_name = names
+    check_source(client, source_name)
+    check_target(client, source_name, target_name)
     sketcher = Sketcher(settings.index.channels)
     rows = KeptRows(settings.output.document, settings.source.field, sketcher)
-    return Target(client, target, rows, settings.stamp(), source)
+    wait = settings.run.lock_wait
+    target = Target(client, target_name, rows, settings.stamp(), source_name, patience, wait)
+    if not request.dry_run:
+        check_rights(client, target_name)
+    target.check()
+    page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+    collection = client[source_name.database][source_name.collection]
+    source = Source(collection, settings.source, target.decided, page, patience)
+    source.check_query()
+    if not request.yes:
+        source.check_field()
+    return source, target
 
 
 def _confirm(source: Namespace, target: Namespace) -> None:

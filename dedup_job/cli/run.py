@@ -52,6 +52,19 @@ def run(
         int | None,
         typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1]."),
     ] = None,
+    retry_for: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Go on trying where the database stops answering [default: 600].",
+        ),
+    ] = None,
+    lock_wait: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Wait for another run that holds the lease [default: 0]."
+        ),
+    ] = None,
     embedded: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Start a MongoDB server of its own on the data in DIR."),
@@ -71,7 +84,12 @@ def run(
     from dedup_job.mongo.embedded import embedded_server
     from dedup_job.settings import load
 
-    flags = {**source_flags(uri, uri_file, db, field, query), "run.threads": threads}
+    flags = {
+        **source_flags(uri, uri_file, db, field, query),
+        "run.threads": threads,
+        "run.retry_for": retry_for,
+        "run.lock_wait": lock_wait,
+    }
     if embedded is not None and (uri is not None or uri_file is not None):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
     settings = load(flags, config).settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 
 from dedup_job.errors import Interrupted
@@ -54,7 +54,8 @@ class StopSignals:
         self.received = self.received or signum
         if again or not self._waits:
             raise KeyboardInterrupt
-        sys.stderr.write("\nstopping after the batch in hand; once more to end at once\n")
+        with suppress(OSError):  # the terminal may be what is gone
+            sys.stderr.write("\nstopping after the batch in hand; once more to end at once\n")
 
 
 @contextmanager

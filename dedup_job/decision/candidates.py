@@ -85,11 +85,10 @@ class Candidates:
         self._totals: list[int] = np.diff(every.offsets).tolist()
         self._before = _by_row(before, self._compared(before))
         within = self._found.within
-        self._is_compared = len(within.numbers) <= _FEW * len(texts)  # else in turn, the best ones
-        self._within = _by_row(
-            within,
-            check.compare(texts, within.rows, texts, within.numbers) if self._is_compared else None,
-        )
+        self._within: dict[int, list[Candidate]] | None = None  # else in turn, the best ones
+        if len(within.numbers) <= _FEW * len(texts):
+            verdict = check.compare(texts, within.rows, texts, within.numbers)
+            self._within = _by_row(within, verdict)
 
     def keep(self, row: int, number: int) -> None:
         """Take note that a text is kept, and a candidate of the later ones."""
@@ -99,6 +98,11 @@ class Candidates:
         self._known[number] = text
         if (gone := self._twins[row]) >= 0:
             self._kept.replace(gone, number)
+
+    @property
+    def hidden(self) -> int:
+        """How many of the texts that are kept their fingerprint does not find later."""
+        return self._found.hidden
 
     def text(self, number: int) -> str:
         """Return the text of a candidate."""
@@ -113,16 +117,11 @@ class Candidates:
 
     def of(self, row: int) -> Looked:
         """Return what was found for a text that has no twin."""
-        before, within, twin = self._before.get(row), self._within.get(row), self._twins[row]
-        if before is None and within is None and twin < 0:
+        found, twin = self._before.get(row, []), self._twins[row]
+        here, count = self._here(row)
+        if not found and not here and twin < 0:
             return _NOTHING
-        found = before or []
-        here = [
-            candidate._replace(number=self._numbers[candidate.number], columns=columns)
-            for candidate in within or []
-            if (columns := candidate.columns & self._found.visible(candidate.number))
-        ]
-        total = self._totals[row] + len(here)
+        total = self._totals[row] + count
         if len(found) + len(here) > self._most:
             ranked = sorted([*found, *here], key=lambda candidate: candidate.rank)[: self._most]
             chosen = {candidate.number for candidate in ranked}
@@ -131,7 +130,7 @@ class Candidates:
         numbers = dict.fromkeys((twin, *(candidate.number for candidate in found)))
         void = tuple(n for n in numbers if n >= 0 and n not in self._known)
         there = [candidate for candidate in found if candidate.number in self._known]
-        here = here if self._is_compared else self._compared_here(row, here)
+        here = self._compared_here(row, here) if self._within is None else here
         return Looked((*there, *here), total, void)
 
     def channels(self, candidate: Candidate) -> tuple[str, ...]:
@@ -153,6 +152,31 @@ class Candidates:
         alike[there], agree[there] = verdict.similarities, verdict.agree
         return Verdict(alike, agree)
 
+    def _here(self, row: int) -> tuple[list[Candidate], int]:
+        """Return the candidates among the earlier texts of the batch, and how many there are.
+
+        Where they were not compared at once, the first by rank are returned.
+        """
+        if self._within is not None:
+            here = [
+                candidate._replace(number=self._numbers[candidate.number], columns=columns)
+                for candidate in self._within.get(row, ())
+                if (columns := candidate.columns & int(self._found.visible[candidate.number]))
+            ]
+            return here, len(here)
+        within, (start, stop) = self._found.within, self._found.within.offsets[row : row + 2]
+        rows = within.numbers[start:stop]
+        by = within.columns[start:stop] & self._found.visible[rows]
+        kept = np.flatnonzero(by)
+        distances, agreements = within.distances[start:stop], within.agreements[start:stop]
+        ranked = kept[_ranked(rows[kept], distances[kept], agreements[kept])[: self._most]]
+        return [
+            Candidate(
+                self._numbers[int(rows[i])], int(distances[i]), int(agreements[i]), int(by[i])
+            )
+            for i in np.sort(ranked).tolist()
+        ], len(kept)
+
     def _compared_here(self, row: int, here: Sequence[Candidate]) -> list[Candidate]:
         """Compare a text with earlier ones of its own batch."""
         if not here:
@@ -173,18 +197,21 @@ def _best(proposals: Proposals, most: int) -> NDArray[np.bool_]:
     chosen = np.ones(len(proposals.numbers), dtype=np.bool_)
     for row in np.flatnonzero(np.diff(proposals.offsets) > most).tolist():
         places = slice(proposals.offsets[row], proposals.offsets[row + 1])
-        order = np.lexsort(
-            (
-                proposals.numbers[places],
-                proposals.distances[places],
-                -proposals.agreements[places].astype(np.int64),
-            )
+        order = _ranked(
+            proposals.numbers[places], proposals.distances[places], proposals.agreements[places]
         )
         chosen[places][order[most:]] = False
     return chosen
 
 
-def _by_row(proposals: Proposals, verdict: Verdict | None) -> dict[int, list[Candidate]]:
+def _ranked(
+    numbers: NDArray[np.int64], distances: NDArray[np.uint8], agreements: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Return the order in which candidates are compared, as `Candidate.rank`."""
+    return np.lexsort((numbers, distances, -agreements.astype(np.int64)))
+
+
+def _by_row(proposals: Proposals, verdict: Verdict) -> dict[int, list[Candidate]]:
     """Return the candidates of each text that has some."""
     rows: dict[int, list[Candidate]] = {}
     columns: list[NDArray[Any]] = [
@@ -193,7 +220,8 @@ def _by_row(proposals: Proposals, verdict: Verdict | None) -> dict[int, list[Can
         proposals.distances,
         proposals.agreements,
         proposals.columns,
-        *([] if verdict is None else [verdict.similarities, verdict.agree]),
+        verdict.similarities,
+        verdict.agree,
     ]
     for row, *values in zip(*(column.tolist() for column in columns), strict=True):
         rows.setdefault(row, []).append(Candidate(*values))

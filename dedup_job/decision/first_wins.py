@@ -139,6 +139,7 @@ class FirstWins:
                 )
             )
         self._kept.add([documents[row].key for row in rows], fingerprints[rows])
+        self._kept.hidden += candidates.hidden
         return decisions
 
     def _choose(self, row: int, text: str, candidates: Candidates) -> tuple[_Chosen | None, Tried]:

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
-from dedup_job.index.bands import MOST_EQUAL, BandIndex
+from dedup_job.index.bands import BandIndex
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
 from dedup_job.index.in_turn import InTurn
 from dedup_job.index.proposals import BY_SIMHASH, Found, brought_together
+
+# kept documents of one fingerprint that are found by it, the first ones; with sketches, which find
+# the others, one is enough
+MOST_EQUAL, MOST_SKETCHED = 16, 1
 
 
 class LookUp:
@@ -38,12 +42,14 @@ class LookUp:
         before, within = [], []
         self._values: list[int] = texts.values.tolist()
         self._twins = [0] * len(texts)  # kept documents with the same fingerprint
+        self._most_equal = MOST_EQUAL if bits is None else MOST_SKETCHED
         self._here: Counter[int] = Counter()
+        self.hidden = 0  # kept texts whose fingerprint does not find them
         self._short: list[bool] = texts.short.tolist()
         self._turns: InTurn | None = None
-        self._visible: dict[int, int] = {}
+        self._visible = np.zeros(len(texts), dtype=np.uint32)
         if near is not None:
-            found = near.search(texts.values, most_equal=MOST_EQUAL)
+            found = near.search(texts.values, most_equal=self._most_equal)
             before.append(_of_simhash(found, texts.short))
             rows = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
             self._twins = np.bincount(rows[found.distances == 0], minlength=len(texts)).tolist()
@@ -64,14 +70,17 @@ class LookUp:
         if self._turns is not None:
             visible |= self._turns.keep(row)
         value = self._values[row]
-        if not self._short[row] and self._twins[row] + self._here[value] < MOST_EQUAL:
+        if not self._short[row] and self._twins[row] + self._here[value] < self._most_equal:
             self._here[value] += 1
             visible |= BY_SIMHASH
+        elif not self._short[row] and self._most_equal > MOST_SKETCHED:
+            self.hidden += 1
         self._visible[row] = visible
 
-    def visible(self, row: int) -> int:
-        """Return the columns by which later texts find this one; 0 where it is not kept."""
-        return self._visible.get(row, 0)
+    @property
+    def visible(self) -> NDArray[np.uint32]:
+        """The columns by which later texts find each one, uint32 (n,); 0 where it is not kept."""
+        return self._visible
 
 
 def _of_simhash(near: Candidates, short: NDArray[np.bool_]) -> Found:

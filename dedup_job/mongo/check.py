@@ -23,6 +23,7 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
+from dedup_job.mongo.lease import holder
 from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
@@ -54,6 +55,7 @@ class Checker:
     ) -> None:
         self._target = target
         self._rows: KeptRows = target.rows
+        self._again = target.patience
         self._source = source
         self._clean = clean
         self._fingerprint = fingerprint
@@ -80,7 +82,7 @@ class Checker:
         if rows != dropped:
             self._walk_others(self._target.ledger, None)
         self._tally.add(Check.GONE, walked + rows)
-        for page in fetch(majority(self._target.documents), chosen, _ROWS):
+        for page in fetch(majority(self._target.documents), chosen, _ROWS, self._again):
             self._check_texts([_Read(row.key, *self._read(row)) for row in page])
         self._compare_counts(state)
         self._check_alone(state["token"])
@@ -93,7 +95,7 @@ class Checker:
         )
 
     def _begin(self) -> dict[str, Any]:
-        state = self._target.state.read() or {}
+        state = self._again(self._target.state.read) or {}
         if state.get("format") != FORMAT or "generation" not in state:
             raise StateMismatch(
                 f"the state of {self._target.name} is of format {state.get('format')!r}, this "
@@ -112,9 +114,9 @@ class Checker:
 
     def _check_alone(self, token: int) -> None:
         state = self._target.state
-        lease = state.at_work()
-        if lease or (state.read() or {}).get("token") != token:
-            who = f"process {lease['pid']} on {lease['host']}" if lease else "another process"
+        lease = self._again(state.at_work)
+        if lease or (self._again(state.read) or {}).get("token") != token:
+            who = holder(lease) if lease else "another process"
             raise LeaseHeld(
                 f"a run writes to {self._target.name} or did so meanwhile ({who}), so nothing can "
                 "be said of it. Check again when it is done."
@@ -122,7 +124,9 @@ class Checker:
 
     def _count_all(self) -> None:
         whole = [self._target.source, *self._target.decided]
-        self._progress.total(sum(c.estimated_document_count() for c in whole), "checking")
+        self._progress.total(
+            sum(self._again(c.estimated_document_count) for c in whole), "checking"
+        )
 
     def _advance(self, done: int) -> None:
         self._done += done
@@ -131,7 +135,7 @@ class Checker:
     def _pages(
         self, collection: Documents, size: PageSize, projection: dict[str, int]
     ) -> Iterator[list[Row]]:
-        for page in pages(majority(collection), size, None, projection):
+        for page in pages(majority(collection), size, None, projection, self._again):
             yield [row for row in page if row.key not in self._half] if self._half else page
             self._advance(len(page))
 
@@ -223,7 +227,7 @@ class Checker:
     def _walk_others(self, collection: Documents, other: Documents | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self._progress.stage(f"looking for what only {collection.full_name} holds")
-        for page in pages(majority(collection), _IDS, None, _ID):
+        for page in pages(majority(collection), _IDS, None, _ID, self._again):
             keys = [row.key for row in page if row.key not in self._half]
             there = self._among(self._target.source, keys)
             alone = [key for key in keys if key not in there]
@@ -234,7 +238,7 @@ class Checker:
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self._progress.stage("comparing the counts")
         runs = self._target.runs.with_options(read_concern=ReadConcern("majority"))
-        rows = {row["_id"]: row for row in runs.find().sort("_id", 1)}
+        rows = {row["_id"]: row for row in self._again(lambda: list(runs.find().sort("_id", 1)))}
         checkpoint = state["checkpoint"]
         try:
             said = run_counts.recorded(rows.values(), checkpoint)
@@ -255,11 +259,15 @@ class Checker:
         """Return those of some ids, given in `_id` order, that a collection holds."""
         if not keys:
             return set()
-        return set(keys).intersection(ids_between(majority(collection), keys[0], keys[-1]))
+        there = ids_between(majority(collection), keys[0], keys[-1], self._again)
+        return set(keys).intersection(there)
 
     def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds."""
-        found = majority(collection).find(bson_raw.among(keys), _ID) if keys else ()
+        if not keys:
+            return set()
+        only = majority(collection).find
+        found = self._again(lambda: list(only(bson_raw.among(keys), _ID)))
         return {bson_raw.id_element(bytes(document.raw)) for document in found}
 
 

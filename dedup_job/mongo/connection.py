@@ -15,9 +15,13 @@ from pymongo.errors import ConfigurationError, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.patience import Patience
 
 Client = MongoClient[dict[str, Any]]
 Documents = Collection[dict[str, Any]]
+_SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again: see patience.py
+_HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
+_CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _SUFFIXES = (".ledger", ".runs", ".state")
 
@@ -106,13 +110,20 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     uri = settings.connection_string()
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
-        milliseconds = int(settings.timeout * 1000)
+        selection = min(settings.timeout, _SELECTION_SECONDS)
         client: Client = MongoClient(
             uri,
             appname="dedup",
-            serverSelectionTimeoutMS=milliseconds,
-            connectTimeoutMS=milliseconds,
+            serverSelectionTimeoutMS=int(selection * 1000),
+            retryReads=False,  # one loop is patient, which tells of it and can be stopped
+            retryWrites=False,
+            heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
+            connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
+    except OSError as e:  # of TLS
+        raise UsageError(
+            f"a file that the connection string names cannot be read: {e.filename}: {e.strerror}"
+        ) from None
     except (PyMongoError, ValueError, TypeError) as e:
         if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
             raise DatabaseUnreachable(
@@ -126,7 +137,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             "password must be percent-encoded."
         ) from None
     with translated():
-        client.admin.command("ping")
+        Patience(settings.timeout - selection)(lambda: client.admin.command("ping"))
     return client, settings.db or _database_in_uri(client)
 
 

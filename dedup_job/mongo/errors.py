@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,8 +17,22 @@ from pymongo.errors import (
 )
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
+from dedup_job.mongo.patience import is_transient
 
 _UNAUTHORIZED, _AUTHENTICATION_FAILED = 13, 18
+HOW_TO_GRANT = (
+    "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
+    "the rights that the README lists under Rights."
+)
+_ACTIONS = {  # of commands that are not called as the right to them
+    "count": "find",
+    "aggregate": "find",
+    "getMore": "find",
+    "findAndModify": "update",
+    "delete": "remove",
+    "create": "createCollection",
+}
+_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+): \"([^\"]*)\"")
 _BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
@@ -28,16 +43,20 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (ServerSelectionTimeoutError, ConnectionFailure, ExecutionTimeout, WTimeoutError) as e:
-        raise DatabaseUnreachable(
-            f"the database does not answer: {_first_line(e)}\n"
-            f"Check that the server runs and that --uri names it. {_AGAIN}"
-        ) from e
+        raise _unreachable(e) from e
     except OperationFailure as e:
-        raise _operation_failure(e) from e
+        raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
     except ConfigurationError as e:
         raise UsageError(f"the connection cannot be set up: {_first_line(e)}") from e
     except PyMongoError as e:
         raise DedupError(f"the database driver failed: {_first_line(e)}\n{_AGAIN}") from e
+
+
+def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
+    return DatabaseUnreachable(
+        f"the database does not answer: {_first_line(e)}\n"
+        f"Check that the server runs and that --uri names it. {_AGAIN}"
+    )
 
 
 def _operation_failure(e: OperationFailure) -> DedupError:
@@ -48,16 +67,21 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             "authSource if the user belongs to another database than the one in the URI."
         )
     if e.code == _UNAUTHORIZED:
-        return UsageError(
-            f"the database user lacks a right: {message}\n"
-            "It needs `read` on the source's and `readWrite` on the target's database."
-        )
+        return UsageError(f"the database user lacks a right: {_lacking(message)}\n{HOW_TO_GRANT}")
     if e.code in _BAD_NAME:
         return UsageError(f"the server refuses a name: {message}")
     return DedupError(
         f"the server refused an operation (code {e.code}): {message}\n"
         "Nothing is lost: what was committed stays."
     )
+
+
+def _lacking(message: str) -> str:
+    """Return which right is missing by what the server says, which may repeat whole documents."""
+    if match := _REFUSED.match(message):
+        database, command, collection = match.groups()
+        return f"{_ACTIONS.get(command, command)} on {database}.{collection}"
+    return message[:200]
 
 
 def _first_line(e: Exception) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.state import State
 from dedup_job.mongo.target import Target
@@ -16,17 +17,28 @@ _SUFFIX = ".state"
 
 
 def open_target(
-    client: Client, name: Namespace, rows: KeptRows, stamp: Mapping[str, Any]
+    client: Client,
+    name: Namespace,
+    rows: KeptRows,
+    stamp: Mapping[str, Any],
+    patience: Patience = NO_PATIENCE,
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 
     Whether it was made with the settings of this stamp is not checked here: see Target.check.
     """
-    state = State(client[name.database][f"{name.collection}{_SUFFIX}"], {}).read()
-    if state is None:
-        raise UsageError(_never_written(client, name))
+    _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, rows, stamp, source)
+    return Target(client, name, rows, stamp, source, patience)
+
+
+def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
+    """Return a target's state, and what it says now; UsageError if no run ever wrote to it."""
+    state = State(client[name.database][f"{name.collection}{_SUFFIX}"], {})
+    found = state.read()
+    if found is None:
+        raise UsageError(_never_written(client, name))
+    return state, found
 
 
 def shown(key: bytes) -> str:

@@ -8,6 +8,7 @@ from dedup_job.documents import KeptPage
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import PageSize, Row, majority, pages
 from dedup_job.mongo.rows import KeptRows
 
@@ -18,20 +19,28 @@ _PAGE = PageSize(documents=5000)
 class KeptDocuments:
     """The documents of a target, each with its text and its fingerprint."""
 
-    def __init__(self, documents: Documents, rows: KeptRows) -> None:
+    def __init__(
+        self, documents: Documents, rows: KeptRows, patience: Patience = NO_PATIENCE
+    ) -> None:
+        """Take the collection, how it is read, and what repeats that where it is not answered."""
         self._documents = majority(documents)
+        self._patience = patience
         self._rows = rows
 
     def count(self, expected: int) -> int:
         """Return the number of documents; counts them one by one only if they seem to differ."""
-        count = self._documents.estimated_document_count()
-        return count if count == expected else self._documents.count_documents({}, hint="_id_")
+        count = self._patience(self._documents.estimated_document_count)
+        if count == expected:
+            return count
+        return self._patience(lambda: self._documents.count_documents({}, hint="_id_"))
 
     def pages(self) -> Iterator[KeptPage]:
         """Yield them in `_id` order, for the index; StateMismatch names what is not dedup's own."""
         strange: list[bytes] = []
         count = 0
-        for rows in pages(self._documents, _PAGE, None, self._rows.projection):
+        for rows in pages(
+            self._documents, _PAGE, None, self._rows.projection, patience=self._patience
+        ):
             page, others = self._rows.decode(rows)
             count += len(others)
             strange += others[: _NAMED - len(strange)]
@@ -51,7 +60,8 @@ class KeptDocuments:
 
     def _some(self, keys: Sequence[bytes]) -> list[Row]:
         ids = [bson_raw.id_value(key) for key in keys]
-        found = self._documents.find({"_id": {"$in": ids}}, self._rows.projection)
+        wanted = {"_id": {"$in": ids}}
+        found = self._patience(lambda: list(self._documents.find(wanted, self._rows.projection)))
         raws = [bytes(document.raw) for document in found]
         return [Row(bson_raw.id_element(raw), raw) for raw in raws]
 

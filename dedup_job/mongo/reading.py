@@ -14,8 +14,10 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 
 RawDocuments = Collection[RawBSONDocument]
+_BY_ID = [("_id", 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class PageSize:
     bytes: int = 16 * 1024 * 1024
 
 
+_ID_PAGE = PageSize(documents=10_000)
+
+
 def majority(collection: Documents) -> RawDocuments:
     """Return the collection read raw, with what a majority of the servers will not take back."""
     return collection.with_options(
@@ -47,19 +52,24 @@ def pages(
     size: PageSize,
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
+    patience: Patience = NO_PATIENCE,
 ) -> Iterator[list[Row]]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
-    page.
+    page. A page that fails is read again from the last `_id`; only the server ends the reading.
     """
     last: bytes | None = None
-    while True:
-        cursor = collection.find(query or {}, projection).sort("_id", 1).hint([("_id", 1)])
+
+    def read() -> tuple[list[Row], bool]:
+        cursor = collection.find(query or {}, projection).sort("_id", 1).hint(_BY_ID)
         if last is not None:
             cursor = cursor.min([("_id", bson_raw.id_value(last))])
-        page, ended = _take(cursor, size, last)
+        return _take(cursor, size, last)
+
+    while True:
+        page, ended = patience(read)
         if page:
             yield page
             last = page[-1].key
@@ -67,12 +77,21 @@ def pages(
             return
 
 
-def fetch(collection: RawDocuments, keys: Sequence[bytes], size: PageSize) -> Iterator[list[Row]]:
+def fetch(
+    collection: RawDocuments,
+    keys: Sequence[bytes],
+    size: PageSize,
+    patience: Patience = NO_PATIENCE,
+) -> Iterator[list[Row]]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
     left = list(keys)
-    while left:
+
+    def read() -> tuple[list[Row], bool]:
         ids = [bson_raw.id_value(key) for key in left]
-        page, _ = _take(collection.find({"_id": {"$in": ids}}).sort("_id", 1), size, None)
+        return _take(collection.find({"_id": {"$in": ids}}).sort("_id", 1), size, None)
+
+    while left:
+        page, _ = patience(read)
         if not page:
             return
         yield page
@@ -103,13 +122,23 @@ def _take(
     return page, True
 
 
-def ids_between(collection: RawDocuments, first: bytes, last: bytes) -> Iterator[bytes]:
+def ids_between(
+    collection: RawDocuments, first: bytes, last: bytes, patience: Patience = NO_PATIENCE
+) -> Iterator[bytes]:
     """Yield the keys of all documents with first <= _id <= last, in the server's own order."""
-    low, high = bson_raw.id_value(first), bson_raw.id_value(last)
-    index = [("_id", 1)]
-    within = collection.find({}, {"_id": 1}).min([("_id", low)]).max([("_id", high)]).hint(index)
-    if first != last:  # min = max is refused as an empty range
-        for found in within.batch_size(10_000):
-            yield bson_raw.id_element(bytes(found.raw))
-    for found in collection.find({"_id": {"$in": [high]}}, {"_id": 1}):
+    high = bson_raw.id_value(last)
+    begin, seen = first, None  # the next page begins there, and passes over what was seen
+
+    def read() -> tuple[list[Row], bool]:
+        low = [("_id", bson_raw.id_value(begin))]
+        within = collection.find({}, {"_id": 1}).min(low).max([("_id", high)]).hint(_BY_ID)
+        return _take(within, _ID_PAGE, seen)
+
+    ended = first == last  # min = max is refused as an empty range
+    while not ended:
+        page, ended = patience(read)
+        yield from (row.key for row in page)
+        if page:
+            begin = seen = page[-1].key
+    for found in patience(lambda: list(collection.find({"_id": {"$in": [high]}}, {"_id": 1}))):
         yield bson_raw.id_element(bytes(found.raw))

@@ -15,6 +15,7 @@ from dedup_job.mongo.reading import majority
 from dedup_job.mongo.state import next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.undo import LEDGER_ROW
+from dedup_job.mongo.writing import insert_once
 
 
 def take_out(
@@ -26,6 +27,26 @@ def take_out(
     about: what the row of `T.runs` says; the lease is held.
     The order of arrival counts, so this has a number of its own, as a run has.
     """
+    only = bson_raw.among([key])
+    state, row = target.patience(lambda: _to_be_taken_out(target, key))
+    number = next_run(state)
+    record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(row)}
+
+    def writes(session: ClientSession | None) -> None:
+        target.runs.replace_one({"_id": number}, record, upsert=True, session=session)
+        if kept is not None:
+            document, decision = kept
+            insert_once(target.documents, [target.rows.encode(document, decision, number)], session)
+        target.ledger.delete_one(only, session=session)
+
+    # a standalone server is brought back by `undo` if this is cut off
+    values = {"last_run": number, "undo": None}
+    target.commits.commit(writes, values, {"undo": number, "last_run": number})
+    return number
+
+
+def _to_be_taken_out(target: Target, key: bytes) -> tuple[Mapping[str, Any], bytes]:
+    """Return state and ledger row; UsageError or StateMismatch say why it stays."""
     state = target.state.read() or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
@@ -46,18 +67,4 @@ def take_out(
             f"_id {bson_raw.id_value(key)!r} is in {target.name} and in its ledger, which no run "
             "does. Find out what wrote it there, and remove the one that is wrong."
         )
-    number = next_run(state)
-    record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(bytes(row.raw))}
-    document = None if kept is None else RawBSONDocument(target.rows.encode(*kept, number))
-
-    def work(session: ClientSession | None) -> None:
-        # `undo` brings a standalone server back if this is cut off; a transaction needs none
-        target.state.update({"undo": number, "last_run": number}, session, changed=True)
-        target.runs.replace_one({"_id": number}, record, upsert=True, session=session)
-        if document is not None:
-            target.documents.insert_one(document, session=session)
-        target.ledger.delete_one(only, session=session)
-        target.state.update({"undo": None}, session)
-
-    target.together(work)
-    return number
+    return state, bytes(row.raw)

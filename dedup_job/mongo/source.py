@@ -17,6 +17,7 @@ from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
 
 _SAMPLE = 1000
@@ -83,6 +84,7 @@ class Source:
         settings: SourceSettings,
         decided: Sequence[Documents],
         page: PageSize,
+        patience: Patience = NO_PATIENCE,
     ) -> None:
         self._collection = majority(collection)
         self._settings = settings
@@ -90,6 +92,7 @@ class Source:
         self._query = parse_query(settings.query)
         self._decided = [majority(c) for c in decided]
         self._page = page
+        self._patience = patience
         self.known = 0  # documents passed over since they were decided before
 
     def check_query(self) -> None:
@@ -97,7 +100,7 @@ class Source:
         try:
             next(self._collection.find(self._query).limit(1), None)
         except OperationFailure as e:
-            if e.code in _NOT_THE_QUERY:
+            if e.code in _NOT_THE_QUERY or is_transient(e):
                 raise
             message = (e.details or {}).get("errmsg", "")
             raise UsageError(f"the server does not understand --query: {message}") from e
@@ -127,7 +130,10 @@ class Source:
     def expected(self) -> int | None:
         """Return about how many documents there are to read, None if that takes too long."""
         if not self._query:
-            return self._collection.estimated_document_count()
+            return self._patience(self._collection.estimated_document_count)
+        return self._patience(self._count)
+
+    def _count(self) -> int | None:
         try:
             return self._collection.count_documents(self._query, maxTimeMS=_COUNT_MILLISECONDS)
         except ExecutionTimeout:
@@ -152,29 +158,34 @@ class Source:
     def documents(self, keys: Sequence[bytes]) -> list[Document]:
         """Return some documents by key, decided or not; those that are gone are left out."""
         ids = [bson_raw.id_value(key) for key in keys]
-        raws = (bytes(found.raw) for found in self._collection.find({"_id": {"$in": ids}}))
+        found = self._patience(lambda: list(self._collection.find({"_id": {"$in": ids}})))
+        raws = (bytes(document.raw) for document in found)
         return [self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws]
 
     def _undecided(self) -> Iterator[list[Row]]:
-        if all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided):
-            yield from pages(self._collection, self._page, self._query)
+        if self._patience(self._none_is_decided):
+            yield from pages(self._collection, self._page, self._query, patience=self._patience)
             return
         # comparing ids first reads only what is new; a watermark would miss late ids
-        for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}):
+        for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}, self._patience):
             keys = [row.key for row in page]
             known = self._known_among(keys)
             self.known += len(known)
             new = [key for key in keys if key not in known]
             for start in range(0, len(new), self._page.documents):
                 some = new[start : start + self._page.documents]
-                yield from fetch(self._collection, some, self._page)
+                yield from fetch(self._collection, some, self._page, self._patience)
 
     def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
         wanted = set(keys)
         known: set[bytes] = set()
         for collection in self._decided:
-            known.update(wanted.intersection(ids_between(collection, keys[0], keys[-1])))
+            between = ids_between(collection, keys[0], keys[-1], self._patience)
+            known.update(wanted.intersection(between))
         return known
+
+    def _none_is_decided(self) -> bool:
+        return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def _document(self, row: Row) -> Document:
         try:

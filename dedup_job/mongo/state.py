@@ -7,29 +7,31 @@ a holder that slept through its lease finds another token and writes nothing mor
 
 from __future__ import annotations
 
-import platform
 import threading
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from datetime import datetime
+from typing import Any, NoReturn, cast
 
-import psutil
 import pymongo
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost
+from dedup_job.mongo import lease as leases
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.patience import Unsettled
 
 STATE_ID = "state"
 FORMAT = 1
-LEASE_SECONDS = 60
-RENEW_SECONDS = 10
-_CONFIRM_SECONDS = 5.0
+_LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
+
+
+class AlreadyWritten(Exception):
+    """The batch was written by an attempt whose answer was lost."""
 
 
 class State:
@@ -42,14 +44,10 @@ class State:
         )
         self._session_id = dict(session_id)
         self._token: int | None = None
+        self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-
-    @property
-    def lost(self) -> bool:
-        """Tell whether another run took the lease over."""
-        return self._lost.is_set()
 
     def read(self) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began."""
@@ -82,32 +80,57 @@ class State:
     def acquire(self) -> None:
         """Take the lease and renew it in the background; LeaseHeld where another run has it.
 
-        A holder that is dead may have left a transaction open, which would bar the state for a
-        minute; it is ended first.
+        Taken once more after a lost answer it is this process's still. A holder that is dead may
+        have left a transaction open, which would bar the state for a minute; it is ended first.
         """
         state = self.read() or {}
         lease = state.get("lease") or {}
-        if lease and _is_dead(lease):
-            self._collection.database.client.admin.command("killSessions", [lease["session"]])
+        sent = leases.clock()
+        if lease and lease["session"] == self._session_id:
+            taken = self._take({"token": state["token"]})
+        elif lease and leases.is_dead(lease):
+            self._end_transaction(lease)
             taken = self._take({"token": state["token"]})
         else:
             taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
         if taken is None:
-            holder = (self.read() or {}).get("lease") or lease
-            raise LeaseHeld(_held(self._collection.full_name, holder))
+            now = (self.read() or {}).get("lease") or lease
+            raise LeaseHeld(_held(self._collection.full_name, now), leases.holder(now))
         self._token = taken["token"]
-        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
-        self._thread.start()
+        self._renewed = max(self._renewed, sent)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._renew_always, name="lease", daemon=True)
+            self._thread.start()
 
     def release(self) -> None:
         """Give the lease back; without effect if it is lost."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        with suppress(PyMongoError):  # the lease ends by itself; the reason to end matters more
+        if self._thread is None:
+            return
+        self._thread.join(_LAST_WORD_SECONDS)
+        with suppress(PyMongoError), pymongo.timeout(_LAST_WORD_SECONDS):
+            # the lease ends by itself; the reason to end matters more
             self._collection.update_one(
                 {"_id": STATE_ID, "token": self._token}, {"$set": {"lease": None}}
             )
+
+    def break_lease(self, token: int) -> bool:
+        """End the lease that bears this token, whose holder then writes nothing more.
+
+        Returns False where it changed hands meanwhile.
+        """
+        state = self.read() or {}
+        if state.get("token") == token and state.get("lease"):
+            self._end_transaction(state["lease"])
+        result = self._collection.update_one(
+            {"_id": STATE_ID, "token": token}, {"$set": {"lease": None}, "$inc": {"token": 1}}
+        )
+        return result.matched_count == 1
+
+    def now(self) -> datetime:
+        """Return the server's time."""
+        (row,) = self._collection.aggregate([{"$limit": 1}, {"$project": {"now": "$$NOW"}}])
+        return cast(datetime, row["now"])
 
     def update(
         self,
@@ -115,25 +138,66 @@ class State:
         session: ClientSession | None = None,
         *,
         changed: bool = False,
+        generation: int | None = None,
     ) -> None:
         """Set fields under the fencing token; LeaseLost if another run holds the lease.
 
         changed: the target's documents change with it, which its generation counts.
+        generation: that of the batch before; as `verify` where it is another one.
         """
-        if self._lost.is_set():
-            raise LeaseLost(self._lost_message())
+        self.check()
         result = self._collection.update_one(
-            {"_id": STATE_ID, "token": self._token},
+            {"_id": STATE_ID, "token": self._token, **_at(generation)},
             {"$set": dict(values), "$inc": {"generation": int(changed)}},
             session=session,
         )
         if result.matched_count != 1:
+            self._explain(generation)
+
+    def verify(self, session: ClientSession, generation: int) -> None:
+        """Raise, within a transaction, what keeps the batch after `generation` from being written.
+
+        LeaseLost if another run holds the lease; AlreadyWritten if the batch was written by an
+        attempt whose answer was lost; Unsettled while that cannot be known.
+        """
+        self.check()
+        wanted = {"_id": STATE_ID, "token": self._token, **_at(generation)}
+        if self._collection.find_one(wanted, {"_id": 1}, session=session) is None:
+            self._explain(generation)
+
+    def check(self) -> None:
+        """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""
+        if self._lost.is_set():
+            raise LeaseLost(self._lost_message())
+        silent = leases.clock() - self._renewed
+        if self._token is not None and silent > leases.OVERDUE_SECONDS:
+            raise LeaseLost(
+                f"the lease of {self._collection.full_name} could not be renewed for "
+                f"{silent:.0f} s: another run may have taken it over, so this one wrote nothing "
+                "since. Was this process or machine asleep? The same command goes on."
+            )
+
+    def renew(self) -> None:
+        """Renew the lease, also one that is overdue; LeaseLost if another run took it over.
+
+        A renewal under the token proves that nobody else had the lease meanwhile.
+        """
+        if self._token is None:
+            return
+        sent = leases.clock()
+        with pymongo.timeout(leases.RENEW_TIMEOUT):
+            result = self._collection.update_one(
+                {"_id": STATE_ID, "token": self._token, "lease": {"$ne": None}},
+                [{"$set": {"lease.expires": leases.expiry()}}],
+            )
+        if result.matched_count != 1:
             self._lost.set()
             raise LeaseLost(self._lost_message())
+        self._renewed = max(self._renewed, sent)
 
     def confirm(self) -> None:
         """Raise LeaseLost if another run holds the lease; quiet where that cannot be known."""
-        with suppress(PyMongoError), pymongo.timeout(_CONFIRM_SECONDS):
+        with suppress(PyMongoError), pymongo.timeout(_LAST_WORD_SECONDS):
             state = self.read()
             if state is not None and state["token"] != self._token:
                 self._lost.set()
@@ -144,7 +208,22 @@ class State:
         """Return the lease of a run that is at work, None where none is."""
         alive = {"_id": STATE_ID, "$expr": {"$gt": ["$lease.expires", "$$NOW"]}}
         lease = (self._collection.find_one(alive) or {}).get("lease")
-        return None if not lease or _is_dead(lease) else lease
+        return None if not lease or leases.is_dead(lease) else lease
+
+    def _explain(self, generation: int | None) -> NoReturn:
+        """Raise the reason why the state is not as a write expected it."""
+        state = self.read() or {}
+        if state.get("token") != self._token or generation is None:
+            self._lost.set()
+            raise LeaseLost(self._lost_message())
+        if state.get("generation") == generation + 1:
+            raise AlreadyWritten
+        raise Unsettled("the outcome of the last commit is not known yet")
+
+    def _end_transaction(self, lease: Mapping[str, Any]) -> None:
+        """End what the holder of a lease left open."""
+        with suppress(OperationFailure):  # without the right to it, it ends by itself in a minute
+            self._collection.database.client.admin.command("killSessions", [lease["session"]])
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
         return self._collection.find_one_and_update(
@@ -153,31 +232,29 @@ class State:
                 {
                     "$set": {
                         "token": {"$add": ["$token", 1]},
-                        "lease": {"$literal": {**_owner(), "session": self._session_id}},
+                        "lease": {"$literal": {**leases.owner(), "session": self._session_id}},
                     }
                 },
-                {"$set": {"lease.since": "$$NOW", "lease.expires": _expiry()}},
+                {"$set": {"lease.since": "$$NOW", "lease.expires": leases.expiry()}},
             ],
             return_document=ReturnDocument.AFTER,
         )
 
-    def _renew(self) -> None:
-        while not self._stop.wait(RENEW_SECONDS):
-            try:
-                result = self._collection.update_one(
-                    {"_id": STATE_ID, "token": self._token},
-                    [{"$set": {"lease.expires": _expiry()}}],
-                )
-            except PyMongoError:
-                continue  # the next one may pass; the token guards every write meanwhile
-            if result.matched_count != 1:
-                self._lost.set()
-                return
+    def _renew_always(self) -> None:
+        while not self._stop.wait(leases.RENEW_SECONDS):
+            if leases.clock() - self._renewed > leases.OVERDUE_SECONDS:
+                continue  # the run ends, or it waits for the database and then renews it itself
+            with suppress(PyMongoError):  # the next one may pass
+                try:
+                    self.renew()
+                except LeaseLost:
+                    return
 
     def _lost_message(self) -> str:
         return (
-            f"another run took the lease of {self._collection.full_name} over; this one wrote "
-            "nothing since. See which run is at work there; the same command goes on later."
+            f"another run took the lease of {self._collection.full_name} over, or `dedup lock "
+            "break` ended it; this one wrote nothing since. See which run is at work there; the "
+            "same command goes on later."
         )
 
 
@@ -187,50 +264,13 @@ def next_run(state: Mapping[str, Any]) -> int:
     return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
 
 
-def _expiry() -> dict[str, Any]:
-    return {"$add": ["$$NOW", LEASE_SECONDS * 1000]}
-
-
-def _machine() -> str:
-    """Return what tells whether a process number means the same here."""
-    parts = [platform.node()]
-    for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
-        path = Path(place)
-        if path.is_symlink():
-            parts.append(str(path.readlink()))
-        elif path.exists():
-            parts.append(path.read_text().strip())
-    return "|".join(parts)
-
-
-def _owner() -> dict[str, Any]:
-    process = psutil.Process()
-    return {
-        "host": platform.node(),
-        "machine": _machine(),
-        "pid": process.pid,
-        "process_started": process.create_time(),
-    }
-
-
-def _is_dead(lease: Mapping[str, Any]) -> bool:
-    """Tell whether the holder was a process of this machine that is gone."""
-    if lease.get("machine") != _machine():
-        return False
-    try:
-        process = psutil.Process(lease["pid"])
-        return bool(
-            abs(process.create_time() - lease["process_started"]) > 1
-            or process.status() == psutil.STATUS_ZOMBIE
-        )
-    except psutil.NoSuchProcess:
-        return True
+def _at(generation: int | None) -> dict[str, int]:
+    return {} if generation is None else {"generation": generation}
 
 
 def _held(name: str, lease: Mapping[str, Any]) -> str:
-    since = f"{lease['since']:%Y-%m-%d %H:%M:%S} UTC" if lease.get("since") else "just now"
     return (
-        f"another run holds the lease {name}: process {lease.get('pid')} on {lease.get('host')}, "
-        f"since {since}. Wait until it is done; if it died on "
-        f"another machine, its lease ends {LEASE_SECONDS} s after its last sign of life."
+        f"another run holds the lease {name}: {leases.holder(lease)}. Wait until it is done "
+        "(--lock-wait SECONDS does); if it died on another machine, its lease ends "
+        f"{leases.LEASE_SECONDS} s after its last sign of life. See `dedup lock status`."
     )

@@ -10,29 +10,31 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pymongo
-from bson.raw_bson import RawBSONDocument
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
-from pymongo.read_concern import ReadConcern
+from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
-from dedup_job.errors import StateMismatch
+from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
+from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.lease import wait_for
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
 from dedup_job.mongo.state import State, next_run
 from dedup_job.mongo.undo import finish_undo
+from dedup_job.mongo.writing import insert_once
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
-_DUPLICATE_KEY = 11000
 _NAMESPACE_EXISTS = 48
+_OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
-_WRITE_SECONDS = 60.0
+_LAST_WORD_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +55,36 @@ class Target:
         rows: KeptRows,
         stamp: Mapping[str, Any],
         source: Namespace,
+        patience: Patience = NO_PATIENCE,
+        lock_wait: float = 0.0,
     ) -> None:
+        """Take where everything lies.
+
+        patience: repeats what the database does not answer; lock_wait: seconds to wait for the
+        lease of another run.
+        """
         database = client[namespace.database]
         durable = WriteConcern("majority", j=True)
         self._client = client
         self._name = str(namespace)
-        self._rows = rows
+        self.rows = rows
         self._stamp = dict(stamp)
         self._source = source
         self.documents: Documents = database.get_collection(
             namespace.collection, write_concern=durable
         )
-        self.held = KeptDocuments(self.documents, rows)
+        self.patience = patience
+        self._lock_wait = lock_wait
+        self.held = KeptDocuments(self.documents, rows, patience)
         self.ledger: Documents = database.get_collection(
             f"{namespace.collection}.ledger", write_concern=durable
         )
-        self._runs: Documents = database.get_collection(
+        self.runs: Documents = database.get_collection(
             f"{namespace.collection}.runs", write_concern=durable
         )
-        self._session = client.start_session()
-        self._state = State(database[f"{namespace.collection}.state"], self._session.session_id)
-        self._transactions = _has_transactions(client)
+        session = client.start_session()
+        self.state = State(database[f"{namespace.collection}.state"], session.session_id)
+        self.commits = Commits(client, session, self.state, patience)
         self._row_written = 0.0
 
     @property
@@ -84,7 +95,7 @@ class Target:
     @property
     def is_new(self) -> bool:
         """Tell whether no run has written to this target yet."""
-        return self._state.read() is None
+        return self.state.read() is None
 
     @property
     def name(self) -> str:
@@ -98,26 +109,11 @@ class Target:
 
     def run(self, number: int) -> dict[str, Any] | None:
         """Return what is recorded of a run; None where nothing is."""
-        return self._runs.find_one({"_id": number})
-
-    @property
-    def state(self) -> State:
-        """The state document, changed only under the lease."""
-        return self._state
-
-    @property
-    def runs(self) -> Documents:
-        """One row for each run."""
-        return self._runs
-
-    @property
-    def rows(self) -> KeptRows:
-        """How kept documents are written and read."""
-        return self._rows
+        return self.runs.find_one({"_id": number})
 
     def last_run(self) -> dict[str, Any] | None:
         """Return what is recorded of the last run; None where nothing is."""
-        return self._runs.find_one({}, sort=[("_id", -1)])
+        return self.runs.find_one({}, sort=[("_id", -1)])
 
     @property
     def stamp(self) -> dict[str, Any]:
@@ -126,12 +122,12 @@ class Target:
 
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
-        state = self._state.read() or {}
+        state = self.patience(self.state.read) or {}
         return Version(state["id"], state["generation"]) if "id" in state else None
 
     def check(self) -> None:
         """Raise StateMismatch where the target does not belong to this source and settings."""
-        state = self._state.read()
+        state = self.state.read()
         if state is None:
             self._check_empty()
             return
@@ -142,27 +138,39 @@ class Target:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
-        self.check()
-        for collection in (self.documents, self.ledger, self._runs):
+        self.patience(self.check)
+        self.patience(self._create)
+        try:
+            wait_for(self.state.acquire, self._lock_wait, self.patience)
+            self.patience.before_again = self.state.renew  # what waited may have lost the lease
+            self.patience(self._take_over)
+            finish_undo(self)
+            yield
+        finally:
+            self.patience.before_again = lambda: None
+            self.state.release()
+
+    def _create(self) -> None:
+        for collection in (self.documents, self.ledger, self.runs):
             try:  # within a transaction two runs that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
             except OperationFailure as e:
                 if e.code != _NAMESPACE_EXISTS:
                     raise
-        self._state.seed(str(self._source), self._stamp)
-        self._state.acquire()
-        try:
-            self.check()  # another run may have come first between check and lease
-            self._state.update({"settings": self._stamp})
-            self._undo_intent()
-            finish_undo(self)
-            yield
-        finally:
-            self._state.release()
+        self.state.seed(str(self._source), self._stamp)
+
+    def _take_over(self) -> None:
+        self.check()  # another run may have come first between check and lease
+        self.state.update({"settings": self._stamp})
+        self._undo_intent()
+        self.commits.generation = (self.state.read() or {})["generation"]
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
-        state = self._state.read() or {}
+        return self.patience(lambda: self._begin(scope, record))
+
+    def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        state = self.state.read() or {}
         if state.get("checkpoint"):
             former = Checkpoint.from_dict(state["checkpoint"])
             if not former.finished and former.scope == scope:
@@ -171,7 +179,7 @@ class Target:
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
         self._write_run_row(record(checkpoint))
-        self._state.update({"checkpoint": checkpoint.as_dict()})
+        self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
@@ -188,98 +196,52 @@ class Target:
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
-        size = len(document.raw) + 128  # what dedup adds is less than that
+        size = len(document.raw) + _OWN_BYTES
         if isinstance(document.content, str):
             size += len(document.content.encode())  # as if the old text stayed: nearly always fits
         if size <= MAX_DOCUMENT_BYTES:
             return True
-        return len(self._rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES
+        return len(self.rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES
 
     def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
-        Raises LeaseLost if another run took over; then nothing of the batch is written.
+        Repeated until its outcome is known. Raises LeaseLost if another run took over; then
+        nothing of the batch is written.
         """
         checkpoint = report.checkpoint
-        kept, ledger = split(batch.documents, decisions, self._rows, checkpoint.run)
-        try:
-            with pymongo.timeout(_WRITE_SECONDS):  # retried until then, and not without end
-                if self._transactions:
-                    self._session.with_transaction(
-                        lambda s: self._commit(kept, ledger, checkpoint, s),
-                        read_concern=ReadConcern("majority"),
-                        write_concern=WriteConcern("majority", j=True),
-                    )
-                else:
-                    self._write_in_order(batch, kept, ledger, checkpoint)
-        except PyMongoError:
-            self._state.confirm()  # after a long sleep the lease may be the reason
-            raise
+        kept, ledger = split(batch.documents, decisions, self.rows, checkpoint.run)
+
+        def writes(session: ClientSession | None) -> None:
+            for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
+                self.state.check()
+                insert_once(collection, rows, session)
+
+        ids = [document.id for document in batch.documents]
+        self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
-            self._write_run_row(report)
+            self.patience(lambda: self._write_run_row(report))
 
     def finish(self, report: Report) -> None:
         """Record the end of the run and its last checkpoint."""
-        self._state.update({"checkpoint": report.checkpoint.as_dict()})
-        self._write_run_row(report)
+        values, at = {"checkpoint": report.checkpoint.as_dict()}, self.commits.generation
+        self.patience(lambda: self.state.update(values, generation=at))
+        self.patience(lambda: self._write_run_row(report))
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off, as far as lease and database let us.
 
         The checkpoint stays: whether the last commit took effect is not known here.
         """
-        if not self._state.lost:
-            with suppress(PyMongoError):
-                self._write_run_row(report)
-
-    def together(self, work: Callable[[ClientSession | None], None]) -> None:
-        """Do some writes in one transaction; on a standalone server one after the other.
-
-        Raises LeaseLost if another run took over; in a transaction nothing is written then.
-        """
-        try:
-            with pymongo.timeout(_WRITE_SECONDS):
-                if self._transactions:
-                    self._session.with_transaction(
-                        work,
-                        read_concern=ReadConcern("majority"),
-                        write_concern=WriteConcern("majority", j=True),
-                    )
-                else:
-                    work(None)
-        except PyMongoError:
-            self._state.confirm()
-            raise
-
-    def _commit(
-        self,
-        kept: list[bytes],
-        ledger: list[bytes],
-        checkpoint: Checkpoint,
-        session: ClientSession,
-    ) -> None:
-        self._state.update({"checkpoint": checkpoint.as_dict()}, session, changed=True)
-        _insert(self.documents, kept, session)
-        _insert(self.ledger, ledger, session)
-
-    def _write_in_order(
-        self, batch: Batch, kept: list[bytes], ledger: list[bytes], checkpoint: Checkpoint
-    ) -> None:
-        """Without transactions (a standalone server): ids first, checkpoint last.
-
-        A run killed in between leaves the ids as its intent, and the next one undoes the batch.
-        """
-        self._state.update({"intent": [document.id for document in batch.documents]})
-        _insert(self.documents, kept)
-        _insert(self.ledger, ledger)
-        self._state.update({"checkpoint": checkpoint.as_dict(), "intent": None}, changed=True)
+        with suppress(PyMongoError, LeaseLost), pymongo.timeout(_LAST_WORD_SECONDS):
+            self._write_run_row(report)
 
     def _undo_intent(self) -> None:
         """Take back the batch that a killed run began to write on a standalone server.
 
         Only what the source still holds is taken back; it will be decided again, as before.
         """
-        intent = (self._state.read() or {}).get("intent")
+        intent = (self.state.read() or {}).get("intent")
         if not intent:
             return
         database = self._client[self._source.database]
@@ -287,11 +249,12 @@ class Target:
         there = [d["_id"] for d in source.find({"_id": {"$in": intent}}, {"_id": 1})]
         for collection in self.decided:
             collection.delete_many({"_id": {"$in": there}})
-        self._state.update({"intent": None})
+        self.state.update({"intent": None})
 
     def _write_run_row(self, report: Report) -> None:
+        self.state.check()  # the row may be another run's by now
         run = {"_id": report.checkpoint.run}
-        self._runs.update_one(run, {"$set": report.as_row()}, upsert=True)
+        self.runs.update_one(run, {"$set": report.as_row()}, upsert=True)
         self._row_written = time.monotonic()
 
     def _close_run_row(self, checkpoint: Checkpoint) -> None:
@@ -301,7 +264,7 @@ class Target:
         values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
         # one that ended with its checkpoint says so already
         of = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
-        self._runs.update_one({"_id": checkpoint.run, **of}, {"$set": values})
+        self.runs.update_one({"_id": checkpoint.run, **of}, {"$set": values})
 
     def _is_empty(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self.decided)
@@ -314,28 +277,3 @@ class Target:
                     f"the target's collection {collection.full_name} holds {count:,} documents "
                     "that dedup did not write. Name another --target, or remove them first."
                 )
-
-
-def _insert(
-    collection: Documents, rows: Sequence[bytes], session: ClientSession | None = None
-) -> None:
-    if not rows:
-        return
-    documents = [RawBSONDocument(row) for row in rows]
-    try:
-        collection.insert_many(documents, ordered=False, session=session)
-    except BulkWriteError as e:
-        errors = e.details.get("writeErrors", [])
-        clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)
-        if clash is None or e.has_error_label("TransientTransactionError"):
-            raise
-        raise StateMismatch(
-            f"{collection.full_name} already holds _id {clash.get('keyValue', {}).get('_id')!r}: "
-            "something else writes to the target while this run does. Find it and stop it; the "
-            "same command then goes on."
-        ) from e
-
-
-def _has_transactions(client: Client) -> bool:
-    hello = client.admin.command("hello")
-    return "setName" in hello or hello.get("msg") == "isdbgrid"

@@ -19,6 +19,7 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, majority, pages
 from dedup_job.mongo.state import next_run
+from dedup_job.mongo.writing import insert_once
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Scope, Status
@@ -46,21 +47,18 @@ class Undone:
 def undo(target: Target, run: int, progress: Progress) -> Undone:
     """Take back the last run of a target; UsageError says which that is if it is another."""
     progress.stage("taking the lease")
-    pending = (target.state.read() or {}).get("undo")
+    pending = (target.patience(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
-        row = target.run(run) or {}
+        row = target.patience(lambda: target.run(run)) or {}
         if pending == run and row.get("status") == _UNDONE:
             return Undone(run, 0, 0, row.get("left", 0))
-        last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
-        _check_last(target, run, last)
-        state = target.state.read() or {}
-        target.state.update({"undo": run, "last_run": next_run(state) - 1})
+        target.patience(lambda: _begin(target, run))
         return _take_back(target, run, progress)
 
 
 def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
-    run = (target.state.read() or {}).get("undo")
+    run = (target.patience(target.state.read) or {}).get("undo")
     if run is not None:
         progress = Log()
         progress.stage(f"finishing the undo of run {run}, which was cut off")
@@ -69,8 +67,16 @@ def finish_undo(target: Target) -> None:
 
 def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
     """Return those ids that the source still holds."""
-    found = majority(target.source).find(bson_raw.among(keys), {"_id": 1})
+    source = majority(target.source)
+    found = target.patience(lambda: list(source.find(bson_raw.among(keys), {"_id": 1})))
     return {bson_raw.id_element(bytes(document.raw)) for document in found}
+
+
+def _begin(target: Target, run: int) -> None:
+    last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
+    _check_last(target, run, last)
+    state = target.state.read() or {}
+    target.state.update({"undo": run, "last_run": next_run(state) - 1})
 
 
 def _check_last(target: Target, run: int, last: Mapping[str, Any] | None) -> None:
@@ -98,20 +104,23 @@ def _check_last(target: Target, run: int, last: Mapping[str, Any] | None) -> Non
 
 
 def _take_back(target: Target, run: int, progress: Progress) -> Undone:
-    row = target.run(run)
+    row = target.patience(lambda: target.run(run))
     if row is None:  # cut off before anything was written
-        target.state.update({"undo": None})
+        target.patience(lambda: target.state.update({"undo": None}))
         return Undone(run, 0, 0, 0)
     if row["status"] in BY_HAND:
         return _put_row_back(target, run)
-    total = sum(c.estimated_document_count() for c in target.decided)
+    total = sum(target.patience(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, _, _ = _delete(target, target.ledger, run, progress, done)
-    target.runs.update_one(
-        {"_id": run}, {"$set": {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}}
-    )
-    target.state.update({"checkpoint": _former(target, run), "undo": None}, changed=True)
+    undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
+    former = target.patience(lambda: _former(target, run))
+
+    def writes(session: ClientSession | None) -> None:
+        target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+
+    target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return Undone(run, kept, ledger, left)
 
 
@@ -126,7 +135,7 @@ def _delete(
     is_kept = collection is target.documents
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-    for page in pages(majority(collection), _READ, None, projection):
+    for page in pages(majority(collection), _READ, None, projection, target.patience):
         own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
         for start in range(0, len(own), _WRITE):
             some = own[start : start + _WRITE]
@@ -143,11 +152,10 @@ def _delete(
 
 
 def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
-    def work(session: ClientSession | None) -> None:
-        target.state.update({"undo": run}, session, changed=True)
+    def writes(session: ClientSession | None) -> None:
         collection.delete_many(bson_raw.among(keys), session=session)
 
-    target.together(work)
+    target.commits.commit(writes, {"undo": run}, {"undo": run})
 
 
 def _run_of(raw: bytes, is_kept: bool) -> Any:
@@ -176,7 +184,7 @@ def _former(target: Target, run: int) -> dict[str, Any] | None:
 
 def ledger_row(target: Target, run: int) -> bytes:
     """Return the row that a person took out of the ledger, raw as it was."""
-    found = next(majority(target.runs).find({"_id": run}))
+    found = target.patience(lambda: next(majority(target.runs).find({"_id": run})))
     raw = bytes(found.raw)
     element = bson_raw.find(raw, LEDGER_ROW.encode())
     assert element is not None  # it is written together with the status
@@ -188,19 +196,17 @@ def _put_row_back(target: Target, run: int) -> Undone:
     row = ledger_row(target, run)
     key = bson_raw.id_element(row)
     only = bson_raw.among([key])
-    in_target = target.documents.find_one(only, {"_id": 1}) is not None
+    in_target = target.patience(lambda: target.documents.find_one(only, {"_id": 1})) is not None
     stays = in_target and key not in source_holds(target, [key])
+    undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
 
-    def work(session: ClientSession | None) -> None:
-        target.state.update({"undo": run}, session, changed=True)
+    def writes(session: ClientSession | None) -> None:
         if stays:
             target.ledger.delete_one(only, session=session)
         else:
             target.documents.delete_one(only, session=session)
-            target.ledger.replace_one(only, RawBSONDocument(row), upsert=True, session=session)
-            undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
+            insert_once(target.ledger, [row], session)
             target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
-        target.state.update({"undo": None}, session)
 
-    target.together(work)
+    target.commits.commit(writes, {"undo": None}, {"undo": run})
     return Undone(run, int(in_target and not stays), 0, int(stays))

@@ -30,6 +30,9 @@ class Progress(Protocol):
     def advance(self, done: int, counts: Counts | None = None) -> None:
         """Take note that `done` documents are decided or known, with the counts of this run."""
 
+    def waiting(self, seconds: int | None) -> None:
+        """Take note that the database has not answered for so long; None: it does again."""
+
     def close(self) -> None:
         """Take note that the work is over."""
 
@@ -38,8 +41,9 @@ class Bar:
     """A tqdm bar on stderr."""
 
     def __init__(self) -> None:
+        self._doing = "connecting"
         self._bar = tqdm(
-            desc="connecting",
+            desc=self._doing,
             unit=" docs",
             unit_scale=True,
             dynamic_ncols=True,
@@ -52,6 +56,7 @@ class Bar:
 
     def stage(self, name: str) -> None:
         """Show the name of the work going on."""
+        self._doing = name
         self._bar.set_description_str(name)
 
     def loaded(self, kept: int) -> None:
@@ -62,13 +67,20 @@ class Bar:
         """Start to count documents."""
         self._bar.reset(total=documents)
         self._bar.leave = True
-        self._bar.set_description_str(doing)
+        self.stage(doing)
 
     def advance(self, done: int, counts: Counts | None = None) -> None:
         """Move the bar."""
         if counts is not None:
             self._bar.set_postfix_str(_short(counts), refresh=False)
         self._bar.update(done - self._bar.n)
+
+    def waiting(self, seconds: int | None) -> None:
+        """Show how long in place of the work that waits."""
+        if seconds is None:
+            self._bar.set_description_str(self._doing)
+        else:
+            self._bar.set_description_str(f"waiting for the database, {seconds} s")
 
     def close(self) -> None:
         """Leave the last state on the screen."""
@@ -83,6 +95,7 @@ class Log:
         self._done = 0
         self._total: int | None = None
         self._doing = "deduplicating"
+        self._waits = -_LOG_SECONDS  # seconds of waiting that the last line told of
 
     def stage(self, name: str) -> None:
         """Log the name of the work going on."""
@@ -118,6 +131,15 @@ class Log:
             left,
             "" if counts is None else f", {_short(counts)}",
         )
+
+    def waiting(self, seconds: int | None) -> None:
+        """Log it at once and every 30 s, and the end of it."""
+        if seconds is None:
+            log.info("the database answers again")
+            self._waits = -_LOG_SECONDS
+        elif seconds - self._waits >= _LOG_SECONDS:
+            log.info("waiting for the database, %s s", f"{seconds:,}")
+            self._waits = seconds
 
     def close(self) -> None:
         """Nothing is left open."""

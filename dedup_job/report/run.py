@@ -101,7 +101,8 @@ class Report:
 
     `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
-    `clusters` the largest ones of the last part, known when it ends.
+    `clusters` the largest ones of the last part, known when it ends, and `left_out` how often the
+    index does not find a kept document by a key that very many share.
     """
 
     about: About
@@ -111,6 +112,7 @@ class Report:
     known: int
     stages: Mapping[str, float]
     clusters: tuple[Cluster, ...] = ()
+    left_out: int = 0
 
     @property
     def docs_per_second(self) -> float:
@@ -137,6 +139,7 @@ class Report:
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
+            "left_out": self.left_out,
             "clusters": [
                 {"_id": c.id, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters
             ],

@@ -25,6 +25,12 @@ def show(report: Report, console: Console) -> None:
     console.print()
     if checkpoint.counts.candidates.total:
         console.print(_candidates(checkpoint.counts), highlight=False)
+        if report.left_out:
+            console.print(
+                f"{report.left_out:,} times a kept document is not held under a key that 128 "
+                "others, or a fingerprint that 16 others have",
+                highlight=False,
+            )
         console.print()
     if report.clusters:
         console.print(_clusters(report))

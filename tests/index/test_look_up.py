@@ -74,13 +74,14 @@ ROWS = st.lists(
         st.tuples(*[st.integers(0, 2)] * 4),
         st.sampled_from([0, 1, 7, 2**40 - 1, 2**64 - 1]),
     ),
+    min_size=6,
     max_size=30,
 )
 
 
 @pytest.mark.parametrize("name", CHANNELS)
 @settings(deadline=None, max_examples=60)
-@given(ROWS, st.lists(st.integers(0, 30), max_size=4), st.data())
+@given(ROWS, st.lists(st.integers(1, 20), min_size=1, max_size=4), st.data())
 def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows, cuts, data):
     """Some texts are kept, others not; of equal keys the first so many are found."""
     channels, least = CHANNELS[name], data.draw(st.sampled_from([0, 30, 64]))
@@ -90,6 +91,7 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
     chosen = IndexSettings(channels=("simhash",) if simhash else ("minhash",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
+        patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(kept_module, "BandIndex", lambda n: bands.BandIndex(n, most_equal=most_equal))
         index, kept = KeptIndex(chosen), []
         bounds = sorted({0, *(min(cut, len(rows)) for cut in cuts), len(rows)})
@@ -101,7 +103,7 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 within = [
                     (places[number], seen, apart, agreement)
                     for number, columns, apart, agreement in found_by(found.within, row)
-                    if (seen := columns & found.visible(number))
+                    if (seen := columns & int(found.visible[number]))
                 ]
                 expected = naive(kept, rows[start + row], channels, simhash, least, most_equal)
                 assert found_by(found.before, row) + within == expected
@@ -115,12 +117,26 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
 def test_a_text_that_was_not_kept_is_found_by_none():
     index = KeptIndex(IndexSettings())
     found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
-    assert [found.visible(row) for row in range(3)] == [0, 0, 0]
+    assert [int(found.visible[row]) for row in range(3)] == [0, 0, 0]
     found.keep(1)
-    assert [found.visible(row) for row in range(3)] == [0, BY_SIMHASH, 0]
+    assert [int(found.visible[row]) for row in range(3)] == [0, BY_SIMHASH, 0]
 
 
 def test_no_texts_find_nothing():
     for channels in CHANNELS.values():
         found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
         assert found.before.offsets.tolist() == found.within.offsets.tolist() == [0]
+
+
+@pytest.mark.parametrize("held", range(5))
+def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypatch, held):
+    monkeypatch.setattr(look_up, "MOST_EQUAL", 3)
+    monkeypatch.setattr(look_up, "MOST_SKETCHED", 3)
+    index, row = KeptIndex(IndexSettings()), (A, False, (), 0)
+    index.add([b"key"] * held, made([row] * held, ()))
+    found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
+    for number in range(5):
+        found.keep(number)
+    visible = [bool(int(found.visible[number])) for number in range(6)]
+    assert visible == [number < 3 - held for number in range(6)]
+    assert len(found_by(found.before, 5)) == min(held, 3)

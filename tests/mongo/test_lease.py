@@ -1,45 +1,222 @@
-"""The lease: what a run does that lost it without knowing."""
+"""The lease: what a run does that lost it, or that cannot know whether it did."""
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import pytest
 from pymongo.database import Database
+from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import LeaseLost
-from dedup_job.job import Job, run
-from dedup_job.mongo import target as module
+from dedup_job.errors import LeaseHeld, LeaseLost
+from dedup_job.mongo import lease
+from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.state import State
-from tests.running import run_here
+from dedup_job.mongo.target import Target
+from tests.mongo.faults import fail, failing
+from tests.running import assert_each_source_id_is_in_one_place, run_here
 
 Db = Database[dict[str, Any]]
+BATCH = {"run__batch_documents": 20}
 
 
-def test_a_run_that_slept_too_long_and_lost_its_lease_says_so(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def source(any_database: Db) -> Db:
+    """Return a database with a source of a few batches."""
+    any_database.source.insert_many(make_corpus(100, seed=1))
+    return any_database
+
+
+class Clock:
+    """The clock of the lease, which goes on when told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ahead = 0.0
+        real = lease.clock
+        monkeypatch.setattr(lease, "clock", lambda: real() + self.ahead)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def after_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Any) -> None:
+    """Do something once so many batches are written."""
+    write, done = Target.write, [0]
+
+    def watched(target: Target, *arguments: Any) -> None:
+        write(target, *arguments)
+        done[0] += 1
+        if done[0] == number:
+            act()
+
+    monkeypatch.setattr(Target, "write", watched)
+
+
+def scanned(database: Db) -> int:
+    """Return how many documents the checkpoint counts."""
+    state = database["target.state"].find_one() or {}
+    return int(state["checkpoint"]["counts"]["scanned"])
+
+
+def take_over(database: Db) -> None:
+    """Void the token, as the next holder does."""
+    database["target.state"].update_one({}, {"$inc": {"token": 1}})
+
+
+def test_a_run_whose_lease_was_not_renewed_for_45_s_writes_nothing_more(
+    source: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it sees first is a write out of time; the reason is the lease, so the exit code is 6."""
-    any_database.source.insert_many(make_corpus(50, seed=1))
-    acquire = State.acquire
+    after_batch(monkeypatch, 2, lambda: setattr(clock, "ahead", 46.0))
+    with pytest.raises(LeaseLost, match="could not be renewed for 46 s"):
+        run_here(source, **BATCH)
+    assert scanned(source) == 40
+    row = source["target.runs"].find_one() or {}
+    assert row["status"] == "running"  # it may be another's by now
+    monkeypatch.undo()
+    run_here(source, **BATCH)
+    assert_each_source_id_is_in_one_place(source)
 
-    def lose_it_at_once(state: State) -> None:
-        acquire(state)
-        monkeypatch.setattr(module, "_WRITE_SECONDS", 1e-6)
 
-    def begin_late(job: Job) -> Any:
-        fits = job.target.fits
+def test_a_renewal_counts_from_before_it_was_sent(
+    source: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+    after_batch(monkeypatch, 2, lambda: (setattr(clock, "ahead", 44.0), time.sleep(0.5)))
+    after_batch(monkeypatch, 3, lambda: setattr(clock, "ahead", 88.0))
+    run_here(source, **BATCH)
+    assert_each_source_id_is_in_one_place(source)
 
-        def taken_over(document: Any) -> bool:
-            any_database["target.state"].update_one({"token": 1}, {"$inc": {"token": 1}})
-            return fits(document)
 
-        monkeypatch.setattr(job.target, "fits", taken_over)
-        return run(job)
+def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = None) -> None:
+    """Let each wait for the database take 50 s of the lease's clock."""
 
-    monkeypatch.setattr(State, "acquire", lose_it_at_once)
-    monkeypatch.setattr("dedup_job.cli.execute.job.run", begin_late)
+    def sleep(_: Patience, __: float) -> None:
+        clock.ahead += 50
+        if act is not None:
+            act()
+
+    monkeypatch.setattr(Patience, "sleep", sleep)
+
+
+@pytest.mark.parametrize("command", ["insert", "find"])
+def test_after_a_wait_for_the_database_the_lease_is_renewed_first_and_the_run_goes_on(
+    faulty: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Nobody else could reach the database either; the token proves that nobody took it over."""
+    faulty.source.insert_many(make_corpus(100, seed=1))
+    waiting_for_long(clock, monkeypatch)
+    after_batch(monkeypatch, 2, lambda: fail(faulty, command, times=4, closeConnection=True))
+    run_here(faulty, **BATCH)
+    assert clock.ahead >= 50
+    assert_each_source_id_is_in_one_place(faulty)
+
+
+def test_a_run_that_was_taken_over_while_it_waited_writes_nothing_more(
+    faulty: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty.source.insert_many(make_corpus(100, seed=1))
+    waiting_for_long(clock, monkeypatch, lambda: take_over(faulty))
+    with (
+        failing(faulty, "insert", times=4, closeConnection=True),
+        pytest.raises(LeaseLost, match="took the lease"),
+    ):
+        run_here(faulty, **BATCH)
+    assert faulty.target.count_documents({}) == 0
+
+
+def test_a_run_that_was_taken_over_between_two_batches_says_so(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after_batch(monkeypatch, 2, lambda: take_over(source))
     with pytest.raises(LeaseLost, match="took the lease"):
-        run_here(any_database)
-    assert any_database["target"].count_documents({}) == 0
+        run_here(source, **BATCH)
+    assert scanned(source) == 40
+
+
+def test_a_renewal_is_given_up_in_time(faulty: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that does not answer must not hold the renewals up."""
+    monkeypatch.setattr(lease, "RENEW_TIMEOUT", 0.5)
+    from dedup_job.mongo.connection import ConnectionSettings, connect
+    from tests.running import uri_of
+
+    client, _ = connect(ConnectionSettings(uri=uri_of(faulty)))
+    with client, client.start_session() as session:
+        state = State(client[faulty.name].state, session.session_id)
+        state.seed("d.s", {})
+        state.acquire()
+        with failing(faulty, "update", blockConnection=True, blockTimeMS=5000):
+            start = time.monotonic()
+            with pytest.raises(PyMongoError):
+                state.renew()
+            assert time.monotonic() - start < 3
+        state.renew()
+        state.release()
+    assert (faulty.state.find_one() or {})["lease"] is None
+
+
+@pytest.fixture
+def held(source: Db) -> Db:
+    """Return a database whose target another machine's run holds for a minute."""
+    run_here(source, limit=20)
+    source["target.state"].update_one(
+        {},
+        [
+            {
+                "$set": {
+                    "lease": {
+                        "host": "far",
+                        "machine": "another",
+                        "pid": 7,
+                        "process_started": 1.0,
+                        "session": {"id": b"x"},
+                        "since": "$$NOW",
+                        "expires": {"$add": ["$$NOW", 60_000]},
+                    }
+                }
+            }
+        ],
+    )
+    return source
+
+
+def test_another_holder_is_named_at_once(held: Db) -> None:
+    start = time.monotonic()
+    with pytest.raises(LeaseHeld, match="process 7 on far, since 20"):
+        run_here(held)
+    assert time.monotonic() - start < 10
+
+
+def test_with_a_wait_the_run_begins_when_the_other_one_is_done(
+    held: Db, caplog: pytest.LogCaptureFixture
+) -> None:
+    free = {"$set": {"lease": None}}
+    timer = threading.Timer(2, lambda: held["target.state"].update_one({}, free))
+    timer.start()
+    with caplog.at_level("INFO", "dedup"):
+        run_here(held, run__lock_wait=60)
+    timer.join()
+    assert "waiting for the lease: process 7 on far" in caplog.text
+    assert_each_source_id_is_in_one_place(held)
+
+
+def test_a_wait_that_is_too_short_ends_as_without_one(held: Db) -> None:
+    start = time.monotonic()
+    with pytest.raises(LeaseHeld, match="process 7 on far"):
+        run_here(held, run__lock_wait=1.5)
+    assert 1.5 < time.monotonic() - start < 10
+
+
+def test_a_lease_that_this_process_took_already_is_its_own(source: Db) -> None:
+    """As after an answer that was lost."""
+    with source.client.start_session() as session:
+        state = State(source["own"], session.session_id)
+        state.seed("d.s", {})
+        state.acquire()
+        state.acquire()
+        state.release()
+        assert (source["own"].find_one() or {})["lease"] is None

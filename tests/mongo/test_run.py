@@ -15,6 +15,7 @@ from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
+from dedup_job.mongo.target import Target
 from tests.deciding import PLAIN
 from tests.reference import naive_decide
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
@@ -189,6 +190,35 @@ def test_a_text_beyond_the_limit_and_a_document_that_would_outgrow_16_mib_are_qu
     kept, ledger = outcome(database)
     assert [r["_id"] for r in kept] == [0, 1, 2]
     assert [(r["_id"], r["reason"]) for r in ledger] == [(10, "too_large"), (11, "too_large")]
+
+
+def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred documents of 1 MB and five of nearly 16 MiB; the limit is passed by one at most."""
+    most = 16 * 1024 * 1024
+    for i in range(100):
+        any_database.source.insert_one(
+            {"_id": i, "text": f"第{i}篇大文章", "blob": b"x" * 1_000_000}
+        )
+    for i in range(100, 105):
+        blob = b"x" * (most - 1000)
+        any_database.source.insert_one({"_id": i, "text": f"第{i}篇巨大的文章", "blob": blob})
+    sizes = []
+    write = Target.write
+
+    def watched(target: Target, batch: Any, *rest: Any) -> None:
+        sizes.append([len(d.raw) for d in batch.documents])
+        write(target, batch, *rest)
+
+    monkeypatch.setattr(Target, "write", watched)
+    report = run_here(any_database)
+    assert report.checkpoint.counts.kept == 105
+    assert all(sum(batch[:-1]) < most for batch in sizes)
+    assert len(sizes) <= 12
+    assert_each_source_id_is_in_one_place(any_database)
+    monkeypatch.undo()
+    assert run_here(any_database).checkpoint.counts.scanned == 0
 
 
 def test_a_dry_run_counts_and_writes_nothing(any_database: Db) -> None:

@@ -1,0 +1,102 @@
+"""`dedup lock status|break`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job.cli.options import Config, Database, Target, Uri, UriFile, source_flags
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import StateMismatch, UsageError
+
+if TYPE_CHECKING:
+    from dedup_job.mongo.connection import Client, Namespace
+
+app = typer.Typer(
+    help="The lease of a target, which keeps two runs apart.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def status(
+    target: Target,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    config: Config = None,
+) -> None:
+    """Show who holds the lease of a target, since when, and whether that process is alive."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from dedup_job.mongo.lock import look
+
+    table = Table.grid(padding=(0, 2))
+    with (
+        ending_at_once("ended; nothing was written."),
+        _connected(target, uri, uri_file, db, config) as (client, name),
+    ):
+        for row in look(client, name).rows():
+            table.add_row(*row)
+    Console(highlight=False, markup=False, emoji=False).print(table)
+
+
+@app.command("break")
+def break_(
+    target: Target,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
+    config: Config = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """End the lease of a target: its holder writes nothing more, and another run can begin.
+
+    Seldom needed: the lease of a dead process ends by itself.
+    """
+    from dedup_job.mongo.lock import end, look
+
+    with (
+        ending_at_once("ended; the lease is as it was."),
+        _connected(target, uri, uri_file, db, config) as (client, name),
+    ):
+        lock = look(client, name)
+        if lock.lease is None:
+            typer.echo(f"the lease of {name} is free; there is nothing to break")
+            return
+        if not yes:
+            _confirm(f"End the lease of {name}, held by {lock.holder}?")
+        if not end(client, name, lock):
+            raise StateMismatch(
+                f"the lease of {name} changed hands meanwhile and was not broken. See "
+                "`dedup lock status`."
+            )
+    typer.echo(f"the lease of {name} is free; {lock.holder}, writes nothing more")
+
+
+@contextmanager
+def _connected(
+    target: str, uri: str | None, uri_file: Path | None, db: str | None, config: Path | None
+) -> Iterator[tuple[Client, Namespace]]:
+    from dedup_job.mongo.connection import Namespace, connect
+    from dedup_job.mongo.errors import translated
+    from dedup_job.settings import load
+
+    settings = load(source_flags(uri, uri_file, db, None), config).settings
+    client, database = connect(settings.connection)
+    with client, translated():
+        yield client, Namespace.parse(target, database, "--target")
+
+
+def _confirm(question: str) -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{question} Without a terminal to answer on, give --yes.")
+    if not typer.confirm(question, default=False, err=True):
+        raise UsageError("not confirmed; the lease is as it was.")

@@ -1,0 +1,104 @@
+"""Who holds the lease of a target, and whether that process is still there."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dedup_job.errors import LeaseHeld
+from dedup_job.mongo.patience import Patience
+
+LEASE_SECONDS = 60
+RENEW_SECONDS = 10
+RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
+OVERDUE_SECONDS = 45.0  # without renewal a run writes nothing more, well before others may begin
+_POLL_SECONDS = 1.0
+
+
+def clock() -> float:
+    """Return seconds of a clock that nobody sets and that goes on while the machine sleeps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+def expiry() -> dict[str, Any]:
+    """Return when a lease ends that is taken or renewed now, by the server's clock."""
+    return {"$add": ["$$NOW", LEASE_SECONDS * 1000]}
+
+
+def owner() -> dict[str, Any]:
+    """Return what tells this process from all others."""
+    process = psutil.Process()
+    return {
+        "host": platform.node(),
+        "machine": _machine(),
+        "pid": process.pid,
+        "process_started": process.create_time(),
+    }
+
+
+def is_dead(lease: Mapping[str, Any]) -> bool:
+    """Tell whether the holder was a process of this machine that is gone."""
+    if not is_here(lease):
+        return False
+    try:
+        process = psutil.Process(lease["pid"])
+        return bool(
+            abs(process.create_time() - lease["process_started"]) > 1
+            or process.status() == psutil.STATUS_ZOMBIE
+        )
+    except psutil.NoSuchProcess:
+        return True
+
+
+def is_here(lease: Mapping[str, Any]) -> bool:
+    """Tell whether the holder is or was a process of this machine."""
+    return bool(lease.get("machine") == _machine())
+
+
+def holder(lease: Mapping[str, Any]) -> str:
+    """Return who holds a lease since when, as a part of a sentence."""
+    since = f"{at(lease['since'])}" if lease.get("since") else "just now"
+    return f"process {lease.get('pid')} on {lease.get('host')}, since {since}"
+
+
+def at(when: datetime) -> str:
+    """Return a time of the server as a person reads it."""
+    return f"{when:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def wait_for(acquire: Callable[[], None], seconds: float, patience: Patience) -> None:
+    """Take the lease, waiting for its holder so many seconds at most; else LeaseHeld."""
+    deadline, told = time.monotonic() + seconds, ""
+    while True:
+        try:
+            patience(acquire)
+        except LeaseHeld as e:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise
+            if told != e.holder:
+                patience.say(f"waiting for the lease: {e.holder}")
+                told = e.holder
+            patience.sleep(min(left, _POLL_SECONDS))
+        else:
+            return
+
+
+def _machine() -> str:
+    """Return what tells whether a process number means the same here."""
+    parts = [platform.node()]
+    for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        path = Path(place)
+        if path.is_symlink():
+            parts.append(str(path.readlink()))
+        elif path.exists():
+            parts.append(path.read_text().strip())
+    return "|".join(parts)

@@ -1,0 +1,69 @@
+"""Rows of a batch, inserted once: what is there already is told apart from what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo.client_session import ClientSession
+from pymongo.errors import BulkWriteError
+
+from dedup_job.errors import StateMismatch
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.reading import majority
+
+_DUPLICATE_KEY = 11000
+
+
+class Clash(StateMismatch):
+    """Documents are there already."""
+
+    def __init__(self, name: str, clash: Mapping[str, Any], bulk: BulkWriteError) -> None:
+        super().__init__(
+            f"{name} already holds _id {clash.get('keyValue', {}).get('_id')!r}: something else "
+            "writes to the target while this run does. Find it and stop it; the same command then "
+            "goes on."
+        )
+        errors = bulk.details.get("writeErrors", [])
+        concerns = bulk.details.get("writeConcernErrors", [])
+        self.bulk = bulk
+        self.has_others = bool(concerns) or any(x.get("code") != _DUPLICATE_KEY for x in errors)
+
+
+def insert(
+    collection: Documents, rows: Sequence[bytes], session: ClientSession | None = None
+) -> None:
+    """Insert raw documents; Clash where one is there already."""
+    if not rows:
+        return
+    documents = [RawBSONDocument(row) for row in rows]
+    try:
+        collection.insert_many(documents, ordered=False, session=session)
+    except BulkWriteError as e:
+        errors = e.details.get("writeErrors", [])
+        clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)
+        if clash is None or e.has_error_label("TransientTransactionError"):
+            raise
+        raise Clash(collection.full_name, clash, e) from e
+
+
+def insert_once(
+    collection: Documents, rows: Sequence[bytes], session: ClientSession | None
+) -> None:
+    """Insert raw documents; outside a transaction only those that an earlier attempt did not.
+
+    What is there already must be the very same bytes; else Clash.
+    """
+    try:
+        insert(collection, rows, session)
+    except Clash as clash:
+        if session is not None:
+            raise
+        if clash.has_others:
+            raise clash.bulk from None
+        keys = [bson_raw.id_element(row) for row in rows]
+        there = {bytes(d.raw) for d in majority(collection).find(bson_raw.among(keys))}
+        if not there.issuperset(rows):
+            raise

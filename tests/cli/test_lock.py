@@ -1,0 +1,132 @@
+"""`dedup lock`: who holds a target's lease, and how it is ended."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from subprocess import Popen
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.mongo import lock as locks
+from tests.mongo.test_killed_runs import pause_at_work, scanned, start
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def lock(database: Db, *arguments: str) -> str:
+    """Run a command that ends well; return what it prints."""
+    return invoke("lock", *arguments, *where(database), DEDUP_URI=uri_of(database)).output
+
+
+def where(database: Db) -> tuple[str, ...]:
+    """Return the options that name the target."""
+    return "--target", f"{database.name}.target"
+
+
+@pytest.fixture
+def paused(any_database: Db) -> Iterator[tuple[Db, Popen[str]]]:
+    """Return a database and a run that sleeps in the middle of its work."""
+    any_database.source.insert_many(make_corpus(2000, seed=2))
+    process = start(any_database, "target")
+    pause_at_work(process, any_database)
+    yield any_database, process
+    process.kill()
+    process.communicate()
+
+
+def test_the_holder_is_shown(paused: tuple[Db, Popen[str]]) -> None:
+    database, process = paused
+    shown = lock(database, "status")
+    assert "held" in shown
+    assert f"{process.pid}, at work on this machine" in shown
+    for word in ("host", "since", "expires", "server's time", "token", "UTC"):
+        assert word in shown
+
+
+def test_a_dead_holder_is_told_from_one_at_work(paused: tuple[Db, Popen[str]]) -> None:
+    database, process = paused
+    process.kill()
+    process.communicate()
+    shown = lock(database, "status")
+    assert f"{process.pid}, dead" in shown
+    assert "free: its holder is dead" in shown
+
+
+def test_a_free_lease_is_free_and_there_is_nothing_to_break(any_database: Db) -> None:
+    any_database.source.insert_many(make_corpus(50, seed=2))
+    run_here(any_database)
+    before = any_database["target.state"].find_one()
+    assert lock(any_database, "status").split() == ["lease", "free", "token", "1"]
+    assert "nothing to break" in lock(any_database, "break")
+    assert any_database["target.state"].find_one() == before
+
+
+def test_an_overdue_lease_of_another_machine_is_free(any_database: Db) -> None:
+    any_database.source.insert_many(make_corpus(50, seed=2))
+    run_here(any_database)
+    lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
+    times = {"since": "$$NOW", "expires": {"$subtract": ["$$NOW", 1]}}
+    any_database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    shown = lock(any_database, "status")
+    assert "free: it ended" in shown
+    assert "7, on another machine" in shown
+
+
+def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Popen[str]]) -> None:
+    database, process = paused
+    assert "is free; process" in lock(database, "break", "--yes")
+    before = scanned(database, "target")
+    process.send_signal(signal.SIGCONT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 6, output
+    assert "`dedup lock break` ended it" in output
+    assert scanned(database, "target") == before
+
+
+def test_after_a_break_another_run_goes_on(paused: tuple[Db, Popen[str]]) -> None:
+    database, process = paused
+    lock(database, "break", "--yes")
+    assert run_here(database).checkpoint.counts.scanned == 2000
+    process.send_signal(signal.SIGCONT)
+    process.communicate(timeout=60)
+    assert process.returncode == 6
+
+
+def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Popen[str]]) -> None:
+    database, process = paused
+    error = refusal("lock", "break", *where(database), DEDUP_URI=uri_of(database))
+    assert isinstance(error, UsageError)
+    assert f"process {process.pid}" in str(error)
+    assert "--yes" in str(error)
+    assert "held" in lock(database, "status")
+
+
+def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
+    paused: tuple[Db, Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, _ = paused
+    look = locks.look
+
+    def look_long(*arguments: Any) -> Any:
+        seen = look(*arguments)
+        database["target.state"].update_one({}, {"$inc": {"token": 1}})
+        return seen
+
+    monkeypatch.setattr(locks, "look", look_long)
+    error = refusal("lock", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
+    assert isinstance(error, StateMismatch)
+    assert "changed hands" in str(error)
+    assert (database["target.state"].find_one() or {})["lease"] is not None
+
+
+@pytest.mark.parametrize("command", [("status",), ("break", "--yes")])
+def test_a_target_that_was_never_written_has_no_lease(database: Db, command: Any) -> None:
+    error = refusal("lock", *command, *where(database), DEDUP_URI=uri_of(database))
+    assert isinstance(error, UsageError)
+    assert "no dedup run ever wrote to it" in str(error)

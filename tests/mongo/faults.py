@@ -1,0 +1,36 @@
+"""Faults that a real server makes on purpose: its fail points, for the job's own client alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pymongo.database import Database
+
+TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
+
+
+@contextmanager
+def failing(
+    database: Database[dict[str, Any]], *commands: str, times: int | None = None, **how: Any
+) -> Iterator[None]:
+    """Let the next so many of these commands fail, all of them if None, within the block.
+
+    how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
+    work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
+    """
+    fail(database, *commands, times=times, **how)
+    try:
+        yield
+    finally:
+        database.client.admin.command("configureFailPoint", "failCommand", mode="off")
+
+
+def fail(
+    database: Database[dict[str, Any]], *commands: str, times: int | None = None, **how: Any
+) -> None:
+    """Let commands fail from now on, as above."""
+    mode: Any = "alwaysOn" if times is None else {"times": times}
+    data = {"failCommands": list(commands), "appName": "dedup", **how}
+    database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)

@@ -1,0 +1,265 @@
+"""A database that fails for a while: nothing is lost, nothing doubled, and no wait is endless."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection
+from pymongo.database import Database
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    CursorNotFound,
+    DocumentTooLarge,
+    NotPrimaryError,
+    OperationFailure,
+    ServerSelectionTimeoutError,
+)
+
+from dedup_job.demo import make_corpus
+from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
+from dedup_job.mongo.patience import Patience, is_transient
+from dedup_job.mongo.target import Target
+from tests.mongo.faults import failing
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    environment_for,
+    outcome,
+    run_here,
+    uri_of,
+)
+
+Db = Database[dict[str, Any]]
+CODES = (10107, 91, 43, 64, 189, 262, 11600, 11602)
+
+
+@pytest.fixture
+def corpus(faulty: Db) -> Db:
+    """Return a database with a source, and in `alone` what a run makes of it if left alone."""
+    faulty.source.insert_many(make_corpus(150, seed=3))
+    run_here(faulty, target="alone", run__batch_documents=25)
+    return faulty
+
+
+def assert_as_if_nothing_had_happened(database: Db) -> None:
+    """Target, ledger and counts are those of the run left alone."""
+    assert outcome(database) == outcome(database, "alone")
+    rows = [database[f"{name}.runs"].find_one({"_id": 1}) or {} for name in ("target", "alone")]
+    assert rows[0]["counts"] == rows[1]["counts"]
+    assert_each_source_id_is_in_one_place(database)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_error_of_the_server_costs_nothing_but_time(corpus: Db, code: int) -> None:
+    """Three in a row, which is more than the driver itself would repeat."""
+    for command in ("find", "insert", "update"):
+        corpus.drop_collection("target")
+        for name in ("ledger", "runs", "state"):
+            corpus.drop_collection(f"target.{name}")
+        with failing(corpus, command, times=3, errorCode=code):
+            run_here(corpus, run__batch_documents=25)
+        assert_as_if_nothing_had_happened(corpus)
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+@pytest.mark.parametrize("command", ["find", "insert", "update", "commitTransaction"])
+def test_a_connection_that_is_closed_costs_nothing_but_time(
+    corpus: Db, command: str, times: int
+) -> None:
+    with failing(corpus, command, times=times, closeConnection=True):
+        run_here(corpus, run__batch_documents=25)
+    assert_as_if_nothing_had_happened(corpus)
+
+
+@pytest.mark.parametrize("fault", [{"errorCode": 43}, {"closeConnection": True}])
+def test_a_cursor_that_breaks_is_not_taken_for_the_end(faulty_set: Db, fault: Any) -> None:
+    """Documents of 2 MB fill more than one answer of the server, so the page needs a getMore."""
+    faulty_set.source.insert_many(
+        [{"_id": i, "text": f"第{i}篇", "blob": b"x" * 2_000_000} for i in range(20)]
+    )
+    with failing(faulty_set, "getMore", times=3, **fault):
+        report = run_here(faulty_set, run__batch_bytes=50_000_000)
+    assert report.checkpoint.counts.kept == 20
+
+
+def test_texts_to_compare_and_the_index_are_fetched_again(
+    corpus: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup_job.decision.texts._MOST_BYTES", 0)  # nothing is at hand
+    run_here(corpus, run__batch_documents=25, limit=50)
+    with failing(corpus, "find", times=40, errorCode=91):
+        run_here(corpus, run__batch_documents=25)
+    rows = [{**row, "run": 1} for row in outcome(corpus)[1]]
+    assert rows == outcome(corpus, "alone")[1]
+    assert_each_source_id_is_in_one_place(corpus)
+
+
+@pytest.mark.parametrize("command", ["commitTransaction", "insert", "update"])
+def test_a_write_that_took_effect_though_the_server_says_it_may_not_have_is_not_done_twice(
+    corpus: Db, command: str
+) -> None:
+    concern = {"code": 64, "errmsg": "waiting for replication timed out"}
+    with failing(corpus, command, times=3, writeConcernError=concern):
+        run_here(corpus, run__batch_documents=25)
+    assert_as_if_nothing_had_happened(corpus)
+
+
+def losing_answers(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, share: float
+) -> list[int]:
+    """Let calls take effect and some of the answers be lost; return a list that counts those."""
+    original, rng = getattr(owner, name), random.Random(name)
+    lost: list[int] = []
+
+    def unanswered(*arguments: Any, **options: Any) -> Any:
+        result = original(*arguments, **options)
+        if rng.random() < share:
+            lost.append(1)
+            raise AutoReconnect("connection closed")
+        return result
+
+    monkeypatch.setattr(owner, name, unanswered)
+    return lost
+
+
+def test_a_commit_whose_answer_is_lost_is_settled_by_reading_the_state(
+    database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.source.insert_many(make_corpus(150, seed=3))
+    run_here(database, target="alone", run__batch_documents=25)
+    lost = losing_answers(monkeypatch, ClientSession, "commit_transaction", 1.0)
+    run_here(database, run__batch_documents=25)
+    assert len(lost) == 6
+    assert_as_if_nothing_had_happened(database)
+
+
+def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(
+    standalone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.conftest import fresh_database
+
+    for database in fresh_database(standalone):
+        database.source.insert_many(make_corpus(150, seed=3))
+        run_here(database, target="alone", run__batch_documents=10)
+        inserts = losing_answers(monkeypatch, Collection, "insert_many", 0.4)
+        updates = losing_answers(monkeypatch, Collection, "update_one", 0.4)
+        run_here(database, run__batch_documents=10)
+        assert len(inserts) > 5
+        assert len(updates) > 5
+        assert_as_if_nothing_had_happened(database)
+
+
+def test_a_document_that_someone_else_wrote_is_not_taken_for_our_own(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    any_database.source.insert_many(make_corpus(60, seed=3))
+    write = Target.write
+
+    def meanwhile(target: Target, batch: Any, *rest: Any) -> None:
+        any_database.target.insert_many([{"_id": d.id, "text": "别的"} for d in batch.documents])
+        write(target, batch, *rest)
+
+    monkeypatch.setattr(Target, "write", meanwhile)
+    with pytest.raises(StateMismatch, match="something else writes to the target"):
+        run_here(any_database)
+    assert any_database.target.distinct("text") == ["别的"]
+
+
+@pytest.mark.parametrize(("command", "code"), [("find", 13), ("insert", 13)])
+def test_a_permanent_error_is_told_at_once(faulty_set: Db, command: str, code: int) -> None:
+    faulty_set.source.insert_many(make_corpus(50, seed=3))
+    start = time.monotonic()
+    with (
+        failing(faulty_set, command, errorCode=code),
+        pytest.raises(UsageError, match="lacks a right"),
+    ):
+        run_here(faulty_set)
+    assert time.monotonic() - start < 20
+
+
+def test_when_the_time_is_over_the_run_ends_with_5_and_the_next_one_goes_on(corpus: Db) -> None:
+    with (
+        failing(corpus, "insert", closeConnection=True),
+        pytest.raises(DatabaseUnreachable, match="does not answer"),
+    ):
+        run_here(corpus, run__batch_documents=25, run__retry_for=1)
+    assert outcome(corpus) == ([], [])
+    run_here(corpus, run__batch_documents=25)
+    assert_as_if_nothing_had_happened(corpus)
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_progress_tells_of_the_waiting_and_a_signal_ends_it(
+    corpus: Db, tmp_path: Path, signum: signal.Signals, code: int
+) -> None:
+    words = tmp_path / "stderr"
+    with failing(corpus, "insert", closeConnection=True), words.open("w") as stream:
+        names = ("--db", corpus.name, "--source", "source", "--target", "target", "--yes")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dedup_job", "run", *names],
+            env=environment_for(uri_of(corpus)),
+            stdout=subprocess.DEVNULL,
+            stderr=stream,
+        )
+        deadline = time.monotonic() + 60
+        while "waiting for the database, 1 s" not in words.read_text():
+            assert time.monotonic() < deadline, words.read_text()
+            time.sleep(0.05)
+        process.send_signal(signum)
+        start = time.monotonic()
+        assert process.wait(20) == code
+    assert time.monotonic() - start < 8
+    assert "the same command goes on" in words.read_text()
+    assert (corpus["target.runs"].find_one({"_id": 1}) or {})["status"] == "stopped"
+    run_here(corpus, run__batch_documents=25)
+    assert_as_if_nothing_had_happened(corpus)
+
+
+def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(
+    database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A count that takes a second needs three attempts: of 0.3, 0.6 and 1.2 s."""
+    monkeypatch.setattr("dedup_job.mongo.patience.ATTEMPT_SECONDS", 0.3)
+    database.source.insert_one({"_id": 1})
+    slow = {"$where": "sleep(1000) || true"}
+    attempts = []
+
+    def count() -> int:
+        attempts.append(time.monotonic())
+        return len(list(database.source.find(slow)))
+
+    assert Patience(30)(count) == 1
+    assert len(attempts) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (AutoReconnect("closed"), True),
+        (ServerSelectionTimeoutError("none"), True),
+        (NotPrimaryError("stepped down"), True),
+        (CursorNotFound("gone", 43, {}), True),
+        (OperationFailure("shutting down", 91), True),
+        (OperationFailure("conflict", 99, {"errorLabels": ["TransientTransactionError"]}), True),
+        (OperationFailure("not authorized", 13), False),
+        (OperationFailure("bad query", 2), False),
+        (OperationFailure("wrong password", 18), False),
+        (DocumentTooLarge("17 MB"), False),
+        (BulkWriteError({"writeErrors": [{"code": 11000}]}), False),
+        (BulkWriteError({"writeErrors": [{"code": 11000}, {"code": 91}]}), True),
+        (BulkWriteError({"writeErrors": [{"code": 121}, {"code": 91}]}), False),
+        (BulkWriteError({"writeErrors": [], "writeConcernErrors": [{"code": 64}]}), True),
+    ],
+)
+def test_what_may_pass_is_told_from_what_does_not(error: Any, expected: bool) -> None:
+    assert is_transient(error) is expected

@@ -1,0 +1,146 @@
+"""A user with the documented rights, and with each right less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pymongo import MongoClient
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.mongo import embedded
+from dedup_job.mongo.embedded import embedded_server
+from tests.running import dedup, invoke, refusal
+
+Db = Database[dict[str, Any]]
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+KEY = "dedup-test-key-of-one-replica-set"
+PASSWORD = "of-the-job"
+
+
+def documented() -> list[dict[str, Any]]:
+    """Return the privileges that the README lists, for the databases and names of the test."""
+    found = re.search(r"createRole\(\{(.*?)\n\}\)", README, re.S)
+    assert found, "the README creates no role"
+    rows = re.findall(r"db: \"(\w+)\", collection: \"([\w.]+)\"\}, actions: \[(.*?)\]", found[1])
+    return [
+        {
+            "resource": {"db": "d", "collection": name.replace("questions_unique", "target")},
+            "actions": re.findall(r"\"(\w+)\"", actions),
+        }
+        for _, name, actions in rows
+    ]
+
+
+PRIVILEGES = documented()
+ONE_LESS = [(row["resource"]["collection"], what) for row in PRIVILEGES for what in row["actions"]]
+
+
+@pytest.fixture(scope="module", params=["replica set", "standalone"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, MongoClient[dict[str, Any]]]]:
+    """Return the URI of a server that asks for a user, and an administrator's client."""
+    folder = tmp_path_factory.mktemp("rights")
+    replica_set = request.param == "replica set"
+    with embedded_server(folder, replica_set=replica_set) as uri, MongoClient[Any](uri) as client:
+        client.admin.command("createUser", "root", pwd="root", roles=["root"])
+        port = client.address[1]  # type: ignore[index]  # of one server
+    key = folder / "key"
+    key.write_text(KEY)
+    key.chmod(0o600)
+    options = ("--auth", *(("--keyFile", str(key)) if replica_set else ()))
+    with (
+        patch.object(embedded, "_free_port", lambda: port),  # the set's only member stays so
+        embedded_server(folder, replica_set=replica_set, options=options) as uri,
+        MongoClient[Any](as_user(uri, "root", "root")) as client,
+    ):
+        yield uri, client
+
+
+def as_user(uri: str, user: str, password: str) -> str:
+    """Return the URI with a user."""
+    return uri.replace("mongodb://", f"mongodb://{user}:{password}@") + "&authSource=admin"
+
+
+@pytest.fixture
+def database(server: tuple[str, MongoClient[dict[str, Any]]]) -> Iterator[Db]:
+    """Return the database with a source and nothing else."""
+    _, client = server
+    client.drop_database("d")
+    client.d.source.insert_many(make_corpus(60, seed=2))
+    yield client.d
+    client.drop_database("d")
+
+
+def user_with(
+    server: tuple[str, MongoClient[dict[str, Any]]], without: tuple[str, str] | None = None
+) -> str:
+    """Make the user of the job, who lacks one action on one collection; return the URI."""
+    uri, client = server
+    privileges = [
+        {
+            "resource": {**row["resource"], "collection": name.replace("questions", "source")},
+            "actions": [a for a in row["actions"] if (row["resource"]["collection"], a) != without],
+        }
+        for row in PRIVILEGES
+        for name in [row["resource"]["collection"]]
+    ]
+    admin = client.admin
+    if admin.command("rolesInfo", "dedup")["roles"]:
+        admin.command("dropUser", "job")
+        admin.command("dropRole", "dedup")
+    admin.command("createRole", "dedup", privileges=privileges, roles=[])
+    admin.command("createUser", "job", pwd=PASSWORD, roles=["dedup"])
+    return as_user(uri, "job", PASSWORD)
+
+
+NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
+
+
+def test_the_documented_rights_are_enough_for_everything(
+    server: Any, database: Db, tmp_path: Path
+) -> None:
+    more = {"DEDUP_URI": user_with(server), "DEDUP_INDEX__FOLDER": str(tmp_path)}
+    invoke("run", *NAMES, "--limit", "30", **more)
+    lease = {"host": "x", "machine": "y", "pid": 1, "session": {"id": session_id(database)}}
+    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
+    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    target = ("--target", "d.target")
+    invoke("lock", "status", *target, **more)
+    invoke("lock", "break", *target, "--yes", **more)
+    result = dedup("run", *NAMES, uri=more["DEDUP_URI"])
+    assert result.returncode == 0, result.stderr
+    invoke("run", *NAMES, "--dry-run", **more)
+    invoke("query", "正文", *target, **more)
+    invoke("index", "rebuild", *target, **more)
+    invoke("index", "info", *target, **more)
+    invoke("explain", "1", *target, **more)
+    assert database["target.runs"].count_documents({"status": "done"}) == 2
+
+
+def session_id(database: Db) -> Any:
+    """Return the id of a session that belongs to another user."""
+    with database.client.start_session() as session:
+        return session.session_id["id"]
+
+
+@pytest.mark.parametrize(("collection", "action"), ONE_LESS)
+def test_a_right_that_is_missing_is_named_before_any_work(
+    server: Any, database: Db, collection: str, action: str
+) -> None:
+    uri = user_with(server, (collection, action))
+    error = refusal("run", *NAMES, DEDUP_URI=uri)
+    assert error.code == 2, error
+    if collection == "questions":  # who may not even read it is not told that it exists
+        assert "source" in str(error)
+    else:
+        assert f"{action} on d.{collection}" in str(error)
+    assert "Grant `read`" in str(error) or "does not exist" in str(error)
+    assert "正" not in str(error)
+    assert database.list_collection_names() == ["source"]

@@ -1,0 +1,142 @@
+"""Signals in every part of a run: it ends soon, with the right code, and goes on afterwards."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import signal
+import termios
+import time
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from sys import executable
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from tests.mongo.faults import failing
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    environment_for,
+    run_here,
+    uri_of,
+)
+
+Db = Database[dict[str, Any]]
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+class Run:
+    """A run in a process of its own, and what it says."""
+
+    def __init__(self, database: Db, words: Path, *more: str) -> None:
+        self._words = words
+        names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
+        with words.open("w") as stream:
+            self.process = Popen(
+                [executable, "-m", "dedup_job", "run", *names, *more],
+                env=environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20"),
+                stdout=DEVNULL,
+                stderr=stream,
+            )
+
+    @property
+    def words(self) -> str:
+        """What it said so far."""
+        return self._words.read_text()
+
+    def wait_for(self, words: str) -> None:
+        """Wait until it says so."""
+        deadline = time.monotonic() + 60
+        while words not in self.words:
+            assert time.monotonic() < deadline, self.words
+            assert self.process.poll() is None, self.words
+            time.sleep(0.02)
+
+    def end(self, *signals: signal.Signals, within: float) -> int:
+        """Send signals and return the exit code."""
+        start = time.monotonic()
+        for number, signum in enumerate(signals):
+            if number:
+                self.wait_for("once more to end at once")
+            self.process.send_signal(signum)
+        code = self.process.wait(60)
+        assert time.monotonic() - start < within
+        assert "Traceback" not in self.words
+        return code
+
+
+@pytest.mark.parametrize(("signum", "code"), SIGNALS)
+def test_one_signal_ends_the_wait_for_the_lease(
+    database: Db, tmp_path: Path, signum: signal.Signals, code: int
+) -> None:
+    database.source.insert_many(make_corpus(60, seed=1))
+    run_here(database, limit=20)
+    lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
+    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 600_000]}}
+    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    run = Run(database, tmp_path / "words", "--lock-wait", "100")
+    run.wait_for("waiting for the lease")
+    assert run.end(signum, within=5) == code
+    assert "the same command goes on" in run.words
+    state = database["target.state"].find_one() or {}
+    assert state["lease"]["host"] == "far"
+
+
+@pytest.mark.parametrize(("signum", "code"), SIGNALS)
+def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
+    faulty: Db, tmp_path: Path, signum: signal.Signals, code: int
+) -> None:
+    """The server takes its time; the first signal waits for it, the second does not."""
+    faulty.source.insert_many(make_corpus(200, seed=1))
+    run_here(faulty, limit=40)
+    with failing(faulty, "insert", blockConnection=True, blockTimeMS=15_000):
+        run = Run(faulty, tmp_path / "words")
+        run.wait_for("deduplicating")
+        time.sleep(1)
+        assert run.end(signum, signum, within=10) == code
+    assert "ended at once. Nothing is lost" in run.words
+    assert run_here(faulty).checkpoint.finished
+    assert_each_source_id_is_in_one_place(faulty)
+
+
+def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path) -> None:
+    database.source.insert_many(make_corpus(300, seed=1))
+    former = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run = Run(database, tmp_path / "words")
+    finally:
+        signal.signal(signal.SIGHUP, former)
+    run.wait_for("deduplicating")
+    assert run.end(signal.SIGHUP, within=60) == 0
+
+
+def test_a_closed_terminal_ends_the_run_after_a_checkpoint(faulty_set: Db) -> None:
+    """The kernel sends SIGHUP, and whatever is said from then on fails."""
+    faulty_set.source.insert_many(make_corpus(200, seed=1))
+    master, slave = pty.openpty()
+    names = ("--db", faulty_set.name, "--source", "source", "--target", "target", "--yes")
+    with failing(faulty_set, "insert", blockConnection=True, blockTimeMS=400):
+        process = Popen(
+            [executable, "-m", "dedup_job", "run", *names],
+            env=environment_for(uri_of(faulty_set), DEDUP_RUN__BATCH_DOCUMENTS="20"),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+        said = b""
+        while b"kept, " not in said:
+            said += os.read(master, 4096)
+        os.close(master)
+        assert process.wait(60) == 129
+    row = faulty_set["target.runs"].find_one({"_id": 1}) or {}
+    assert row["status"] == "stopped"
+    assert 0 < row["counts"]["scanned"] < 200
+    assert run_here(faulty_set).checkpoint.finished
+    assert_each_source_id_is_in_one_place(faulty_set)
