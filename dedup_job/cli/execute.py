@@ -27,6 +27,7 @@ from dedup_job.mongo.connection import (
     check_source,
     check_target,
     connect,
+    patience_with,
 )
 from dedup_job.mongo.dry import DryMemory, DryTarget
 from dedup_job.mongo.errors import translated
@@ -67,7 +68,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
         with client, translated():
             source_name = Namespace.parse(request.source, database, "--source")
             target_name = Namespace.parse(request.target, database, "--target")
-            patience = Patience(settings.run.retry_for, seen, stop)
+            patience = patience_with(client, settings.run.retry_for, seen, stop)
             names = (source_name, target_name)
             source, target = patience(lambda: _checked(client, settings, request, names, patience))
             if not request.yes and not request.dry_run and target.is_new:
@@ -121,7 +122,7 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             check_source(client, source_name)
             page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
             collection = client[source_name.database][source_name.collection]
-            patience = Patience(settings.run.retry_for, seen)
+            patience = patience_with(client, settings.run.retry_for, seen)
             source = Source(collection, settings.source, [], page, patience)
             source.check_query()
             source.check_field()

@@ -11,11 +11,10 @@ from pydantic import ValidationError
 
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Sketcher
-from dedup_job.mongo.connection import Namespace, connect
+from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
 from dedup_job.mongo.memory import IndexMemory
-from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
@@ -57,7 +56,7 @@ def opened(settings: Settings, name: str) -> Iterator[Opened]:
                     Sketcher(settings.index.channels),
                 ),
                 settings.stamp(),
-                Patience(settings.run.retry_for, seen),
+                patience_with(client, settings.run.retry_for, seen),
             )
             memory = IndexMemory(target, settings.index)
             yield Opened(settings, target, memory, seen, database)

@@ -9,10 +9,9 @@ from dedup_job.decision.calibration import Bands
 from dedup_job.decision.near_pairs import CHANNELS, Pairs, find_pairs
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Fingerprinter
-from dedup_job.mongo.connection import Namespace, check_source, connect
+from dedup_job.mongo.connection import Namespace, check_source, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import shown
-from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.report.progress import Progress, progress
@@ -71,7 +70,7 @@ def _read(settings: Settings, name: str, limit: int, seen: Progress) -> Sample:
         check_source(client, namespace)
         page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
         collection = client[namespace.database][namespace.collection]
-        patience = Patience(settings.run.retry_for, seen)
+        patience = patience_with(client, settings.run.retry_for, seen)
         source = Source(collection, settings.source, [], page, patience)
         source.check_query()
         source.check_field()

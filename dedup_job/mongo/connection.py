@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pymongo.errors import ConfigurationError, PyMongoError
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.patience import Patience
+from dedup_job.report.progress import Progress
 
 Client = MongoClient[dict[str, Any]]
 Documents = Collection[dict[str, Any]]
@@ -137,8 +139,27 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             "password must be percent-encoded."
         ) from None
     with translated():
-        Patience(settings.timeout - selection)(lambda: client.admin.command("ping"))
+        once = Patience(settings.timeout - selection, attempt=selection)
+        once(lambda: client.admin.command("ping"))
     return client, settings.db or _database_in_uri(client)
+
+
+def patience_with(
+    client: Client,
+    seconds: float,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> Patience:
+    """Return patience that knows, without asking, whether there is a server to ask.
+
+    One that takes writes, unless the connection string prefers others for reading.
+    """
+    wanted = client.read_preference
+
+    def is_ready() -> bool:
+        return client.topology_description.has_readable_server(wanted)
+
+    return Patience(seconds, progress, stop, is_ready)
 
 
 def _database_in_uri(client: Client) -> str | None:

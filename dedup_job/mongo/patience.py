@@ -95,12 +95,19 @@ class Patience:
         seconds: float = 0.0,
         progress: Progress | None = None,
         stop: Callable[[], bool] = lambda: False,
+        is_ready: Callable[[], bool] = lambda: True,
+        attempt: float = ATTEMPT_SECONDS,
     ) -> None:
-        """Take how long to go on; progress is told of the waiting."""
+        """Take how long to go on; progress is told of the waiting.
+
+        is_ready: tells whether there is a server to ask. The driver would wait for one as long as
+        an attempt may take, deaf to a stop and without a word.
+        """
         self._seconds = seconds
         self._progress = progress
         self._stop = stop
-        self._limit = ATTEMPT_SECONDS
+        self._is_ready = is_ready
+        self._limit = attempt
         self.before_again: Callable[[], None] = lambda: None  # the first of each new attempt
 
     def __call__(self, work: Callable[[], T]) -> T:
@@ -109,6 +116,10 @@ class Patience:
         pause, told = _FIRST_PAUSE, False
         while True:
             start = time.monotonic()
+            if not self._is_ready():
+                failed = failed or start
+                told = self._wait_for_server(failed) or told
+                start = time.monotonic()
             try:
                 result = self._attempt(work, failed)
             except PyMongoError as e:
@@ -126,6 +137,16 @@ class Patience:
                 return result
             self.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _wait_for_server(self, since: float) -> bool:
+        """Wait until there is one or the time is over; tell whether a word was said of it."""
+        told = False
+        while not self._is_ready() and (waited := time.monotonic() - since) < self._seconds:
+            if waited >= _TOLD_FROM:
+                self._tell(waited)
+                told = True
+            self.sleep(_SLICE)
+        return told
 
     def _attempt(self, work: Callable[[], T], failed: float | None) -> T:
         if failed is None:

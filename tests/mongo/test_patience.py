@@ -18,7 +18,6 @@ from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
     CursorNotFound,
-    DocumentTooLarge,
     NotPrimaryError,
     OperationFailure,
     ServerSelectionTimeoutError,
@@ -28,6 +27,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.mongo.patience import Patience, is_transient
 from dedup_job.mongo.target import Target
+from dedup_job.report.progress import Log
 from tests.mongo.faults import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -225,11 +225,8 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(
     assert_as_if_nothing_had_happened(corpus)
 
 
-def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(
-    database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(database: Db) -> None:
     """A count that takes a second needs three attempts: of 0.3, 0.6 and 1.2 s."""
-    monkeypatch.setattr("dedup_job.mongo.patience.ATTEMPT_SECONDS", 0.3)
     database.source.insert_one({"_id": 1})
     slow = {"$where": "sleep(1000) || true"}
     attempts = []
@@ -238,7 +235,7 @@ def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(
         attempts.append(time.monotonic())
         return len(list(database.source.find(slow)))
 
-    assert Patience(30)(count) == 1
+    assert Patience(30, attempt=0.3)(count) == 1
     assert len(attempts) == 3
 
 
@@ -254,7 +251,6 @@ def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(
         (OperationFailure("not authorized", 13), False),
         (OperationFailure("bad query", 2), False),
         (OperationFailure("wrong password", 18), False),
-        (DocumentTooLarge("17 MB"), False),
         (BulkWriteError({"writeErrors": [{"code": 11000}]}), False),
         (BulkWriteError({"writeErrors": [{"code": 11000}, {"code": 91}]}), True),
         (BulkWriteError({"writeErrors": [{"code": 121}, {"code": 91}]}), False),
@@ -263,3 +259,31 @@ def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(
 )
 def test_what_may_pass_is_told_from_what_does_not(error: Any, expected: bool) -> None:
     assert is_transient(error) is expected
+
+
+def test_without_a_server_the_waiting_is_told_and_can_be_stopped() -> None:
+    said: list[int | None] = []
+    asked: list[int] = []
+
+    class Told(Log):
+        def waiting(self, seconds: int | None) -> None:
+            said.append(seconds)
+
+    def stop() -> bool:
+        return len(said) > 1
+
+    patience = Patience(60, Told(), stop, is_ready=lambda: False)
+    with pytest.raises(KeyboardInterrupt):
+        patience(lambda: asked.append(1))
+    assert not asked
+    assert said[0] == 1
+
+
+def test_when_the_time_is_over_the_driver_says_what_is_wrong() -> None:
+    def work() -> None:
+        raise ServerSelectionTimeoutError("nobody there")
+
+    start = time.monotonic()
+    with pytest.raises(ServerSelectionTimeoutError):
+        Patience(0.5, is_ready=lambda: False)(work)
+    assert 0.5 <= time.monotonic() - start < 3

@@ -19,7 +19,7 @@ from tests.running import dedup, invoke, refusal
 
 Db = Database[dict[str, Any]]
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-KEY = "dedup-test-key-of-one-replica-set"
+KEY = "dedupTestKeyOfOneReplicaSet"
 PASSWORD = "of-the-job"
 
 
@@ -91,6 +91,7 @@ def user_with(
         for row in PRIVILEGES
         for name in [row["resource"]["collection"]]
     ]
+    privileges = [row for row in privileges if row["actions"]]
     admin = client.admin
     if admin.command("rolesInfo", "dedup")["roles"]:
         admin.command("dropUser", "job")
@@ -121,6 +122,11 @@ def test_the_documented_rights_are_enough_for_everything(
     invoke("index", "rebuild", *target, **more)
     invoke("index", "info", *target, **more)
     invoke("explain", "1", *target, **more)
+    dropped = database["target.ledger"].find_one({"decision": "duplicate"}) or {}
+    invoke("restore", str(dropped["_id"]), *target, **more)
+    invoke("check", "--source", "d.source", *target, **more)
+    invoke("undo", "3", *target, "--yes", **more)
+    invoke("check", "--source", "d.source", *target, "--all", **more)
     assert database["target.runs"].count_documents({"status": "done"}) == 2
 
 
