@@ -36,6 +36,7 @@ from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rights import check_rights
 from dedup_job.mongo.rows import KeptRows
+from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
@@ -186,6 +187,7 @@ def _checked(
     wait = settings.run.lock_wait
     target = Target(client, target_name, rows, settings.stamp(), source_name, patience, wait)
     if not request.dry_run:
+        check_takes_writes(client.admin.command("hello"))
         check_rights(client, target_name)
     target.check()
     page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)

@@ -17,6 +17,7 @@ from pymongo.errors import ConfigurationError, PyMongoError
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.server import check_version
 from dedup_job.report.progress import Progress
 
 Client = MongoClient[dict[str, Any]]
@@ -110,6 +111,8 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     Raises UsageError for a wrong URI or password, DatabaseUnreachable after `timeout` seconds.
     """
     uri = settings.connection_string()
+    if uri.partition("?")[0].count("@") > 1:  # else a part of the password passes for a host
+        raise _not_valid(uri, "more than one @")
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
         selection = min(settings.timeout, _SELECTION_SECONDS)
@@ -133,15 +136,20 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
                 "Check the name; the same command may work later."
             ) from None
         # the driver's own message may repeat parts of a password that is not escaped
-        raise UsageError(
-            f"the connection string {redacted(uri)} is not valid ({type(e).__name__}). Expected "
-            "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
-            "password must be percent-encoded."
-        ) from None
+        raise _not_valid(uri, type(e).__name__) from None
     with translated():
         once = Patience(settings.timeout - selection, attempt=selection)
-        once(lambda: client.admin.command("ping"))
+        once(lambda: client.admin.command("ping"))  # which authenticates, too
+        check_version(once(lambda: client.admin.command("hello")))
     return client, settings.db or _database_in_uri(client)
+
+
+def _not_valid(uri: str, why: str) -> UsageError:
+    return UsageError(
+        f"the connection string {redacted(uri)} is not valid ({why}). Expected "
+        "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
+        "password must be percent-encoded."
+    )
 
 
 def patience_with(

@@ -86,7 +86,7 @@ class State:
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = leases.clock()
-        if lease and lease["session"] == self._session_id:
+        if lease and lease.get("session") == self._session_id:
             taken = self._take({"token": state["token"]})
         elif lease and leases.is_dead(lease):
             self._end_transaction(lease)
@@ -222,6 +222,8 @@ class State:
 
     def _end_transaction(self, lease: Mapping[str, Any]) -> None:
         """End what the holder of a lease left open."""
+        if "session" not in lease:  # somebody else's writing
+            return
         with suppress(OperationFailure):  # without the right to it, it ends by itself in a minute
             self._collection.database.client.admin.command("killSessions", [lease["session"]])
 

@@ -52,7 +52,7 @@ def test_the_holder_is_shown(paused: tuple[Db, Popen[str]]) -> None:
 def test_a_dead_holder_is_told_from_one_at_work(paused: tuple[Db, Popen[str]]) -> None:
     database, process = paused
     process.kill()
-    process.communicate()
+    process.wait()
     shown = lock(database, "status")
     assert f"{process.pid}, dead" in shown
     assert "free: its holder is dead" in shown

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from bson import ObjectId
+from pymongo.collection import Collection
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.commits import Commits
 from tests.proving import command, fill, fill_alike, good, refused, stored
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -159,24 +160,17 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
 
 def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
     """Let the process be gone before the n-th write of what is done together."""
-    together = Target.together
+    commit = Commits.commit
 
-    def cut(target: Target, work: Any) -> None:
-        def counted(session: Any) -> None:
-            with monkeypatch.context() as patch:
-                left = [moment]
-                for collection in (target.documents, target.ledger, target.runs, target.state):
-                    for name in ("insert_one", "replace_one", "delete_one", "update_one", "update"):
-                        if name in dir(type(collection)):
-                            patch.setattr(
-                                collection, name, stopping(left, getattr(collection, name))
-                            )
-                work(session)
-            raise Cut
+    def cut(commits: Commits, *arguments: Any) -> None:
+        left = [moment]
+        with monkeypatch.context() as patch:
+            for name in ("insert_many", "replace_one", "delete_one", "update_one"):
+                patch.setattr(Collection, name, stopping(left, getattr(Collection, name)))
+            commit(commits, *arguments)
+        raise Cut
 
-        together(target, counted)
-
-    monkeypatch.setattr(Target, "together", cut)
+    monkeypatch.setattr(Commits, "commit", cut)
 
 
 def stopping(left: list[int], write: Any) -> Any:

@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import UsageError
 from dedup_job.mongo import undo as module
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.commits import Commits
 from tests.proving import command, fill, fill_alike, good, refused
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -153,15 +153,15 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
 
 def cut_after(monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
     """Let the process be gone after it deleted so many pages."""
-    together, left = Target.together, [pages]
+    commit, left = Commits.commit, [pages]
 
-    def counted(target: Target, work: Any) -> None:
+    def counted(commits: Commits, *arguments: Any) -> None:
         if left[0] == 0:
             raise Cut
         left[0] -= 1
-        together(target, work)
+        commit(commits, *arguments)
 
-    monkeypatch.setattr(Target, "together", counted)
+    monkeypatch.setattr(Commits, "commit", counted)
 
 
 def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
