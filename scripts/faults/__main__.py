@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
-
 from scripts.faults.table import Row
 
 PARTS = (
@@ -47,14 +46,16 @@ def rows(parts: Iterable[str], scale: float) -> Iterator[Row]:
 def main() -> int:
     """Print a row for each fault as it is through, and all of them as a table at the end."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=PARTS, choices=(*PARTS, ()), metavar="PART")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--scale", type=float, default=1.0)
     arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
     table = Table("fault", "times", "good", "detail", box=None, padding=(0, 2))
     for column in (1, 2):
         table.columns[column].justify = "right"
     bad = 0
-    for row in rows(arguments.parts, arguments.scale):
+    for row in rows(arguments.parts or PARTS, arguments.scale):
         bad += row.good != row.times
         cells = (row.fault, f"{row.times:,}", f"{row.good:,}", row.detail)
         print("  ".join(cells), file=sys.stderr, flush=True)
