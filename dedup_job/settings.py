@@ -58,6 +58,13 @@ class RunSettings(BaseModel):
         le=64 * 1024 * 1024,
         description="bytes of source documents in a transaction, about",
     )
+    max_rate: float | None = Field(
+        default=None,
+        gt=0,
+        le=1e9,
+        allow_inf_nan=False,
+        description="documents read per second at most; without it as fast as can be",
+    )
     retry_for: float = Field(
         default=600.0,
         ge=0,
@@ -72,6 +79,13 @@ class RunSettings(BaseModel):
         allow_inf_nan=False,
         description="seconds to wait for another run to end that holds the lease",
     )
+
+    @property
+    def page_documents(self) -> int:
+        """Documents in a transaction, no more of them than may be read in a second."""
+        if self.max_rate is None:
+            return self.batch_documents
+        return max(min(self.batch_documents, int(self.max_rate)), 1)
 
 
 class Settings(BaseSettings):

@@ -25,10 +25,12 @@ from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job import Job, run
+from dedup_job.pace import Pace
 from dedup_job.report.counts import Counts
 from dedup_job.report.histogram import Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
+from dedup_job.under_way import UnderWay
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -261,6 +263,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
     """Make a job by the plain recipe; `distance` and `brakes` are settings."""
     distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
     index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
+    under_way = UnderWay(target.texts)
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
         "scope": Scope(None, limit),
@@ -269,7 +272,9 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings()),
         "index": index,
-        "decider": decides(index, DecisionSettings(compare="none"), target.texts),
+        "decider": decides(index, DecisionSettings(compare="none"), under_way),
+        "under_way": under_way,
+        "pace": Pace(),
         "brakes": Brakes(BrakeSettings(**brakes)),
         "memory": Nothing(),
         "threads": 1,

@@ -39,11 +39,13 @@ from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
+from dedup_job.pace import Pace
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
 from dedup_job.settings import Settings
+from dedup_job.under_way import UnderWay
 
 QUARANTINED = 3
 _PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "selectolax", "xxhash")
@@ -88,6 +90,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             FirstWins.compile(settings.index, fingerprinter.fingerprint)
             cleaner = Cleaner(settings.cleaning)
             into = DryTarget(target, source, cleaner) if request.dry_run else target
+            under_way = UnderWay(into.texts)
             index = KeptIndex(settings.index)
             memory = IndexMemory(target, settings.index)
             stop.wait_for_batch()
@@ -100,10 +103,12 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     cleaner=cleaner,
                     fingerprinter=fingerprinter,
                     index=index,
-                    decider=FirstWins(index, settings.decision, into.texts),
+                    decider=FirstWins(index, settings.decision, under_way),
+                    under_way=under_way,
                     brakes=Brakes(settings.brakes),
                     memory=DryMemory(memory) if request.dry_run else memory,
                     threads=settings.run.threads,
+                    pace=Pace(settings.run.max_rate),
                     progress=seen,
                     stop=stop,
                 )
@@ -143,12 +148,12 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
         seen.close()
 
 
-def tell(outcome: Report, file: Path | None, stop: StopSignals) -> None:
+def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
     """Print the report, write it to the file, and end with the exit code that fits."""
     if file is not None:
         write_report(outcome, file)
     try:
-        show(outcome, Console())
+        show(outcome, Console(), profile=profile)
         sys.stdout.flush()
     except OSError as e:  # a closed pipe or a full disk: the run itself is done
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
@@ -190,7 +195,7 @@ def _checked(
         check_takes_writes(client.admin.command("hello"))
         check_rights(client, target_name)
     target.check()
-    page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+    page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
     collection = client[source_name.database][source_name.collection]
     source = Source(collection, settings.source, target.decided, page, patience)
     source.check_query()

@@ -15,7 +15,7 @@ from dedup_job.documents import Fingerprints, Quarantined, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.job import load_index
+from dedup_job.loading import load_index
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.records import Kept, Record, Records, readings
 from dedup_job.settings import Settings

@@ -99,7 +99,7 @@ def _search(settings: Settings, target: str, text: str, distance: int, limit: in
     from dedup_job.cli.opened import opened
     from dedup_job.fingerprint import Fingerprinter
     from dedup_job.index import KeptIndex
-    from dedup_job.job import load_index
+    from dedup_job.loading import load_index
 
     most = settings.source.max_chars
     if len(text) > most:

@@ -52,6 +52,19 @@ def run(
         int | None,
         typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1]."),
     ] = None,
+    batch_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES", help="Source documents of a transaction, about [default: 16777216]."
+        ),
+    ] = None,
+    max_rate: Annotated[
+        float | None,
+        typer.Option(metavar="DOCS/S", help="Read no faster than that [default: no limit]."),
+    ] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print where the time went, stage by stage.")
+    ] = False,
     retry_for: Annotated[
         float | None,
         typer.Option(
@@ -87,6 +100,8 @@ def run(
     flags = {
         **source_flags(uri, uri_file, db, field, query),
         "run.threads": threads,
+        "run.batch_bytes": batch_bytes,
+        "run.max_rate": max_rate,
         "run.retry_for": retry_for,
         "run.lock_wait": lock_wait,
     }
@@ -107,4 +122,4 @@ def run(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
-    tell(outcome, report, stop)
+    tell(outcome, report, stop, profile=profile)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from dedup_job.report.counts import Counts
+from dedup_job.report.stages import Profile
 
 
 class Status(StrEnum):
@@ -113,6 +114,7 @@ class Report:
     stages: Mapping[str, float]
     clusters: tuple[Cluster, ...] = ()
     left_out: int = 0
+    profile: Profile | None = None
 
     @property
     def docs_per_second(self) -> float:
@@ -139,6 +141,7 @@ class Report:
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
+            "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.left_out,
             "clusters": [
                 {"_id": c.id, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters

@@ -1,4 +1,4 @@
-"""Time per stage."""
+"""Where the time of a run goes: for each stage how long it was busy, and what passed it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -23,21 +24,55 @@ class Stage(StrEnum):
     WRITE = "write"
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage did. seconds: busy, summed over its threads; processor: of these, at work here.
+
+    The rest of the busy seconds goes to waiting for the database, the disk or a processor.
+    documents, bytes: what came out of it.
+    """
+
+    seconds: float = 0.0
+    processor: float = 0.0
+    documents: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.seconds + other.seconds,
+            self.processor + other.processor,
+            self.documents + other.documents,
+            self.bytes + other.bytes,
+        )
+
+
 class Stopwatch:
-    """Adds up the seconds spent in each stage, over all threads."""
+    """Adds up what each stage does, over all threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.seconds: dict[Stage, float] = dict.fromkeys(Stage, 0.0)
+        self.work: dict[Stage, Work] = dict.fromkeys(Stage, Work())
+
+    @property
+    def seconds(self) -> dict[Stage, float]:
+        """The busy seconds of each stage."""
+        return {stage: work.seconds for stage, work in self.work.items()}
 
     @contextmanager
-    def timing(self, stage: Stage) -> Iterator[None]:
-        """Count the time of the block for a stage."""
-        start = time.perf_counter()
+    def timing(self, stage: Stage, documents: int = 0, size: int = 0) -> Iterator[None]:
+        """Count the time of the block for a stage, and so many documents and bytes."""
+        start, processor = time.perf_counter(), time.thread_time()
         try:
             yield
         finally:
-            self._add(stage, time.perf_counter() - start)
+            self._add(
+                stage,
+                Work(time.perf_counter() - start, time.thread_time() - processor, documents, size),
+            )
+
+    def passed(self, stage: Stage, documents: int, size: int) -> None:
+        """Count documents and bytes that came out of a stage."""
+        self._add(stage, Work(documents=documents, bytes=size))
 
     def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, counting the time that it takes to get them."""
@@ -49,9 +84,56 @@ class Stopwatch:
                 return
             yield item  # type: ignore[misc]  # _END is no T, and does not get here
 
-    def _add(self, stage: Stage, seconds: float) -> None:
+    def _add(self, stage: Stage, work: Work) -> None:
         with self._lock:
-            self.seconds[stage] += seconds
+            self.work[stage] += work
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How busy the stages were over so many seconds of wall time; threads: of the preparing two."""
+
+    work: dict[Stage, Work]
+    seconds: float
+    threads: int
+
+    def threads_of(self, stage: Stage) -> int:
+        """Return how many threads a stage has."""
+        return self.threads if stage in (Stage.CLEAN, Stage.FINGERPRINT) else 1
+
+    def busy(self, stage: Stage) -> float:
+        """Return the share of its threads' time that a stage was busy, 0-1."""
+        available = self.seconds * self.threads_of(stage)
+        return min(self.work[stage].seconds / available, 1.0) if available > 0 else 0.0
+
+    @property
+    def bottleneck(self) -> tuple[str, float]:
+        """The stage that the others wait for, and how busy it was; the preparing two are one."""
+        preparing = self.busy(Stage.CLEAN) + self.busy(Stage.FINGERPRINT)
+        shares = {
+            Stage.READ.value: self.busy(Stage.READ),
+            f"{Stage.CLEAN} and {Stage.FINGERPRINT}": min(preparing, 1.0),
+            Stage.DECIDE.value: self.busy(Stage.DECIDE),
+            Stage.WRITE.value: self.busy(Stage.WRITE),
+        }
+        name = max(shares, key=lambda stage: shares[stage])
+        return name, shares[name]
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return the profile as values that JSON can hold."""
+        return [
+            {
+                "stage": str(stage),
+                "threads": self.threads_of(stage),
+                "busy": self.busy(stage),
+                "seconds": work.seconds,
+                "processor_seconds": work.processor,
+                "documents": work.documents,
+                "bytes": work.bytes,
+            }
+            for stage, work in self.work.items()
+            if stage is not Stage.LOAD
+        ]
 
 
 _END = object()

@@ -11,12 +11,13 @@ from rich.text import Text
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Report, Status
+from dedup_job.report.stages import Profile, Stage
 
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
-def show(report: Report, console: Console) -> None:
-    """Print the counts, rates and times of a run."""
+def show(report: Report, console: Console, *, profile: bool = False) -> None:
+    """Print the counts, rates and times of a run; profile: where the time went, too."""
     about, checkpoint = report.about, report.checkpoint
     name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
     names = Text(f"\n{about.source} -> {about.target}", style="bold")
@@ -36,6 +37,11 @@ def show(report: Report, console: Console) -> None:
         console.print(_clusters(report))
         console.print()
     console.print(_stages(report))
+    if profile and report.profile is not None:
+        console.print()
+        console.print(_profile(report.profile))
+        stage, share = report.profile.bottleneck
+        console.print(f"the others wait for: {stage}, busy {share:.0%} of the time")
     if not checkpoint.counts.scanned:
         console.print(
             "\nNothing to decide: no new document"
@@ -132,4 +138,26 @@ def _stages(report: Report) -> Table:
     table.add_section()
     wall = f"{report.checkpoint.seconds:,.2f}"
     table.add_row(f"whole run, {report.docs_per_second:,.0f} docs/s", wall)
+    return table
+
+
+def _profile(profile: Profile) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("stage")
+    for name in ("threads", "busy", "waiting", "processor", "us/doc", "docs/s", "MB/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for stage, work in profile.work.items():
+        if stage is Stage.LOAD or not work.documents:
+            continue
+        busy, wall = profile.busy(stage), max(profile.seconds, 1e-9)
+        table.add_row(
+            str(stage),
+            str(profile.threads_of(stage)),
+            f"{busy:.0%}",
+            f"{1 - busy:.0%}",
+            f"{work.processor / max(work.seconds, 1e-9):.0%}",
+            f"{work.seconds / work.documents * 1e6:,.1f}",
+            f"{work.documents / wall:,.0f}",
+            f"{work.bytes / wall / 1e6:,.1f}" if work.bytes else "",
+        )
     return table

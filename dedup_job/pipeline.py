@@ -1,0 +1,119 @@
+"""Work that goes on beside other work, in order: threads ahead of the caller, and one behind it.
+
+Every queue is bounded, so the slowest stage sets the pace and memory stays flat. The order of what
+comes out is that of what went in, whatever the number of threads. Threads are daemons: where a
+person ends the process at once, none of them holds it up.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from types import TracebackType
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+_POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
+
+
+def ahead(items: Iterable[T], depth: int) -> Iterator[T]:
+    """Yield items that a thread gets in advance, `depth` of them at most; its error is raised."""
+    room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
+    closed = threading.Event()
+
+    def put(item: T | None, error: BaseException | None, last: bool) -> None:
+        placed = False
+        while not placed and not closed.is_set():
+            with suppress(queue.Full):
+                room.put((item, error, last), timeout=_POLL)
+                placed = True
+
+    def work() -> None:
+        try:
+            for item in items:
+                put(item, None, False)
+                if closed.is_set():
+                    return
+        except BaseException as e:  # noqa: BLE001  # raised again where the items are wanted
+            put(None, e, True)
+        else:
+            put(None, None, True)
+
+    threading.Thread(target=work, name="ahead", daemon=True).start()
+    try:
+        while True:
+            item, error, last = room.get()
+            if error is not None:
+                raise error
+            if last:
+                return
+            yield item  # type: ignore[misc]  # None only with an error or as the last
+    finally:
+        closed.set()
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Map in threads, results in order, no more than threads + 1 items ahead."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Behind(Generic[T]):
+    """One thread that works off, in order, what is handed to it.
+
+    As a context manager it waits at the end until all is done, also where the block raised an
+    error: what was handed over is good. KeyboardInterrupt alone does not wait.
+    """
+
+    def __init__(self, work: Callable[[T], None], depth: int) -> None:
+        """Take the work; `put` waits while `depth` items wait."""
+        self._work = work
+        self._items: queue.Queue[T | None] = queue.Queue(depth)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
+
+    def __enter__(self) -> Behind[T]:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            return
+        self._items.put(None)
+        self._thread.join()
+        if self._error is not None and error is None:
+            raise self._error
+
+    def put(self, item: T) -> None:
+        """Hand over an item; raises the error of the work if it failed, which ends it."""
+        self._items.put(item)
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        while (item := self._items.get()) is not None:
+            if self._error is not None:
+                continue  # nothing is done after what failed
+            try:
+                self._work(item)
+            except BaseException as e:  # noqa: BLE001  # raised again by put and at the end
+                self._error = e

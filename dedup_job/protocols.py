@@ -1,0 +1,64 @@
+"""What a run needs of the world: a source, a target, and a memory for its index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from dedup_job.documents import Batch, Decision, Document, KeptPage
+from dedup_job.index import KeptIndex
+from dedup_job.report.run import Checkpoint, Report, Scope
+
+
+class Source(Protocol):
+    """Gives the documents that are not decided yet."""
+
+    known: int
+
+    def expected(self) -> int | None:
+        """Return about how many documents there are, decided ones included."""
+
+    def pages(self, limit: int | None) -> Iterator[list[Document]]:
+        """Yield undecided documents in `_id` order, `limit` of them at most."""
+
+
+class Target(Protocol):
+    """Takes decided documents, a batch at a time, each batch whole or not at all."""
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Keep every other run away."""
+
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        """Resume the unfinished run of this scope or begin the next."""
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what is kept already."""
+
+    def texts(self, keys: Sequence[bytes]) -> Mapping[bytes, str]:
+        """Return the texts of kept documents by key; those that are gone are left out."""
+
+    def id(self, key: bytes) -> Any:
+        """Return the id that a key stands for."""
+
+    def fits(self, document: Document) -> bool:
+        """Tell whether the document could be stored."""
+
+    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+        """Commit a batch together with the report's checkpoint."""
+
+    def finish(self, report: Report) -> None:
+        """Record the end of the run and its last checkpoint."""
+
+    def abort(self, report: Report) -> None:
+        """Record that the run broke off; its checkpoint stays the one committed last."""
+
+
+class Memory(Protocol):
+    """Keeps what is remembered of the target between runs."""
+
+    def recall(self, index: KeptIndex) -> str | None:
+        """Bring it back; return why not, None if it did, "" if there was nothing to expect."""
+
+    def keep(self, index: KeptIndex) -> None:
+        """Put it away."""
