@@ -76,12 +76,17 @@ class Behind(Generic[T]):
     """One thread that works off, in order, what is handed to it.
 
     As a context manager it waits at the end until all is done, also where the block raised an
-    error: what was handed over is good. KeyboardInterrupt alone does not wait.
+    error: what was handed over is good. KeyboardInterrupt alone waits only for the item in hand.
     """
 
-    def __init__(self, work: Callable[[T], None], depth: int) -> None:
-        """Take the work; `put` waits while `depth` items wait."""
+    def __init__(self, work: Callable[[T], None], depth: int, patience: float = 3.0) -> None:
+        """Take the work; `put` waits while `depth` items wait.
+
+        patience: seconds that a person who interrupts waits for the item in hand.
+        """
         self._work = work
+        self._patience = patience
+        self._ended = False
         self._items: queue.Queue[T | None] = queue.Queue(depth)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
@@ -97,6 +102,10 @@ class Behind(Generic[T]):
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, KeyboardInterrupt):
+            self._ended = True
+            with suppress(queue.Full):
+                self._items.put_nowait(None)
+            self._thread.join(self._patience)
             return
         self._items.put(None)
         self._thread.join()
@@ -111,7 +120,7 @@ class Behind(Generic[T]):
 
     def _run(self) -> None:
         while (item := self._items.get()) is not None:
-            if self._error is not None:
+            if self._ended or self._error is not None:
                 continue  # nothing is done after what failed
             try:
                 self._work(item)

@@ -1,0 +1,43 @@
+"""Where the time of a run went."""
+
+from __future__ import annotations
+
+import time
+
+from dedup_job.report.stages import Profile, Stage, Stopwatch, Work
+
+
+def test_what_a_stage_does_adds_up():
+    watch = Stopwatch()
+    with watch.timing(Stage.DECIDE, 3):
+        time.sleep(0.02)
+    watch.passed(Stage.DECIDE, 2, 70)
+    work = watch.work[Stage.DECIDE]
+    assert (work.documents, work.bytes) == (5, 70)
+    assert work.seconds >= 0.02
+    assert work.processor < 0.015  # asleep
+
+
+def test_the_busiest_stage_is_named_and_preparing_is_one():
+    work = dict.fromkeys(Stage, Work())
+    work |= {
+        Stage.READ: Work(3.0),
+        Stage.CLEAN: Work(5.0),
+        Stage.FINGERPRINT: Work(12.5),
+        Stage.WRITE: Work(8.0),
+    }
+    profile = Profile(work, seconds=10.0, threads=2)
+    assert profile.bottleneck == ("clean and fingerprint", 0.875)
+    assert profile.busy(Stage.WRITE) == 0.8
+    assert [row["stage"] for row in profile.as_rows()] == [
+        "read",
+        "clean",
+        "fingerprint",
+        "decide",
+        "write",
+    ]
+    assert Profile(work, seconds=10.0, threads=4).bottleneck == ("write", 0.8)
+
+
+def test_nothing_measured_is_no_division_by_zero():
+    assert Profile(dict.fromkeys(Stage, Work()), 0.0, 1).bottleneck == ("read", 0.0)
