@@ -1,6 +1,7 @@
 """The table that the suite prints: fault, how often, what became of it."""
 
 from __future__ import annotations
+
 from dataclasses import dataclass
 
 
