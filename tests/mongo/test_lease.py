@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+import psutil
 import pytest
 from pymongo.database import Database
 from pymongo.errors import PyMongoError
@@ -220,3 +221,17 @@ def test_a_lease_that_this_process_took_already_is_its_own(source: Db) -> None:
         state.acquire()
         state.release()
         assert (source["own"].find_one() or {})["lease"] is None
+
+
+@pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
+def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel then tells another time of the boot, and psutil another start of each process."""
+    held, started = lease.owner(), psutil.Process().create_time()
+    boot = psutil.boot_time()
+    monkeypatch.setattr(psutil, "boot_time", lambda: boot + 3600)
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot + 3600)
+    assert psutil.Process().create_time() == pytest.approx(started + 3600)
+    assert not lease.is_dead(held)
+    assert lease.is_dead({**held, "process_started": held["process_started"] - 60})
