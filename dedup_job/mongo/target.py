@@ -129,8 +129,14 @@ class Target:
         """Raise StateMismatch where the target does not belong to this source and settings."""
         state = self.state.read()
         if state is None:
-            self._check_empty()
-            return
+            try:
+                self._check_empty()
+            except StateMismatch:
+                state = self.state.read()
+                if state is None:  # else another run began meanwhile
+                    raise
+            else:
+                return
         stamps.check_source(state["source"], str(self._source), self._name)
         if state["settings"] != self._stamp and not self._is_empty():
             raise StateMismatch(stamps.difference(state["settings"], self._stamp, self._name))

@@ -235,3 +235,21 @@ def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(
     assert psutil.Process().create_time() == pytest.approx(started + 3600)
     assert not lease.is_dead(held)
     assert lease.is_dead({**held, "process_started": held["process_started"] - 60})
+
+
+def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_for_foreign(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There was no state when it asked, and there are documents a moment later."""
+    from dedup_job.mongo.state import State
+
+    read, first = State.read, [True]
+
+    def slow(state: State) -> dict[str, Any] | None:
+        found = read(state)
+        if first and first.pop():
+            run_here(source)
+        return found
+
+    monkeypatch.setattr(State, "read", slow)
+    assert run_here(source).checkpoint.counts.scanned == 0
