@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import datetime
 from typing import Any
 
 import psutil
 import pytest
+from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
@@ -60,8 +62,8 @@ def after_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Any) -> None:
 
 def scanned(database: Db) -> int:
     """Return how many documents the checkpoint counts."""
-    state = database["target.state"].find_one() or {}
-    return int(state["checkpoint"]["counts"]["scanned"])
+    checkpoint = (database["target.state"].find_one() or {}).get("checkpoint") or {}
+    return int(checkpoint.get("counts", {}).get("scanned", 0))
 
 
 def take_over(database: Db) -> None:
@@ -253,3 +255,25 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
 
     monkeypatch.setattr(State, "read", slow)
     assert run_here(source).checkpoint.counts.scanned == 0
+
+
+def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_another(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease was checked before; the row itself must refuse what is late."""
+    monkeypatch.setattr("dedup_job.mongo.target._RUN_ROW_SECONDS", 0.0)
+    update, slept = Collection.update_one, [False]
+
+    def late(collection: Any, *arguments: Any, **named: Any) -> Any:
+        if collection.name == "target.runs" and not slept[0] and scanned(source) == 40:
+            slept[0] = True
+            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+            source["target.state"].update_one({}, past)
+            run_here(source, **BATCH)
+        return update(collection, *arguments, **named)
+
+    monkeypatch.setattr(Collection, "update_one", late)
+    with pytest.raises(LeaseLost, match="took the lease"):
+        run_here(source, **BATCH)
+    row = source["target.runs"].find_one() or {}
+    assert (row["status"], row["counts"]["scanned"]) == ("done", 100)
