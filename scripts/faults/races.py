@@ -206,13 +206,15 @@ class Sleep:
         os.kill(process.pid, signal.SIGCONT)
         code = self._subject.end(process)
         wrong = [] if code == _LEASE_LOST else [f"woken it ended with {code}: {said[-200:]}"]
-        if self._all(target) != before:
-            wrong.append("woken it wrote something")
-        return wrong
+        after = self._all(target)
+        return [
+            *wrong,
+            *(f"woken it wrote to T{part}" for part in before if before[part] != after[part]),
+        ]
 
-    def _all(self, target: str) -> list[list[dict[str, Any]]]:
+    def _all(self, target: str) -> dict[str, list[dict[str, Any]]]:
         parts = ("", ".ledger", ".runs", ".state")
-        return [list(self._subject.database[target + part].find().sort("_id", 1)) for part in parts]
+        return {p: list(self._subject.database[target + p].find().sort("_id", 1)) for p in parts}
 
     def _state(self, target: str) -> dict[str, Any]:
         return self._subject.database[f"{target}.state"].find_one() or {}
