@@ -19,7 +19,7 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a text as UTF-8; a reader never sees half of it. Raises OSError; nothing is left then."""
+    """Write a text as UTF-8, whole or not at all. Raises OSError."""
     file = file.resolve()  # a link stays a link
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")

@@ -184,8 +184,9 @@ class Target:
                 return former
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
-        self._write_run_row(record(checkpoint))
+        # first where the token is proved: whoever lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
+        self._write_run_row(record(checkpoint))
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
@@ -275,9 +276,14 @@ class Target:
         """Let the row of a run that was cut off say what its checkpoint says."""
         status = Status.DONE if checkpoint.finished else Status.ABANDONED
         counts = checkpoint.counts
-        values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
+        values = {
+            "status": str(status),
+            "counts": counts.as_dict(),
+            "rates": counts.rates(),
+            "token": self.state.token,
+        }
         # one that ended with its checkpoint says so already
-        of = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
+        of: dict[str, Any] = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
         self.runs.update_one({**self._own_row(checkpoint.run), **of}, {"$set": values})
 
     def _is_empty(self) -> bool:

@@ -277,3 +277,41 @@ def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_anoth
         run_here(source, **BATCH)
     row = source["target.runs"].find_one() or {}
     assert (row["status"], row["counts"]["scanned"]) == ("done", 100)
+
+
+def test_a_run_that_slept_before_it_began_adds_no_row(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one did all the work meanwhile, so this one would be the next."""
+    begin, slept = Target.begin, [False]
+
+    def late(target: Target, *arguments: Any) -> Any:
+        if not slept[0]:
+            slept[0] = True
+            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+            source["target.state"].update_one({}, past)
+            run_here(source)
+        return begin(target, *arguments)
+
+    monkeypatch.setattr(Target, "begin", late)
+    with pytest.raises(LeaseLost, match="took the lease"):
+        run_here(source)
+    assert source["target.runs"].distinct("_id") == [1]
+
+
+def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dedup_job.mongo.run_counts import stale_row
+
+    def cut_off(*_: Any) -> None:
+        raise RuntimeError("cut off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Target, "_write_run_row", cut_off)
+        with pytest.raises(RuntimeError):
+            run_here(source)
+    checkpoint = (source["target.state"].find_one() or {})["checkpoint"]
+    assert stale_row({}, checkpoint) is None
+    assert run_here(source).checkpoint.run == 1
+    assert_each_source_id_is_in_one_place(source)
