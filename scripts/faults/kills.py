@@ -1,4 +1,4 @@
-"""The job killed with SIGKILL: at random moments, and at every point where a batch may be half done.
+"""The job killed with SIGKILL: at random moments, and where a batch may be half done.
 
 On three servers and on a standalone one. A run is killed again and again, until it is through or
 was killed often enough; then it runs to its end and is compared with a run left alone.
@@ -6,7 +6,6 @@ was killed often enough; then it runs to its end and is compared with a run left
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -155,7 +154,7 @@ class Kills:
                 process.kill()
                 self._was_killed(process.wait(), tally)
             self._settle(tally.hit, tally, XDG_CACHE_HOME=cache)
-            left = [name for name in os.listdir(cache + "/dedup") if name.startswith("lexicon")]
+            left = list(Path(cache).glob("dedup/lexicon*"))
             if len(left) != 1:
                 tally.wrong.append("the dictionary's tables were not kept")
         return tally
