@@ -21,8 +21,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from dedup_job import job
 from dedup_job.mongo import target
 from scripts.faults.servers import ReplicaSet, wait_for
@@ -43,7 +41,8 @@ def run(scale: float, *, gcc: bool = True) -> Iterator[Row]:
         folder = Path(name)
         library = build(folder) if gcc else None
         with servers_with_clocks(folder, library) as servers:
-            clocks = Clocks(servers, folder, library)
+            subject = Subject(servers.uri, folder)
+            clocks = Clocks(subject, servers, folder, library)
             count = times(3, scale)
             for way in _WAYS:
                 yield clocks.of_job(way, count)
@@ -112,12 +111,13 @@ def servers_with_clocks(folder: Path, library: Path | None) -> Iterator[ReplicaS
 class Clocks:
     """Sets clocks in the middle of runs."""
 
-    def __init__(self, servers: ReplicaSet, folder: Path, library: Path | None) -> None:
+    def __init__(
+        self, subject: Subject, servers: ReplicaSet, folder: Path, library: Path | None
+    ) -> None:
         self._servers = servers
-        self._folder = folder
         self._library = library
-        self._subject = Subject(servers.uri, folder)
-        self._database = self._subject.database
+        self._subject = subject
+        self._database = subject.database
         self._names = ["--db", self._database.name, "--target", "target"]
         self._clocks = {n.port: Clock(folder / f"clock{n.port}", library) for n in servers.nodes}
         self._job = Clock(folder / "clock", library)
@@ -265,9 +265,8 @@ def later_boot() -> None:
     """Let the kernel say that it started an hour later, as it does when its clock is set."""
     from psutil import _pslinux
 
-    original = psutil.boot_time
-    for module in (psutil, _pslinux):
-        module.boot_time = lambda: original() + HOUR
+    original = _pslinux.boot_time
+    _pslinux.boot_time = lambda: original() + HOUR  # psutil's own asks this one
 
 
 def go_by(file: Path) -> None:

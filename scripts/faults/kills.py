@@ -27,7 +27,7 @@ from scripts.faults.subject import Subject
 from scripts.faults.table import Row, times
 from tests.running import environment_for
 
-PORTS = (27410, 27411, 27412)
+PORTS = (27413, 27414, 27415)
 DOCUMENTS = 900
 BATCHES = DOCUMENTS // 50  # as in Subject
 PER_TARGET = 6  # kills before a run is let through

@@ -26,7 +26,7 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.mongo.target import Target
 from scripts.faults.points import Point, die_at
-from scripts.faults.servers import ReplicaSet, replica_set, wait_for
+from scripts.faults.servers import Client, replica_set, wait_for
 from scripts.faults.subject import Subject
 from scripts.faults.table import Row, times
 
@@ -48,7 +48,7 @@ def run(scale: float) -> Iterator[Row]:
         kinds = [Sleeper(), Sleeper(inside), Sleeper(before_commit)]
         if scale >= 1:
             sleep.round(kinds, for_real=True)
-        with short_transactions(servers):
+        with short_transactions([node.client for node in servers.nodes]):
             for number, kind in enumerate(kinds):  # the two within a transaction share their number
                 full = 5 if number == 0 else 3
                 while kind.hit < times(full, scale):
@@ -108,12 +108,12 @@ def before_commit(time: int) -> None:
 
 
 @contextmanager
-def short_transactions(servers: ReplicaSet) -> Iterator[None]:
+def short_transactions(clients: Sequence[Client]) -> Iterator[None]:
     """Let the servers end a transaction that stays open after seconds, not after a minute."""
     name = "transactionLifetimeLimitSeconds"
     for seconds in (_SHORT, _USUAL):
-        for node in servers.nodes:
-            node.client.admin.command("setParameter", 1, **{name: seconds})
+        for client in clients:
+            client.admin.command("setParameter", 1, **{name: seconds})
         if seconds == _SHORT:
             yield
 
