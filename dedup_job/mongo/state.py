@@ -49,6 +49,11 @@ class State:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def token(self) -> int | None:
+        """The fencing token, None while the lease is not held."""
+        return self._token
+
     def read(self) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began."""
         return self._collection.find_one({"_id": STATE_ID})

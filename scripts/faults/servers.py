@@ -109,7 +109,7 @@ class ReplicaSet:
         for node in self.nodes:
             node.start()
         first = self.nodes[0].client.admin
-        wait_for(lambda: _answers(first.client))
+        wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
         members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
         settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
         with suppress(OperationFailure):  # it is one already
