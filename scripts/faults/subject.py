@@ -44,6 +44,7 @@ class Subject:
         self._uri = uri
         self._folder = folder
         self._count = 0
+        self.documents = documents
         client: MongoClient[dict[str, Any]] = MongoClient(uri, **more)
         self.database: Db = client[name]
         self.database.source.insert_many(make_corpus(documents))
