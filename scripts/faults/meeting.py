@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
@@ -46,6 +47,7 @@ def meet(
     rng = random.Random(name)
     total = subject.documents
     hits = good = runs = vain = 0
+    longest = 0.0
     wrong: list[str] = []
     while hits < count and vain < _MOST_RUNS_IN_VAIN:
         process = start(subject, how)
@@ -55,13 +57,21 @@ def meet(
                 break
             left = total - subject.scanned()
             here += fault() and how.left < left <= total and process.is_alive()
+            longest = max(longest, _seconds_until_it_goes_on(subject, process))
         differences = ended(subject, process)
         runs, hits, vain = runs + 1, hits + here, vain + (not here)
         good += 0 if differences else here
         wrong += differences
         subject.drop()
-    told = f"met by {runs} run{'s' if runs > 1 else ''}"
+    told = f"met by {runs} run{'s' if runs > 1 else ''}, at work again within {longest:.1f} s"
     return Row(name, hits, good, "; ".join(filter(None, [told, proof(), *wrong])))
+
+
+def _seconds_until_it_goes_on(subject: Subject, process: BaseProcess) -> float:
+    """Return how long after a fault the next batch is written."""
+    began = time.monotonic()
+    subject.wait_for_batches(process)
+    return time.monotonic() - began
 
 
 def start(subject: Subject, how: Meeting) -> BaseProcess:

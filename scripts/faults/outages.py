@@ -22,12 +22,14 @@ from scripts.faults.table import Row, times
 _PORTS = (27430, 27431, 27432)
 _PROXY_PORT = 27433
 _HELD_COMMANDS = (None, "insert", "commitTransaction")  # what the server is at when it goes
-_HELD_MILLISECONDS = 3000
+_HELD_SECONDS = 1.0
+_BLOCKED_SECONDS = 2.0
 _AWAY_SECONDS = 20.0
 _HANG_SECONDS = 12.0
 _CUT_SECONDS = (0.1, 2.0)
 _SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
 _SLOW_SECONDS = 2.0
+_PATIENCE_SECONDS = 5.0  # for a command to come that is to be held
 
 
 def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterator[Row]:
@@ -60,7 +62,7 @@ class _Gone:
         node = self._servers.primary
         command = _HELD_COMMANDS[self._turn % len(_HELD_COMMANDS)]
         self._turn += 1
-        held = _hold(node, command) if command else _wait_a_little()
+        held = _hold(node, command, _HELD_SECONDS) if command else _wait_a_little()
         term = _term(node)
         if self._dies:
             node.kill()
@@ -98,7 +100,7 @@ def nodes_away(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[
     yield meet(subject, f"two of three killed, away {away}", once, two(signal.SIGKILL))
     yield meet(subject, f"two of three stopped for {away}", once, two(signal.SIGSTOP))
     name = f"primary hangs for {_HANG_SECONDS:.0f} s (SIGSTOP), another one takes over"
-    yield meet(subject, name, times(2, scale), hang)
+    yield meet(subject, name, once, hang)
 
 
 def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
@@ -125,9 +127,9 @@ def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
 
     yield meet(subject, "network cut, new connections refused", times(20, scale), cut, how, closed)
     name = f"connections half open for {_SILENT_SECONDS:.0f} s, then dead"
-    yield meet(subject, name, times(3, scale), half_open, how, closed)
+    yield meet(subject, name, times(2, scale), half_open, how, closed)
     name = f"every packet 50 ms late for {_SLOW_SECONDS:.0f} s"
-    yield meet(subject, name, times(5, scale), slow, how)
+    yield meet(subject, name, times(3, scale), slow, how)
 
 
 def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
@@ -135,20 +137,18 @@ def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator
     for command in ("find", "insert", "commitTransaction"):
 
         def slow(command: str = command) -> bool:
-            return _hold(servers.primary, command, times=3)
+            return _hold(servers.primary, command, _BLOCKED_SECONDS, times=3)
 
-        name = f"{command} blocked three times for {_HELD_MILLISECONDS / 1000:.0f} s"
-        yield meet(subject, name, times(2, scale), slow)
+        name = f"{command} blocked three times for {_BLOCKED_SECONDS:.0f} s"
+        yield meet(subject, name, times(1, scale), slow)
 
 
-def _hold(node: Node, command: str, times: int | None = None) -> bool:
-    """Let the server begin the job's next such command and not go on; tell whether it came."""
-    mode = "alwaysOn" if times is None else {"times": times}
-    blocked = {"blockConnection": True, "blockTimeMS": _HELD_MILLISECONDS}
+def _hold(node: Node, command: str, seconds: float, times: int = 1) -> bool:
+    """Let the server begin the job's next such commands and wait; tell whether the last came."""
+    blocked = {"blockConnection": True, "blockTimeMS": int(seconds * 1000)}
     of = {"failCommands": [command], "appName": "dedup"}
-    before = node.fail("failCommand", mode, **of, **blocked)
-    seconds = _HELD_MILLISECONDS / 1000 * (times or 1)
-    return node.entered("failCommand", before + (times or 1), seconds)
+    before = node.fail("failCommand", {"times": times}, **of, **blocked)
+    return node.entered("failCommand", before + times, seconds * times + _PATIENCE_SECONDS)
 
 
 def _wait_a_little() -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 import threading
+import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -85,9 +86,17 @@ class Proxy:
         self._do(asyncio.sleep(seconds))
         self._delay = 0.0
 
-    def lose_answers(self, command: str, times: int) -> None:
-        """Forward the next so many of these commands, then close instead of giving the answers."""
+    def lose_answers(self, command: str, times: int, seconds: float) -> bool:
+        """Forward the next so many of these commands, then close instead of giving the answers.
+
+        Waits until it came to that; False if it did not so often in so many seconds.
+        """
+        goal, deadline = self.lost + times, time.monotonic() + seconds
         self._words = [command.encode() + b"\0"] * times
+        while self.lost < goal and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self._words = []
+        return self.lost >= goal
 
     def _do(self, work: Coroutine[Any, Any, Any]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
