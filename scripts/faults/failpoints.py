@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scripts.faults.meeting import Meeting, ended, meet
+from scripts.faults.meeting import Meeting, ended, meet, start
 from scripts.faults.proxy import Proxy, proxy
 from scripts.faults.servers import ReplicaSet, replica_set
 from scripts.faults.subject import Subject
@@ -34,16 +34,16 @@ _WRITES = ("insert", "update", "commitTransaction")
 _COMMANDS = ("find", *_WRITES)
 _AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
 _FIRE_SECONDS = 10.0
-_SMALL = Meeting(gap=200, per_run=_TIMES, left=0)
+_SMALL = Meeting(gap=60, per_run=_TIMES, left=0, batch=5)
 _LARGE = Meeting(gap=40, per_run=_TIMES, left=0, batch=40)  # pages of 20 MB: more than one answer
-_LARGE_DOCUMENTS, _LARGE_BYTES = 320, 500_000
+_SMALL_DOCUMENTS, _LARGE_DOCUMENTS, _LARGE_BYTES = 300, 320, 500_000
 
 
 def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterator[Row]:
     """Yield a row for each command and kind of failure, on a replica set of three."""
     with replica_set(ports[:3]) as servers, tempfile.TemporaryDirectory() as folder:
         servers.settle()
-        small = Subject(servers.uri, Path(folder), documents=1000)
+        small = Subject(servers.uri, Path(folder), documents=_SMALL_DOCUMENTS)
         for command in _COMMANDS:
             yield from command_fails(small, servers, command, _SMALL, scale)
         yield from commands_of_the_start(small, servers)
@@ -57,7 +57,7 @@ def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterat
 
 def large_documents(servers: ReplicaSet, folder: Path) -> Subject:
     """Return a source whose pages are larger than an answer of the server."""
-    subject = Subject(servers.uri, folder, documents=_LARGE_DOCUMENTS, name="large")
+    subject = Subject(servers.uri, folder, documents=_SMALL_DOCUMENTS, _LARGE_DOCUMENTS, name="large")
     subject.database.source.update_many({}, {"$set": {"blob": b"x" * _LARGE_BYTES}})
     subject.environment["DEDUP_RUN__BATCH_BYTES"] = str(64 * 1024 * 1024)
     subject.environment["DEDUP_OUTPUT__DOCUMENT"] = "text"
@@ -111,7 +111,7 @@ def commands_of_the_start(subject: Subject, servers: ReplicaSet) -> Iterator[Row
     for command in _AT_START:
         of = {"failCommands": [command], "appName": "dedup", "closeConnection": True}
         before = node.fail("failCommand", {"times": 2}, **of)
-        differences = ended(subject, subject.start())
+        differences = ended(subject, start(subject, _SMALL))
         if node.fail("failCommand", "off") - before != 2:
             differences.append(f"{command} did not come twice")
         good += not differences
@@ -148,7 +148,7 @@ def transactional_writes(subject: Subject, servers: ReplicaSet, scale: float) ->
 
 def lost_answers(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
     """Yield rows for commands that took effect and whose answers a proxy does not hand on."""
-    how = Meeting(gap=200, per_run=_TIMES, left=0, uri=between.uri)
+    how = replace(_SMALL, uri=between.uri)
     rows = [("commitTransaction", n) for n in _IN_A_ROW] + [("insert", 2), ("update", 2)]
     for command, in_a_row in rows:
         before = between.lost

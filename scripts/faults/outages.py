@@ -1,6 +1,6 @@
 """Servers that die, step down, hang or cannot be reached, while a run is at work.
 
-    python -m scripts.faults.outages [SCALE]
+python -m scripts.faults.outages [SCALE]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scripts.faults.table import Row, times
 
 _PORTS = (27430, 27431, 27432)
 _PROXY_PORT = 27433
+_DOCUMENTS = 2000
 _HELD_COMMANDS = (None, "insert", "commitTransaction")  # what the server is at when it goes
 _HELD_SECONDS = 1.0
 _BLOCKED_SECONDS = 2.0
@@ -35,7 +36,9 @@ _PATIENCE_SECONDS = 5.0  # for a command to come that is to be held
 def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterator[Row]:
     """Yield a row for each fault, on a replica set of three."""
     with replica_set(ports[:3]) as servers, tempfile.TemporaryDirectory() as folder:
-        subject = Subject(servers.uri, Path(folder), serverSelectionTimeoutMS=2000)
+        subject = Subject(
+            servers.uri, Path(folder), documents=_DOCUMENTS, serverSelectionTimeoutMS=2000
+        )
         yield from primary_goes(subject, servers, scale)
         yield from nodes_away(subject, servers, scale)
         servers.settle()

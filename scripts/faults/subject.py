@@ -41,7 +41,7 @@ class Subject:
     ) -> None:
         """Make the source and the run left alone. more: options of this suite's own client."""
         self._starter = starter()
-        self._uri = uri
+        self.uri = uri
         self._folder = folder
         self._count = 0
         self.documents = documents
@@ -68,7 +68,7 @@ class Subject:
         """Start `dedup run` into a target; at: where it dies, and at which time it comes there."""
         self._count += 1
         arguments = ["run", "--db", self.database.name, "--source", "source", "--target", target]
-        whole = {**environment_for(uri or self._uri), **self.environment, **environment}
+        whole = {**environment_for(uri or self.uri), **self.environment, **environment}
         process = self._starter.Process(  # type: ignore[attr-defined]
             target=_dedup, args=([*arguments, "--yes", *more], whole, self._log(self._count), at)
         )
