@@ -54,9 +54,9 @@ class State:
         """The fencing token, None while the lease is not held."""
         return self._token
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began."""
-        return self._collection.find_one({"_id": STATE_ID})
+        return self._collection.find_one({"_id": STATE_ID}, session=session)
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> dict[str, Any]:
         """Create the state document if there is none, and return it."""

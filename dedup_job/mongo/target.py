@@ -148,7 +148,7 @@ class Target:
         self.patience(self._create)
         try:
             wait_for(self.state.acquire, self._lock_wait, self.patience)
-            self.patience.before_again = self.state.renew  # what waited may have lost the lease
+            self.patience.before_again = self.commits.renew  # what waited may have lost the lease
             self.patience(self._take_over)
             finish_undo(self)
             yield

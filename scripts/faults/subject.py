@@ -41,9 +41,10 @@ class Subject:
     ) -> None:
         """Make the source and the run left alone. more: options of this suite's own client."""
         self._starter = starter()
-        self._uri = uri
+        self.uri = uri
         self._folder = folder
         self._count = 0
+        self.documents = documents
         client: MongoClient[dict[str, Any]] = MongoClient(uri, **more)
         self.database: Db = client[name]
         self.database.source.insert_many(make_corpus(documents))
@@ -71,7 +72,7 @@ class Subject:
         """
         self._count += 1
         arguments = ["run", "--db", self.database.name, "--source", "source", "--target", target]
-        whole = {**environment_for(uri or self._uri), **self.environment, **environment}
+        whole = {**environment_for(uri or self.uri), **self.environment, **environment}
         process = self._starter.Process(  # type: ignore[attr-defined]
             target=_dedup,
             args=([*arguments, "--yes", *more], whole, self._log(self._count), at, first),
