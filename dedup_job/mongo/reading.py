@@ -68,8 +68,10 @@ def pages(
         cursor = collection.find(query or {}, projection).sort("_id", 1).hint(_BY_ID)
         if last is None:
             return _take(cursor, size, None)
+        if last == _LARGEST:  # of which `min` may not be asked
+            return [], True
         page, ended = _take(cursor.min([("_id", bson_raw.id_value(last))]), size, last)
-        if ended and last != _LARGEST:  # which `min` leaves out
+        if ended:  # `min` leaves the largest out
             only = {"$and": [query or {}, {"_id": MaxKey()}]}
             page += _take(collection.find(only, projection), size, None)[0]
         return page, ended

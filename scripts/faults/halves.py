@@ -1,4 +1,4 @@
-"""`dedup undo`, `restore` and `check` killed in the middle: the next command finishes, or undoes."""
+"""`dedup undo`, `restore` and `check` killed in the middle: the next command brings it to an end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scripts.faults.subject import Db
 from scripts.faults.table import Row, times
 
 _TIMES = 10  # at scale 1, of each command on each server
-_DOCUMENTS = 600
+_DOCUMENTS = 400
 _LONGEST_CHECK = 0.5  # seconds of a check
 _KILLED = -9
 _CHECK = ("check", "--source", "source", "--target", "target", "--all")
@@ -97,27 +97,25 @@ def _words(ground: Ground, name: str, rng: random.Random) -> tuple[str, ...]:
 
 def _after(ground: Ground, words: tuple[str, ...], *, same: bool) -> str:
     """Give the same command again or a run, then the other; return what is wrong then."""
-    first, second = (words, _RUN) if same else (_RUN, words)
-    for command in (first, second):
+    for command in (words, _RUN) if same else (_RUN, words, _RUN):
         code = ground.commands.run(*command)
         # what was done before the kill is refused a second time: nothing is left to do
         if code not in ((0, 2, 3) if command is words else (0, 3)):
             return f"{command[0]} ended with {code}: {ground.commands.said()[-300:]}"
-        if problem := ground.is_good():
-            return f"after {command[0]}: {problem}"
-    return _differences(ground, words)
+    row = ground.database["target.runs"].find_one({"_id": 2}) or {}
+    if same and words[0] == "undo" and row["status"] != "undone":
+        return f"run 2 is {row['status']}"
+    return ground.is_good() or _differences(ground, words)
 
 
 def _differences(ground: Ground, words: tuple[str, ...]) -> str:
     """Tell what differs from the outcome of the command left alone, once a run has followed."""
-    ground.commands.must(*_RUN)
     decided = ground.decided()
     expected = _decided_of(ground.before)
     if words[0] == "restore" and "--again" not in words:
         expected[int(words[1])] = "kept"
-    different = {id_ for id_ in decided.keys() | expected.keys()
-                 if decided.get(id_) != expected.get(id_)}  # fmt: skip
-    return f"{len(different)} are decided otherwise: {sorted(different)[:3]}" if different else ""
+    other = {i for i in decided.keys() | expected.keys() if decided.get(i) != expected.get(i)}
+    return f"{len(other)} are decided otherwise: {sorted(other)[:3]}" if other else ""
 
 
 def _decided_of(before: Stored) -> dict[Any, str]:

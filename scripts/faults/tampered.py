@@ -1,4 +1,4 @@
-"""Targets that someone changed by hand: `dedup check` finds each, and passes what nobody changed."""
+"""Targets that someone changed by hand: `dedup check` finds each, and passes what is untouched."""
 
 from __future__ import annotations
 

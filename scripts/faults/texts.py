@@ -1,4 +1,4 @@
-"""Texts of all kinds for cleaning and fingerprint: a million short ones, and a few hostile giants."""
+"""Texts of all kinds for cleaning and fingerprint: a million short ones, and hostile giants."""
 
 from __future__ import annotations
 
@@ -15,55 +15,57 @@ from dedup_job.demo import make_corpus
 _SHARED = Path("shared") / "data" / "edge_strings.jsonl.gz"
 _FOLDERS_UP = 6  # where a folder `shared` may lie beside one of the checkout's parents
 _MEGABYTE = 1024 * 1024
-_MARKS = [
-    "<p>",
-    "</p>",
-    "<b>",
-    "</b>",
-    "<br/>",
-    "<!--",
-    "-->",
-    "<script>",
-    "</script>",
-    "<template>",
-    "</template>",
-    "<pre>",
-    "<code>",
-    "</code>",
-    "<title>",
-    "</title>",
-    "<textarea>",
-    "<xmp>",
-    "</xmp>",
-    "<select>",
-    "<plaintext>",
-    "<o:p>",
-    "<![CDATA[",
-    "]]>",
-    "<?xml",
-    "&#x41;",
-    "<!doctype",
-    "&lt;",
-    "&#0;",
-    "&amp",
-    "&nbsp;",
-    "&#1114112;",
-    "&",
-    "<",
-    ">",
-    '"',
-    "'",
-    "=",
-    "a=",
-    "{",
-    "}",
-    ".a{color:red}",
-    "/*",
-    "*/",
-    "若",
-    "a<b>c",
-    "正确",
-]
+_MARKS = tuple(
+    [
+        "<p>",
+        "</p>",
+        "<b>",
+        "</b>",
+        "<br/>",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "<template>",
+        "</template>",
+        "<pre>",
+        "<code>",
+        "</code>",
+        "<title>",
+        "</title>",
+        "<textarea>",
+        "<xmp>",
+        "</xmp>",
+        "<select>",
+        "<plaintext>",
+        "<o:p>",
+        "<![CDATA[",
+        "]]>",
+        "<?xml",
+        "&#x41;",
+        "<!doctype",
+        "&lt;",
+        "&#0;",
+        "&amp",
+        "&nbsp;",
+        "&#1114112;",
+        "&",
+        "<",
+        ">",
+        '"',
+        "'",
+        "=",
+        "a=",
+        "{",
+        "}",
+        ".a{color:red}",
+        "/*",
+        "*/",
+        "若",
+        "a<b>c",
+        "正确",
+    ]
+)
 _ALPHABETS = (
     "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下",
     "0123456789.,%年月分题（）()",
@@ -175,16 +177,20 @@ def _noise() -> str:
     return np.random.default_rng(1).bytes(16 * _MEGABYTE).decode("utf-8", "replace")
 
 
+_PIECES = {
+    **{piece: piece for piece in ("<", "&", "题", "7", "a", "&lt;", "<p>", "</b", "<!--", "{")},
+    **{piece: piece for piece in ("<script>", '<a href="', ".a{color:red}", "1,234.5 ")},
+    "lone surrogates": "\ud800",
+    "white space": " \n",
+    "lines": "题目<br/>",
+}
 GIANTS: Mapping[str, Callable[[], str]] = {
     "100,000 nested <div>": _nested("div", 100_000),
     "100,000 nested <b>": _nested("b", 100_000),
     "100,000 nested <table><tr><td>": lambda: "<table><tr><td>" * 100_000 + "题",
     **{
-        f"16 MB of {ascii(piece) if piece.isspace() or piece > chr(0xD000) else piece}": _filled(piece)
-        for piece in (
-            "<", "&", "题", "7", "a", "&lt;", "<p>", "</b", "<!--", "<script>", '<a href="', "{",
-            "1,234.5 ", "\ud800", " \n", "题目<br/>", ".a{color:red}",
-        )
+        f"16 MB of {name}": _filled(piece)
+        for name, piece in _PIECES.items()
     },
     "16 MB, one unclosed comment": lambda: "题<!--" + "题a " * (3 * _MEGABYTE),
     "16 MB, one unclosed script": lambda: "题<script>" + "x=1;" * (4 * _MEGABYTE),

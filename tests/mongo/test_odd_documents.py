@@ -67,7 +67,7 @@ def assert_each_is_in_one_place(database: Db) -> None:
     assert sorted(decided) == sorted(keys_of(database, "source"))
 
 
-@pytest.mark.parametrize("size", [1, 2, 1000])
+@pytest.mark.parametrize("size", [1, 2, 4, 1000])
 def test_the_smallest_and_the_largest_id_are_read(any_database: Db, size: int) -> None:
     ids = [MinKey(), 1, "a", MaxKey()]
     plant(any_database, [raw.fields({"_id": id_}) for id_ in ids])
