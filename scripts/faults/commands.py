@@ -94,9 +94,11 @@ def put_back(database: Db, before: Stored) -> None:
         then = {repr(d["_id"]): d for d in documents}
         for key in now.keys() - then.keys():
             database[name].delete_one({"_id": now[key]["_id"]})
-        for key, document in then.items():
-            if now.get(key) != document:
-                database[name].replace_one({"_id": document["_id"]}, document, upsert=True)
+        changed = [key for key in then.keys() & now.keys() if now[key] != then[key]]
+        for key in changed:
+            database[name].replace_one({"_id": then[key]["_id"]}, then[key])
+        if missing := [document for key, document in then.items() if key not in now]:
+            database[name].insert_many(missing)
 
 
 def _dying(dies_at: int | None, arguments: list[str], environment: Any, log: Path) -> None:

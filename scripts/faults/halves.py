@@ -1,4 +1,4 @@
-"""`dedup undo`, `restore` and `check` killed in the middle: the next command brings it to an end."""
+"""`dedup undo`, `restore` and `check` killed in the middle: the next command ends it well."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _PORTS = (27450, 27451, 27452)
 _WRITERS = 4
 _LONGEST_DELAY = 0.15
 _RATE = 60  # documents a second of each writer
-_RUNS = 12  # at scale 1, one after the other, while the writers write
+_RUNS = 10  # at scale 1, one after the other, while the writers write
 _BETWEEN = 0.5  # seconds
 _PAGE = 1000
 

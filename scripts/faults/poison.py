@@ -11,6 +11,7 @@ from typing import Any
 import bson
 from bson.raw_bson import RawBSONDocument
 
+from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import raw
 from dedup_job.mongo.reading import majority
@@ -91,10 +92,15 @@ def _poison(database: Db, codes: list[int], with_poison: list[Any]) -> Row:
     kept = _rows(database, "source_target", {"_id": 1, "text": 1})
     ledger = _rows(database, "source_target.ledger")
     wrong: Counter[str] = Counter()
+    cleaner = Cleaner()
     for document, poison, text in with_poison:
         key = raw.id_element(document)
         if key in kept:
-            became = KEPT if kept[key]["text"] == text and key not in ledger else "wrong text"
+            became = (
+                KEPT
+                if kept[key]["text"] == cleaner.clean(text) and key not in ledger
+                else "wrong text"
+            )
         else:
             row = ledger.get(key, {"reason": "lost", "decision": None})
             became = row["reason"]

@@ -78,10 +78,6 @@ def _beside(*more: bytes) -> Callable[[int], bytes]:
     return lambda number: _good(number) + b"".join(more)
 
 
-def _numbered(start: bytes) -> bytes:
-    return string(start)
-
-
 def _nested(depth: int, inner: bytes) -> bytes:
     for _ in range(depth):
         inner = element(3, "n", document(inner))
@@ -243,7 +239,12 @@ def planted(count: int) -> Iterator[tuple[bytes, Poison, str | None]]:
     for number, poison in enumerate(kinds):
         key = poison.key(number) if poison.key else fields({"_id": mixed_id(number, 3)})
         raw = document(key, poison.rest(number))
-        yield raw, poison, text_of(number) if poison.becomes == KEPT else None
+        yield raw, poison, _text(poison, number) if poison.becomes == KEPT else None
+
+
+def _text(poison: Poison, number: int) -> str:
+    """Return the text of a document that has one, as the driver decodes it."""
+    return str(bson.decode(document(poison.rest(number)))["text"])
 
 
 def decodes(raw: bytes) -> bool:

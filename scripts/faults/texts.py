@@ -15,57 +15,13 @@ from dedup_job.demo import make_corpus
 _SHARED = Path("shared") / "data" / "edge_strings.jsonl.gz"
 _FOLDERS_UP = 6  # where a folder `shared` may lie beside one of the checkout's parents
 _MEGABYTE = 1024 * 1024
-_MARKS = tuple(
-    [
-        "<p>",
-        "</p>",
-        "<b>",
-        "</b>",
-        "<br/>",
-        "<!--",
-        "-->",
-        "<script>",
-        "</script>",
-        "<template>",
-        "</template>",
-        "<pre>",
-        "<code>",
-        "</code>",
-        "<title>",
-        "</title>",
-        "<textarea>",
-        "<xmp>",
-        "</xmp>",
-        "<select>",
-        "<plaintext>",
-        "<o:p>",
-        "<![CDATA[",
-        "]]>",
-        "<?xml",
-        "&#x41;",
-        "<!doctype",
-        "&lt;",
-        "&#0;",
-        "&amp",
-        "&nbsp;",
-        "&#1114112;",
-        "&",
-        "<",
-        ">",
-        '"',
-        "'",
-        "=",
-        "a=",
-        "{",
-        "}",
-        ".a{color:red}",
-        "/*",
-        "*/",
-        "若",
-        "a<b>c",
-        "正确",
-    ]
+_MARKED = (
+    "<p> </p> <b> </b> <br/> <!-- --> <script> </script> <template> </template> <pre> <code> "
+    "</code> <title> </title> <textarea> <xmp> </xmp> <select> <plaintext> <o:p> <![CDATA[ ]]> "
+    "<?xml &#x41; <!doctype &lt; &#0; &amp &nbsp; &#1114112; & < > \" ' = a= { } .a{color:red} "
+    "/* */ 若 a<b>c 正确"
 )
+_MARKS = tuple(mark for mark in _MARKED.split(" "))
 _ALPHABETS = (
     "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下",
     "0123456789.,%年月分题（）()",

@@ -1,0 +1,20 @@
+"""The short form of the late inserts: none is missed."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts.faults import late
+from scripts.faults.subject import Subject
+
+
+def test_no_late_document_is_missed(replica_set: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the control bites depends on the moment, so only the long form asks for it."""
+    monkeypatch.setattr(late, "_RATE", 30)
+    with tempfile.TemporaryDirectory() as folder:
+        subject = Subject(replica_set, Path(folder), documents=50, name="late_short")
+        found, _ = late._late(subject, replica_set, 1)
+    assert found.good == found.times > 0, found
