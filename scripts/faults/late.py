@@ -12,10 +12,9 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from bson import ObjectId
 from pymongo import MongoClient, WriteConcern
 
 from dedup_job.demo import make_corpus
-from scripts.faults.servers import replica_set
+from scripts.faults.servers import replica_set, wait_for
 from scripts.faults.subject import Db, Subject
 from scripts.faults.table import Row, times
 
@@ -31,7 +30,7 @@ _PORTS = (27450, 27451, 27452)
 _WRITERS = 4
 _LONGEST_DELAY = 0.15
 _RATE = 60  # documents a second of each writer
-_RUNS = 10  # at scale 1, one after the other, while the writers write
+_EACH = 3000  # documents of each writer at scale 1; runs begin one after the other meanwhile
 _BETWEEN = 0.5  # seconds
 _PAGE = 1000
 
@@ -43,18 +42,18 @@ def run(scale: float) -> Iterator[Row]:
         tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder,
     ):
         subject = Subject(servers.uri, Path(folder), documents=200, name="late")
-        yield from _late(subject, servers.uri, times(_RUNS, scale))
+        yield from _late(subject, servers.uri, times(_EACH, scale))
+        subject.database.client.close()
 
 
-def _late(subject: Subject, uri: str, runs: int) -> Iterator[Row]:
+def _late(subject: Subject, uri: str, each: int) -> Iterator[Row]:
     database = subject.database
     database.drop_collection("source")
     watermark = _Watermark(database)
     codes, during = [], 0
-    with _writers(uri, database.name):
-        while not database.source.estimated_document_count():
-            time.sleep(0.03)
-        for _ in range(runs):
+    with _writers(uri, database.name, each) as at_work:
+        wait_for(database.source.estimated_document_count)
+        while at_work():
             before = database.source.estimated_document_count()
             with watermark.reading():
                 codes.append(subject.run())
@@ -125,36 +124,33 @@ class _Watermark:
 
 
 @contextmanager
-def _writers(uri: str, database: str) -> Iterator[None]:
-    """Let four processes write for the block; at its end all that they made is inserted."""
+def _writers(uri: str, database: str, each: int) -> Iterator[Callable[[], bool]]:
+    """Let four processes write; yield what tells whether they still do. Waits for their end."""
     context = multiprocessing.get_context("forkserver")
-    stop = context.Event()
     processes = [
-        context.Process(target=_write, args=(uri, database, seed, stop)) for seed in range(_WRITERS)
+        context.Process(target=_write, args=(uri, database, seed, each), daemon=True)
+        for seed in range(_WRITERS)
     ]
     for process in processes:
         process.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for process in processes:
-            process.join(30)
+    yield lambda: any(process.is_alive() for process in processes)
+    for process in processes:
+        process.join()
     if any(process.exitcode for process in processes):
         raise RuntimeError("a writer failed")
 
 
-def _write(uri: str, database: str, seed: int, stop: Event) -> None:
-    """Make an ObjectId, and insert it after a while of its own; until told to stop."""
+def _write(uri: str, database: str, seed: int, count: int) -> None:
+    """Make ObjectIds, and insert each after a while of its own."""
     rng = random.Random(seed)
     texts = [d["text"] for d in make_corpus(3000) if isinstance(d.get("text"), str)]
     waiting: list[tuple[float, ObjectId, dict[str, Any]]] = []
     with MongoClient[dict[str, Any]](uri) as client:
         source = client[database].get_collection("source", write_concern=WriteConcern("majority"))
         made, began = 0, time.monotonic()
-        while waiting or not stop.is_set():
+        while waiting or made < count:
             now = time.monotonic()
-            while not stop.is_set() and made < (now - began) * _RATE:
+            while made < min((now - began) * _RATE, count):
                 made += 1
                 new = {"_id": ObjectId(), "text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}
                 due = now + rng.uniform(0, _LONGEST_DELAY)

@@ -36,6 +36,7 @@ def run(scale: float) -> Iterator[Row]:
     ):
         subject = Subject(servers.uri, Path(folder), documents=100, name="poison")
         yield from _among_others(subject, times(_DOCUMENTS, scale), times(_PLANTED, scale))
+        subject.database.client.close()
     yield from generated.run(scale)
 
 

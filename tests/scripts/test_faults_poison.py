@@ -17,6 +17,7 @@ def test_poison_is_recorded_and_nothing_else_suffers(any_server: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         subject = Subject(any_server, Path(folder), documents=50, name="poison_short")
         rows = list(poison._among_others(subject, 300, 200))
+        subject.database.client.close()
     assert all(row.good == row.times > 0 for row in rows), rows
 
 
