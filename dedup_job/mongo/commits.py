@@ -31,7 +31,7 @@ class Commits:
         self._session = session
         self._state = state
         self._patience = patience
-        self._transactions = _has_transactions(client)
+        self.whole = _has_transactions(client)  # then no intent is needed
         self._left_open = False  # it may be that the server still holds a transaction of ours
         self.generation = 0  # of the state before the next commit
 
@@ -43,7 +43,7 @@ class Commits:
         then, and must do no harm.
         Raises LeaseLost if another run took over; then nothing is written.
         """
-        attempt = self._together if self._transactions else self._in_order
+        attempt = self._together if self.whole else self._in_order
         try:
             with suppress(AlreadyWritten):
                 self._patience(lambda: attempt(writes, values, intent))

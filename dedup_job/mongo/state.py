@@ -24,6 +24,7 @@ from dedup_job.errors import LeaseHeld, LeaseLost
 from dedup_job.mongo import lease as leases
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import Unsettled
+from dedup_job.mongo.raw import LENIENT
 
 STATE_ID = "state"
 FORMAT = 1
@@ -39,6 +40,7 @@ class State:
 
     def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
         self._collection = collection.with_options(
+            codec_options=LENIENT,  # it names the last id, whatever that is
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )

@@ -80,7 +80,7 @@ class Target:
             f"{namespace.collection}.ledger", write_concern=durable
         )
         self.runs: Documents = database.get_collection(
-            f"{namespace.collection}.runs", write_concern=durable
+            f"{namespace.collection}.runs", codec_options=bson_raw.LENIENT, write_concern=durable
         )
         session = client.start_session()
         self.state = State(database[f"{namespace.collection}.state"], session.session_id)
@@ -224,7 +224,7 @@ class Target:
                 self.state.check()
                 insert_once(collection, rows, session)
 
-        ids = [document.id for document in batch.documents]
+        ids = [] if self.commits.whole else [bson_raw.storable(d.key) for d in batch.documents]
         self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self.patience(lambda: self._write_run_row(report))
@@ -251,11 +251,11 @@ class Target:
         intent = (self.state.read() or {}).get("intent")
         if not intent:
             return
-        database = self._client[self._source.database]
-        source = majority(database[self._source.collection])
-        there = [d["_id"] for d in source.find({"_id": {"$in": intent}}, {"_id": 1})]
+        keys = bson_raw.among([bson_raw.stored(value) for value in intent])
+        found = majority(self.source).find(keys, {"_id": 1})
+        there = [bson_raw.id_element(bytes(document.raw)) for document in found]
         for collection in self.decided:
-            collection.delete_many({"_id": {"$in": there}})
+            collection.delete_many(bson_raw.among(there))
         self.state.update({"intent": None})
 
     def _write_run_row(self, report: Report) -> None:
