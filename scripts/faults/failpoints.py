@@ -33,8 +33,8 @@ _BEFORE_COMMIT = {112: "WriteConflict", 10107: "NotWritablePrimary"}
 _WRITES = ("insert", "update", "commitTransaction")
 _COMMANDS = ("find", *_WRITES)
 _AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
-_FIRE_SECONDS = 10.0
-_SMALL = Meeting(gap=60, per_run=_TIMES, left=0, batch=5)
+_FIRE_SECONDS = 5.0
+SMALL = Meeting(gap=60, per_run=_TIMES, left=0, batch=5)
 _LARGE = Meeting(gap=40, per_run=_TIMES, left=0, batch=40)  # pages of 20 MB: more than one answer
 _SMALL_DOCUMENTS, _LARGE_DOCUMENTS, _LARGE_BYTES = 300, 320, 500_000
 
@@ -45,7 +45,7 @@ def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterat
         servers.settle()
         small = Subject(servers.uri, Path(folder), documents=_SMALL_DOCUMENTS)
         for command in _COMMANDS:
-            yield from command_fails(small, servers, command, _SMALL, scale)
+            yield from command_fails(small, servers, command, SMALL, scale)
         yield from commands_of_the_start(small, servers)
         yield from write_concern_errors(small, servers, scale)
         yield from transactional_writes(small, servers, scale)
@@ -57,7 +57,7 @@ def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterat
 
 def large_documents(servers: ReplicaSet, folder: Path) -> Subject:
     """Return a source whose pages are larger than an answer of the server."""
-    subject = Subject(servers.uri, folder, documents=_SMALL_DOCUMENTS, _LARGE_DOCUMENTS, name="large")
+    subject = Subject(servers.uri, folder, documents=_LARGE_DOCUMENTS, name="large")
     subject.database.source.update_many({}, {"$set": {"blob": b"x" * _LARGE_BYTES}})
     subject.environment["DEDUP_RUN__BATCH_BYTES"] = str(64 * 1024 * 1024)
     subject.environment["DEDUP_OUTPUT__DOCUMENT"] = "text"
@@ -111,7 +111,7 @@ def commands_of_the_start(subject: Subject, servers: ReplicaSet) -> Iterator[Row
     for command in _AT_START:
         of = {"failCommands": [command], "appName": "dedup", "closeConnection": True}
         before = node.fail("failCommand", {"times": 2}, **of)
-        differences = ended(subject, start(subject, _SMALL))
+        differences = ended(subject, start(subject, SMALL))
         if node.fail("failCommand", "off") - before != 2:
             differences.append(f"{command} did not come twice")
         good += not differences
@@ -129,7 +129,7 @@ def write_concern_errors(subject: Subject, servers: ReplicaSet, scale: float) ->
             of = {"failCommands": [command], "appName": "dedup", "writeConcernError": concern}
             point = FailPoint(servers, 3, of)
             name = f"{command}: write-concern error {code} {said}, 3 in a row"
-            yield meet(subject, name, times(_TIMES, scale), point, _SMALL, point.proof)
+            yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
 
 
 def transactional_writes(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
@@ -138,17 +138,17 @@ def transactional_writes(subject: Subject, servers: ReplicaSet, scale: float) ->
     for in_a_row in _IN_A_ROW:
         point = FailPoint(servers, in_a_row, {"closeConnection": True}, of)
         name = f"{of}: connection closed, commit goes on, {in_a_row} in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, _SMALL, point.proof)
+        yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
     for code, said in _BEFORE_COMMIT.items():
         data = {"closeConnection": False, "failBeforeCommitExceptionCode": code}
         point = FailPoint(servers, 2, data, of)
         name = f"{of}: commit fails with {code} {said}, 2 in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, _SMALL, point.proof)
+        yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
 
 
 def lost_answers(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
     """Yield rows for commands that took effect and whose answers a proxy does not hand on."""
-    how = replace(_SMALL, uri=between.uri)
+    how = replace(SMALL, uri=between.uri)
     rows = [("commitTransaction", n) for n in _IN_A_ROW] + [("insert", 2), ("update", 2)]
     for command, in_a_row in rows:
         before = between.lost

@@ -108,12 +108,8 @@ def nodes_away(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[
 
 def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
     """Yield rows for what a network does, by a proxy between the run and the primary."""
-    rng = random.Random(2)
-    how = Meeting(uri=between.uri)
-    before = 0
-
-    def cut() -> bool:
-        return _closes(between, lambda: between.cut(rng.uniform(*_CUT_SECONDS)))
+    yield network_cut(subject, between, times(20, scale))
+    how, before = Meeting(uri=between.uri), between.reset
 
     def half_open() -> bool:
         return _closes(between, lambda: between.half_open(_SILENT_SECONDS))
@@ -123,16 +119,26 @@ def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
         return True
 
     def closed() -> str:
-        nonlocal before
-        told = f"{between.reset - before} connections reset"
-        before = between.reset
-        return told
+        return f"{between.reset - before} connections dead"
 
-    yield meet(subject, "network cut, new connections refused", times(20, scale), cut, how, closed)
     name = f"connections half open for {_SILENT_SECONDS:.0f} s, then dead"
     yield meet(subject, name, times(2, scale), half_open, how, closed)
     name = f"every packet 50 ms late for {_SLOW_SECONDS:.0f} s"
     yield meet(subject, name, times(3, scale), slow, how)
+
+
+def network_cut(subject: Subject, between: Proxy, count: int) -> Row:
+    """Return a row for connections that are reset and refused for a while."""
+    rng, before = random.Random(2), between.reset
+
+    def cut() -> bool:
+        return _closes(between, lambda: between.cut(rng.uniform(*_CUT_SECONDS)))
+
+    def closed() -> str:
+        return f"{between.reset - before} connections reset"
+
+    how = Meeting(uri=between.uri)
+    return meet(subject, "network cut, new connections refused", count, cut, how, closed)
 
 
 def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:

@@ -26,8 +26,8 @@ class _Pair:
 
     def reset(self) -> None:
         for end in self.ends:
-            raw = end.get_extra_info("socket")
             with suppress(OSError):
+                raw = end.get_extra_info("socket")
                 raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             end.transport.abort()
 
@@ -36,21 +36,18 @@ class Proxy:
     """Forwards a port to another one; see `proxy`."""
 
     def __init__(self, port: int, to: int) -> None:
-        self.port = port
+        self.uri = f"mongodb://127.0.0.1:{port}/?directConnection=true"
         self.lost = 0  # answers lost so far
         self.reset = 0  # connections closed so far
-        self._to = to
-        self._loop = asyncio.new_event_loop()
+        self._port, self._to = port, to
         self._pairs: set[_Pair] = set()
-        self._words: list[bytes] = []  # requests whose answers are to be lost
+        self._lose: list[bytes] = []  # commands whose answers are to be lost
         self._delay = 0.0
         self._server: asyncio.Server | None = None
+        self._loop = asyncio.new_event_loop()
+        self._open = asyncio.Event()  # cleared while nothing is forwarded
+        self._open.set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
-
-    @property
-    def uri(self) -> str:
-        """The URI of the server behind the proxy, and of no other."""
-        return f"mongodb://127.0.0.1:{self.port}/?directConnection=true"
 
     def start(self) -> None:
         """Begin to forward."""
@@ -67,7 +64,7 @@ class Proxy:
     def cut(self, seconds: float) -> None:
         """Close all connections with RST and refuse new ones for so long."""
         self._do(self._refuse())
-        self._do(asyncio.sleep(seconds))
+        time.sleep(seconds)
         self._do(self._listen())
 
     def half_open(self, seconds: float) -> None:
@@ -75,15 +72,15 @@ class Proxy:
 
         What is on its way is lost.
         """
-        self._do(self._set_gate(is_open=False))
-        self._do(asyncio.sleep(seconds))
+        self._loop.call_soon_threadsafe(self._open.clear)
+        time.sleep(seconds)
         self._do(self._reset_all())
-        self._do(self._set_gate(is_open=True))
+        self._loop.call_soon_threadsafe(self._open.set)
 
     def slow(self, delay: float, seconds: float) -> None:
         """Hold back everything by a delay, for so long."""
         self._delay = delay
-        self._do(asyncio.sleep(seconds))
+        time.sleep(seconds)
         self._delay = 0.0
 
     def lose_answers(self, command: str, times: int, seconds: float) -> bool:
@@ -92,25 +89,17 @@ class Proxy:
         Waits until it came to that; False if it did not so often in so many seconds.
         """
         goal, deadline = self.lost + times, time.monotonic() + seconds
-        self._words = [command.encode() + b"\0"] * times
+        self._lose = [command.encode() + b"\0"] * times
         while self.lost < goal and time.monotonic() < deadline:
             time.sleep(0.005)
-        self._words = []
+        self._lose = []
         return self.lost >= goal
 
-    def _do(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    async def _set_gate(self, *, is_open: bool) -> None:
-        if is_open:
-            self._gate.set()
-        else:
-            self._gate.clear()
-
     async def _listen(self) -> None:
-        self._gate = asyncio.Event()
-        self._gate.set()
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
 
     async def _refuse(self) -> None:
         assert self._server is not None  # `start` came first
@@ -121,7 +110,7 @@ class Proxy:
         self.reset += len(self._pairs)
         for pair in list(self._pairs):
             pair.reset()
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.05)  # for those that waited to notice
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         pair = _Pair([writer])
@@ -140,12 +129,10 @@ class Proxy:
         self, pair: _Pair, source: asyncio.StreamReader, to: asyncio.StreamWriter, *, asks: bool
     ) -> None:
         while data := await source.read(_CHUNK):
-            gate = self._gate
-            await gate.wait()
-            if self._delay:
-                await asyncio.sleep(self._delay)
-            if asks and self._words and data.startswith(self._words[0], _NAME_AT):
-                self._words.pop()
+            await self._open.wait()
+            await asyncio.sleep(self._delay)
+            if asks and self._lose and data.startswith(self._lose[0], _NAME_AT):
+                self._lose.pop()
                 pair.unanswered = True
             elif not asks and pair.unanswered:
                 self.lost += 1
