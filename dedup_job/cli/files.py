@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from dedup_job.errors import UsageError
@@ -18,11 +19,19 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a text as UTF-8; a reader never sees half of it. Raises OSError."""
+    """Write a text as UTF-8, whole or not at all. Raises OSError."""
     file = file.resolve()  # a link stays a link
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")
         return
     partial = file.with_name(f".{file.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+    try:
+        with partial.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())  # some disks say only now that they are full
+        partial.replace(file)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise

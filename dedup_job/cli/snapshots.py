@@ -151,7 +151,7 @@ def _facts(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _bytes_on_disk(file: Path) -> int:
-    status = file.stat()  # the room for what is added later is a hole in the file
+    status = file.stat()  # which may compress it
     return status.st_blocks * _SECTOR if hasattr(status, "st_blocks") else status.st_size
 
 

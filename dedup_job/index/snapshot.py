@@ -27,7 +27,7 @@ _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQ16s")  # magic, format, length and checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
 _PIECE = 1 << 26
-_SPARE = 1 / 64  # room for what the next runs add, a hole in the file
+_SPARE = 1 / 64  # room for what the next runs add
 _LEAST_SPARE = 1 << 20
 
 
@@ -119,10 +119,10 @@ def _write(stream: BinaryIO, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, len(header), digest)))
     stream.write(_padded(header))
     for array, about in zip(arrays.values(), described, strict=True):
-        end = stream.tell() + about["room"]
         stream.write(_bytes(array))
-        stream.truncate(end)
-        stream.seek(end)
+        left = about["room"] - array.nbytes  # a hole read through a map may need room on the disk
+        for start in range(0, left, _PIECE):
+            stream.write(bytes(min(left - start, _PIECE)))
 
 
 def _header(stream: BinaryIO) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import bson
-from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 from pymongo.read_concern import ReadConcern
 
@@ -24,7 +23,7 @@ from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.lease import holder
-from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
+from dedup_job.mongo.reading import PageSize, Row, fetch, held, majority, pages
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import FORMAT
@@ -37,9 +36,6 @@ _IDS = PageSize(documents=10_000)
 _ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
 _LEDGER = {"_id": 1, "decision": 1, "of": 1, "reason": 1, "run": 1}
-_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
-    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
-)
 
 
 class Checker:
@@ -103,7 +99,7 @@ class Checker:
                 "it. Check with the version that wrote it."
             )
         self._check_alone(state["token"])
-        self._half = frozenset(bson_raw.fields({"_id": id_}) for id_ in state.get("intent") or ())
+        self._half = frozenset(map(bson_raw.stored, state.get("intent") or ()))
         self._undoing = state.get("undo")
         undoing: list[bytes | str] = (
             [] if self._undoing is None else [f"run {self._undoing}, being undone"]
@@ -210,7 +206,7 @@ class Checker:
             named: dict[bytes, list[bytes]] = {}
             strange: list[bytes] = []
             for row in page:
-                found = bson.decode(row.raw, _LENIENT)
+                found = bson.decode(row.raw, bson_raw.LENIENT)
                 labels = run_counts.labels_of(found)
                 if labels is None:
                     strange.append(row.key)
@@ -257,10 +253,7 @@ class Checker:
 
     def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        if not keys:
-            return set()
-        there = ids_between(majority(collection), keys[0], keys[-1], self._again)
-        return set(keys).intersection(there)
+        return held(majority(collection), keys, self._again)
 
     def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds."""

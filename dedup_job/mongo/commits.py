@@ -31,7 +31,8 @@ class Commits:
         self._session = session
         self._state = state
         self._patience = patience
-        self._transactions = _has_transactions(client)
+        self.whole = _has_transactions(client)  # then no intent is needed
+        self._left_open = False  # it may be that the server still holds a transaction of ours
         self.generation = 0  # of the state before the next commit
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
@@ -42,7 +43,7 @@ class Commits:
         then, and must do no harm.
         Raises LeaseLost if another run took over; then nothing is written.
         """
-        attempt = self._together if self._transactions else self._in_order
+        attempt = self._together if self.whole else self._in_order
         try:
             with suppress(AlreadyWritten):
                 self._patience(lambda: attempt(writes, values, intent))
@@ -51,6 +52,21 @@ class Commits:
             raise
         self.generation += 1
 
+    def renew(self) -> None:
+        """Renew the lease before something is tried again.
+
+        A transaction whose end the server was not told of would bar the state for a minute; the
+        server ends it as soon as the same session begins the next one.
+        """
+        if self._left_open:
+            self._session.start_transaction(ReadConcern("majority"))
+            try:
+                self._state.read(self._session)
+            finally:
+                self._session.abort_transaction()
+            self._left_open = False
+        self._state.renew()
+
     def _together(self, writes: Writes, values: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         """Commit in one transaction, unless an earlier attempt did.
 
@@ -58,11 +74,13 @@ class Commits:
         """
         session = self._session
         session.start_transaction(ReadConcern("majority"), WriteConcern("majority", j=True))
+        self._left_open = True
         try:
             self._state.verify(session, self.generation)
             writes(session)
             self._state.update(values, session, changed=True, generation=self.generation)
             session.commit_transaction()
+            self._left_open = False
         except Exception:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
             if session.in_transaction:
                 session.abort_transaction()

@@ -59,8 +59,7 @@ class KeptDocuments:
         return {key: text for key, text in texts.items() if text is not None}
 
     def _some(self, keys: Sequence[bytes]) -> list[Row]:
-        ids = [bson_raw.id_value(key) for key in keys]
-        wanted = {"_id": {"$in": ids}}
+        wanted = bson_raw.among(keys)
         found = self._patience(lambda: list(self._documents.find(wanted, self._rows.projection)))
         raws = [bytes(document.raw) for document in found]
         return [Row(bson_raw.id_element(raw), raw) for raw in raws]

@@ -19,6 +19,7 @@ RENEW_SECONDS = 10
 RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
 OVERDUE_SECONDS = 45.0  # without renewal a run writes nothing more, well before others may begin
 _POLL_SECONDS = 1.0
+_SAME_SECONDS = 2.0  # between two views of when one process started
 
 
 def clock() -> float:
@@ -35,12 +36,13 @@ def expiry() -> dict[str, Any]:
 
 def owner() -> dict[str, Any]:
     """Return what tells this process from all others."""
+    boot = _boot()
     process = psutil.Process()
     return {
         "host": platform.node(),
         "machine": _machine(),
         "pid": process.pid,
-        "process_started": process.create_time(),
+        "process_started": process.create_time() - boot,
     }
 
 
@@ -48,10 +50,11 @@ def is_dead(lease: Mapping[str, Any]) -> bool:
     """Tell whether the holder was a process of this machine that is gone."""
     if not is_here(lease):
         return False
+    boot = _boot()
     try:
         process = psutil.Process(lease["pid"])
         return bool(
-            abs(process.create_time() - lease["process_started"]) > 1
+            abs(process.create_time() - boot - lease["process_started"]) > _SAME_SECONDS
             or process.status() == psutil.STATUS_ZOMBIE
         )
     except psutil.NoSuchProcess:
@@ -90,6 +93,16 @@ def wait_for(acquire: Callable[[], None], seconds: float, patience: Patience) ->
             patience.sleep(min(left, _POLL_SECONDS))
         else:
             return
+
+
+def _boot() -> float:
+    """Return the time that starts of processes are counted from.
+
+    On Linux their time of day is that of the boot and some seconds, and the former changes when
+    the clock is set: a live holder must not look like another process then. Asked before psutil is
+    told of the process, which remembers it.
+    """
+    return psutil.boot_time() if psutil.LINUX else 0.0
 
 
 def _machine() -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bson
+from bson import Binary
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.raw_bson import RawBSONDocument
 
@@ -40,7 +41,8 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
     0x0F: 0,  # code with scope
 }
 _STRING, _DOCUMENT, _ARRAY, _REGEX = 0x02, 0x03, 0x04, 0x0B
-_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
+_KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
+LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
     unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
 )
 
@@ -85,6 +87,21 @@ def find(raw: bytes, name: bytes) -> Element | None:
     return found
 
 
+def repeats(raw: bytes, path: Sequence[str]) -> bool:
+    """Tell whether a field of this path stands there twice, so that readers take either."""
+    names = [name.encode() for name in path]
+    if all(raw.count(name + b"\0") < 2 for name in names):
+        return False  # far cheaper than walking, and nearly always so
+    for name in names:
+        found = [element for element in elements(raw) if element.name == name]
+        if len(found) != 1:
+            return len(found) > 1
+        if found[0].kind != _DOCUMENT:
+            return False
+        raw = raw[found[0].value : found[0].end]
+    return False
+
+
 def id_element(raw: bytes) -> bytes:
     """Return the bytes of the `_id` field; equal ids have equal bytes in copies of a document.
 
@@ -98,7 +115,29 @@ def id_element(raw: bytes) -> bytes:
 
 def id_value(element: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
-    return bson.decode(document(element), codec_options=_LENIENT)["_id"]
+    return bson.decode(document(element), codec_options=LENIENT)["_id"]
+
+
+def is_writable(element: bytes) -> bool:
+    """Tell whether the `_id` of this field can be decoded and encoded again without a change.
+
+    One with text that is not UTF-8 cannot, nor one that names a key twice, nor a DBPointer.
+    """
+    return fields({"_id": id_value(element)}) == element
+
+
+def storable(element: bytes) -> Any:
+    """Return the `_id` as a value that gives the same bytes when it is read back."""
+    value = id_value(element)
+    plain = fields({"_id": value}) == element and getattr(value, "subtype", 0) != _KEY_SUBTYPE
+    return value if plain else Binary(element, _KEY_SUBTYPE)
+
+
+def stored(value: Any) -> bytes:
+    """Return the field that was made storable."""
+    if isinstance(value, Binary) and value.subtype == _KEY_SUBTYPE:
+        return bytes(value)
+    return fields({"_id": value})
 
 
 def among(keys: Sequence[bytes]) -> RawBSONDocument:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bson import MaxKey
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
@@ -18,6 +19,7 @@ from dedup_job.mongo.patience import NO_PATIENCE, Patience
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = [("_id", 1)]
+_LARGEST = bson_raw.fields({"_id": MaxKey()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,15 @@ def pages(
 
     def read() -> tuple[list[Row], bool]:
         cursor = collection.find(query or {}, projection).sort("_id", 1).hint(_BY_ID)
-        if last is not None:
-            cursor = cursor.min([("_id", bson_raw.id_value(last))])
-        return _take(cursor, size, last)
+        if last is None:
+            return _take(cursor, size, None)
+        if last == _LARGEST:  # of which `min` may not be asked
+            return [], True
+        page, ended = _take(cursor.min([("_id", bson_raw.id_value(last))]), size, last)
+        if ended:  # `min` leaves the largest out
+            only = {"$and": [query or {}, {"_id": MaxKey()}]}
+            page += _take(collection.find(only, projection), size, None)[0]
+        return page, ended
 
     while True:
         page, ended = patience(read)
@@ -87,8 +95,7 @@ def fetch(
     left = list(keys)
 
     def read() -> tuple[list[Row], bool]:
-        ids = [bson_raw.id_value(key) for key in left]
-        return _take(collection.find({"_id": {"$in": ids}}).sort("_id", 1), size, None)
+        return _take(collection.find(bson_raw.among(left)).sort("_id", 1), size, None)
 
     while left:
         page, _ = patience(read)
@@ -103,8 +110,8 @@ def _take(
 ) -> tuple[list[Row], bool]:
     """Read one page; tell whether the cursor came to its end.
 
-    A page does not end at an id that cannot be sent back to the server unchanged (text that is
-    not UTF-8): the next page would begin at another place.
+    A page does not end at an id that cannot be sent back to the server unchanged: the next page
+    would begin at another place.
     """
     page: list[Row] = []
     room = size.bytes
@@ -117,13 +124,33 @@ def _take(
             page.append(Row(key, raw))
             room -= len(raw)
             full = room <= 0 or len(page) >= size.documents
-            if full and bson_raw.fields({"_id": bson_raw.id_value(key)}) == key:
+            if full and bson_raw.is_writable(key):
                 return page, False
     return page, True
 
 
-def ids_between(
-    collection: RawDocuments, first: bytes, last: bytes, patience: Patience = NO_PATIENCE
+def held(
+    collection: RawDocuments, keys: Sequence[bytes], patience: Patience = NO_PATIENCE
+) -> set[bytes]:
+    """Return those of some ids, given in `_id` order, that a collection holds.
+
+    Read between the first and the last that can be a bound; those beyond are asked for by name.
+    """
+    low = next((i for i, key in enumerate(keys) if bson_raw.is_writable(key)), len(keys))
+    high = next((i for i in range(len(keys), low, -1) if bson_raw.is_writable(keys[i - 1])), low)
+    found: set[bytes] = set()
+    if low < high:
+        between = _between(collection, keys[low], keys[high - 1], patience)
+        found.update(set(keys).intersection(between))
+    if others := [*keys[:low], *keys[high:]]:
+        named = bson_raw.among(others)
+        raws = patience(lambda: list(collection.find(named, {"_id": 1})))
+        found.update(bson_raw.id_element(bytes(one.raw)) for one in raws)
+    return found
+
+
+def _between(
+    collection: RawDocuments, first: bytes, last: bytes, patience: Patience
 ) -> Iterator[bytes]:
     """Yield the keys of all documents with first <= _id <= last, in the server's own order."""
     high = bson_raw.id_value(last)

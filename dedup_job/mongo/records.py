@@ -10,7 +10,6 @@ from typing import Any
 
 import bson
 from bson import ObjectId, json_util
-from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 
 from dedup_job.documents import Document
@@ -21,9 +20,6 @@ from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
-_LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(
-    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
-)
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 
 
@@ -69,17 +65,17 @@ class Records:
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
-        raw = _one(self._target.ledger, bson_raw.id_value(key))
-        row = None if raw is None else bson.decode(raw, _LENIENT)
+        raw = _one(self._target.ledger, key)
+        row = None if raw is None else bson.decode(raw, bson_raw.LENIENT)
         source = next(iter(self._source.documents([key])), None)
         return Record(key, row, self.kept(key), source)
 
     def kept(self, key: bytes) -> Kept | None:
         """Return the document of the target, None where there is none."""
-        raw = _one(self._target.documents, bson_raw.id_value(key))
+        raw = _one(self._target.documents, key)
         if raw is None:
             return None
-        own = bson.decode(raw, _LENIENT).get("dedup")
+        own = bson.decode(raw, bson_raw.LENIENT).get("dedup")
         own = own if isinstance(own, dict) else {}
         run, void = own.get("run"), own.get("void")
         stored = bson_raw.id_element(raw)
@@ -120,8 +116,8 @@ def readings(written: str) -> Iterator[Any]:
             yield value
 
 
-def _one(collection: Documents, value: Any) -> bytes | None:
-    found = majority(collection).find_one({"_id": {"$eq": value}})
+def _one(collection: Documents, key: bytes) -> bytes | None:
+    found = majority(collection).find_one(bson_raw.among([key]))
     return None if found is None else bytes(found.raw)
 
 

@@ -78,6 +78,8 @@ def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, An
     """Say where the row of a run that is done differs from the checkpoint it ended with."""
     row = rows.get(checkpoint["run"])
     if row is None:
+        if not checkpoint["counts"]["scanned"]:
+            return None  # it was cut off before it began
         return f"run {checkpoint['run']}: it has no row in T.runs"
     done = row.get("status") == str(Status.DONE)
     if done and _labels(row["counts"]) != _labels(checkpoint["counts"]):

@@ -18,7 +18,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import PageSize, Row, fetch, ids_between, majority, pages
+from dedup_job.mongo.reading import PageSize, Row, fetch, held, majority, pages
 
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
@@ -157,8 +157,7 @@ class Source:
 
     def documents(self, keys: Sequence[bytes]) -> list[Document]:
         """Return some documents by key, decided or not; those that are gone are left out."""
-        ids = [bson_raw.id_value(key) for key in keys]
-        found = self._patience(lambda: list(self._collection.find({"_id": {"$in": ids}})))
+        found = self._patience(lambda: list(self._collection.find(bson_raw.among(keys))))
         raws = (bytes(document.raw) for document in found)
         return [self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws]
 
@@ -177,12 +176,7 @@ class Source:
                 yield from fetch(self._collection, some, self._page, self._patience)
 
     def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
-        wanted = set(keys)
-        known: set[bytes] = set()
-        for collection in self._decided:
-            between = ids_between(collection, keys[0], keys[-1], self._patience)
-            known.update(wanted.intersection(between))
-        return known
+        return set().union(*(held(c, keys, self._patience) for c in self._decided))
 
     def _none_is_decided(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
@@ -193,6 +187,11 @@ class Source:
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(bson_raw.id_value(row.key), row.key, row.raw, reason)
+        if bson_raw.repeats(row.raw, self._path):  # a server's projection takes another than we
+            reason = Quarantined(
+                Reason.UNDECODABLE, f"the field {self._settings.field!r} is there twice"
+            )
+            return Document(decoded["_id"], row.key, row.raw, reason)
         return Document(decoded["_id"], row.key, row.raw, self._content(decoded))
 
     def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:

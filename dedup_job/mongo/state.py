@@ -24,6 +24,7 @@ from dedup_job.errors import LeaseHeld, LeaseLost
 from dedup_job.mongo import lease as leases
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import Unsettled
+from dedup_job.mongo.raw import LENIENT
 
 STATE_ID = "state"
 FORMAT = 1
@@ -39,6 +40,7 @@ class State:
 
     def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
         self._collection = collection.with_options(
+            codec_options=LENIENT,  # it names the last id, whatever that is
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
@@ -49,9 +51,14 @@ class State:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def read(self) -> dict[str, Any] | None:
+    @property
+    def token(self) -> int | None:
+        """The fencing token, None while the lease is not held."""
+        return self._token
+
+    def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began."""
-        return self._collection.find_one({"_id": STATE_ID})
+        return self._collection.find_one({"_id": STATE_ID}, session=session)
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> dict[str, Any]:
         """Create the state document if there is none, and return it."""

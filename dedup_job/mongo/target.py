@@ -12,7 +12,7 @@ from typing import Any
 import pymongo
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import LeaseLost, StateMismatch
@@ -80,7 +80,7 @@ class Target:
             f"{namespace.collection}.ledger", write_concern=durable
         )
         self.runs: Documents = database.get_collection(
-            f"{namespace.collection}.runs", write_concern=durable
+            f"{namespace.collection}.runs", codec_options=bson_raw.LENIENT, write_concern=durable
         )
         session = client.start_session()
         self.state = State(database[f"{namespace.collection}.state"], session.session_id)
@@ -129,8 +129,14 @@ class Target:
         """Raise StateMismatch where the target does not belong to this source and settings."""
         state = self.state.read()
         if state is None:
-            self._check_empty()
-            return
+            try:
+                self._check_empty()
+            except StateMismatch:
+                state = self.state.read()
+                if state is None:  # else another run began meanwhile
+                    raise
+            else:
+                return
         stamps.check_source(state["source"], str(self._source), self._name)
         if state["settings"] != self._stamp and not self._is_empty():
             raise StateMismatch(stamps.difference(state["settings"], self._stamp, self._name))
@@ -142,7 +148,7 @@ class Target:
         self.patience(self._create)
         try:
             wait_for(self.state.acquire, self._lock_wait, self.patience)
-            self.patience.before_again = self.state.renew  # what waited may have lost the lease
+            self.patience.before_again = self.commits.renew  # what waited may have lost the lease
             self.patience(self._take_over)
             finish_undo(self)
             yield
@@ -178,8 +184,9 @@ class Target:
                 return former
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
-        self._write_run_row(record(checkpoint))
+        # first where the token is proved: whoever lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
+        self._write_run_row(record(checkpoint))
         return checkpoint
 
     def kept(self) -> Iterator[KeptPage]:
@@ -217,7 +224,7 @@ class Target:
                 self.state.check()
                 insert_once(collection, rows, session)
 
-        ids = [document.id for document in batch.documents]
+        ids = [] if self.commits.whole else [bson_raw.storable(d.key) for d in batch.documents]
         self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self.patience(lambda: self._write_run_row(report))
@@ -244,27 +251,40 @@ class Target:
         intent = (self.state.read() or {}).get("intent")
         if not intent:
             return
-        database = self._client[self._source.database]
-        source = majority(database[self._source.collection])
-        there = [d["_id"] for d in source.find({"_id": {"$in": intent}}, {"_id": 1})]
+        keys = bson_raw.among([bson_raw.stored(value) for value in intent])
+        found = majority(self.source).find(keys, {"_id": 1})
+        there = [bson_raw.id_element(bytes(document.raw)) for document in found]
         for collection in self.decided:
-            collection.delete_many({"_id": {"$in": there}})
+            collection.delete_many(bson_raw.among(there))
         self.state.update({"intent": None})
 
     def _write_run_row(self, report: Report) -> None:
         self.state.check()  # the row may be another run's by now
-        run = {"_id": report.checkpoint.run}
-        self.runs.update_one(run, {"$set": report.as_row()}, upsert=True)
+        own, row = self._own_row(report.checkpoint.run), report.as_row()
+        try:
+            self.runs.update_one(own, {"$set": {**row, "token": self.state.token}}, upsert=True)
+        except DuplicateKeyError:  # it is another's
+            self.state.confirm()
+            raise
         self._row_written = time.monotonic()
+
+    def _own_row(self, run: int) -> dict[str, Any]:
+        """Return a filter for the row of a run that no later holder of the lease has written."""
+        return {"_id": run, "token": {"$not": {"$gt": self.state.token}}}
 
     def _close_run_row(self, checkpoint: Checkpoint) -> None:
         """Let the row of a run that was cut off say what its checkpoint says."""
         status = Status.DONE if checkpoint.finished else Status.ABANDONED
         counts = checkpoint.counts
-        values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
+        values = {
+            "status": str(status),
+            "counts": counts.as_dict(),
+            "rates": counts.rates(),
+            "token": self.state.token,
+        }
         # one that ended with its checkpoint says so already
-        of = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
-        self.runs.update_one({"_id": checkpoint.run, **of}, {"$set": values})
+        of: dict[str, Any] = {"status": str(Status.RUNNING)} if checkpoint.finished else {}
+        self.runs.update_one({**self._own_row(checkpoint.run), **of}, {"$set": values})
 
     def _is_empty(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self.decided)

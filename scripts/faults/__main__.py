@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
+
 from scripts.faults.table import Row
 
 PARTS = (

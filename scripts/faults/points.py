@@ -1,5 +1,7 @@
 """Places in a run where its process is ended, as a power cut would: nothing is closed or flushed.
 
+Or stopped (SIGSTOP), as a machine that falls asleep.
+
 The run itself knows nothing of this: what it calls is replaced in the process that is to die.
 """
 
@@ -21,7 +23,7 @@ from dedup_job.mongo.state import State
 
 
 class Point(StrEnum):
-    """Where a run dies."""
+    """Where a run dies or falls asleep."""
 
     READ = "after a read"
     BEFORE = "before the transaction"
@@ -30,15 +32,15 @@ class Point(StrEnum):
     SNAPSHOT = "while the snapshot is saved"
 
 
-def die_at(point: Point, time: int) -> None:
-    """Let this process end the so-manieth time that it comes to a point, from 1."""
+def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> None:
+    """Send this process a signal the so-manieth time that it comes to a point, from 1."""
     passed = 0
 
     def here() -> None:
         nonlocal passed
         passed += 1
         if passed == time:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signum)
 
     match point:
         case Point.READ:
@@ -49,7 +51,7 @@ def die_at(point: Point, time: int) -> None:
             _around(target, "insert_once", here)
         case Point.COMMITTED:
             _around(ClientSession, "commit_transaction", here)
-            _around(State, "update", here, only=lambda said: said.get("changed", False))
+            _around(State, "update", here, only=_is_last_of_standalone)
         case Point.SNAPSHOT:
             _around(snapshot, "_bytes", here)
 
@@ -60,19 +62,26 @@ def _around(
     here: Callable[[], None],
     *,
     before: bool = False,
-    only: Callable[[dict[str, Any]], bool] = lambda _: True,
+    only: Callable[..., bool] = lambda *_, **__: True,
 ) -> None:
     original = getattr(owner, name)
 
     def replaced(*arguments: Any, **named: Any) -> Any:
-        if before and only(named):
+        if before and only(*arguments, **named):
             here()
         result = original(*arguments, **named)
-        if not before and only(named):
+        if not before and only(*arguments, **named):
             here()
         return result
 
     setattr(owner, name, replaced)
+
+
+def _is_last_of_standalone(
+    _: State, __: Any, session: ClientSession | None = None, *, changed: bool = False, **___: Any
+) -> bool:
+    """Tell whether a change of the state ends a batch without a transaction."""
+    return changed and session is None
 
 
 def _before_each(owner: Any, name: str, here: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pymongo import MongoClient
-from pymongo.errors import ConnectionFailure, OperationFailure, PyMongoError
+from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
 from dedup_job.mongo.embedded import find_mongod
 from tests.mongo.faults import TEST_COMMANDS
@@ -31,6 +31,7 @@ class Node:
         self._folder = folder
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
         folder.mkdir(parents=True, exist_ok=True)
         self.client: Client = MongoClient(
             "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=5000, connect=False
@@ -41,13 +42,20 @@ class Node:
         """Host and port."""
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def log(self) -> str:
+        """What the server wrote to its log, over all its starts."""
+        return (self._folder / "log").read_text(errors="replace")
+
     def start(self) -> None:
         """Start the server on its data, if it does not run."""
         if self._process is not None and self._process.poll() is None:
             return
+        self._stopped = False
         command = [str(find_mongod()), "--dbpath", str(self._folder), "--port", str(self.port)]
         command += ["--bind_ip", "127.0.0.1", "--replSet", _NAME, *TEST_COMMANDS]
-        command += ["--logpath", str(self._folder / "log"), "--wiredTigerCacheSizeGB", "0.5"]
+        command += ["--logpath", str(self._folder / "log"), "--logappend"]
+        command += ["--wiredTigerCacheSizeGB", "0.5"]
         command += ["--unixSocketPrefix", str(self._folder), *self._options]
         self._process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -63,23 +71,40 @@ class Node:
         """Send a signal to the process, SIGSTOP and SIGCONT for a server that hangs."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signum)
+            self._stopped = signum is signal.SIGSTOP
+
+    def _runs(self) -> bool:
+        """Tell whether it is worth asking: a client would wait long for one that does not."""
+        return self._process is not None and self._process.poll() is None and not self._stopped
 
     def is_primary(self) -> bool:
         """Tell whether the server takes writes."""
         with suppress(PyMongoError):
-            return bool(self.client.admin.command("hello")["isWritablePrimary"])
+            return self._runs() and bool(self.client.admin.command("hello")["isWritablePrimary"])
         return False
 
     def is_member(self) -> bool:
         """Tell whether the server is primary or a secondary that keeps up."""
+        if not self._runs():
+            return False
         with suppress(PyMongoError):
             hello = self.client.admin.command("hello")
             return bool(hello["isWritablePrimary"] or hello.get("secondary"))
         return False
 
-    def fail(self, name: str, mode: Any, **data: Any) -> None:
-        """Set a fail point of the server."""
-        self.client.admin.command("configureFailPoint", name, mode=mode, data=data)
+    def fail(self, name: str, mode: Any, **data: Any) -> int:
+        """Set a fail point of the server; return how often it was entered until now."""
+        reply = self.client.admin.command("configureFailPoint", name, mode=mode, data=data)
+        return int(reply["count"])
+
+    def entered(self, name: str, times: int, seconds: float) -> bool:
+        """Wait until a fail point was entered so often in all; False if it was not in time."""
+        with suppress(ExecutionTimeout):
+            self.client.admin.command(
+                "waitForFailPoint", name, timesEntered=times, maxTimeMS=int(seconds * 1000)
+            )
+            return True
+        return False
 
 
 class ReplicaSet:
@@ -109,7 +134,7 @@ class ReplicaSet:
         for node in self.nodes:
             node.start()
         first = self.nodes[0].client.admin
-        wait_for(lambda: _answers(first.client))
+        wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
         members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
         settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
         with suppress(OperationFailure):  # it is one already
@@ -132,6 +157,15 @@ class ReplicaSet:
         node = self.primary
         node.kill()
         return node
+
+    def settle(self) -> None:
+        """Let none but the present primary become one from now on, whatever a busy machine does."""
+        primary = self.primary
+        config = primary.client.admin.command("replSetGetConfig")["config"]
+        for member in config["members"]:
+            member["priority"] = int(member["host"] == primary.address)
+        config["version"] += 1
+        primary.client.admin.command("replSetReconfig", config)
 
     def step_down(self) -> None:
         """Let the primary become a secondary, whether it wants to or not."""

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -41,9 +41,10 @@ class Subject:
     ) -> None:
         """Make the source and the run left alone. more: options of this suite's own client."""
         self._starter = starter()
-        self._uri = uri
+        self.uri = uri
         self._folder = folder
         self._count = 0
+        self.documents = documents
         client: MongoClient[dict[str, Any]] = MongoClient(uri, **more)
         self.database: Db = client[name]
         self.database.source.insert_many(make_corpus(documents))
@@ -61,15 +62,20 @@ class Subject:
         target: str = "target",
         *more: str,
         at: tuple[Point, int] | None = None,
+        first: Callable[[], None] | None = None,
         uri: str | None = None,
         **environment: str,
     ) -> BaseProcess:
-        """Start `dedup run` into a target; at: where it dies, and at which time it comes there."""
+        """Start `dedup run` into a target; at: where it dies, and at which time it comes there.
+
+        first: what its process does before it becomes `dedup`.
+        """
         self._count += 1
         arguments = ["run", "--db", self.database.name, "--source", "source", "--target", target]
-        whole = {**environment_for(uri or self._uri), **self.environment, **environment}
+        whole = {**environment_for(uri or self.uri), **self.environment, **environment}
         process = self._starter.Process(  # type: ignore[attr-defined]
-            target=_dedup, args=([*arguments, "--yes", *more], whole, self._log(self._count), at)
+            target=_dedup,
+            args=([*arguments, "--yes", *more], whole, self._log(self._count), at, first),
         )
         process.start()
         started: BaseProcess = process
@@ -141,6 +147,7 @@ def _dedup(
     environment: Mapping[str, str],
     log: Path,
     at: tuple[Point, int] | None,
+    first: Callable[[], None] | None,
 ) -> None:
     """Be `dedup` with these arguments."""
     os.environ.clear()
@@ -152,6 +159,8 @@ def _dedup(
         os.dup2(file.fileno(), 2)
     if at is not None:
         die_at(*at)
+    if first is not None:
+        first()
     sys.argv = ["dedup", *arguments]
     from dedup_job.cli import main
 

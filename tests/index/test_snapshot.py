@@ -54,6 +54,14 @@ def test_what_is_changed_in_memory_does_not_reach_the_file(file):
     assert np.array_equal(arrays_of(snapshot.read(file))["numbers"], ARRAYS["numbers"])
 
 
+@pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="the system does not tell")
+def test_a_file_has_no_holes(file):
+    """On a full tmpfs, reading one through a map would end the process."""
+    snapshot.write(file, FACTS, ARRAYS)
+    with file.open("rb") as stream:
+        assert os.lseek(stream.fileno(), 0, os.SEEK_HOLE) == file.stat().st_size
+
+
 def test_no_file_is_told_from_a_bad_one(file):
     with pytest.raises(NoSnapshotError):
         snapshot.read(file)

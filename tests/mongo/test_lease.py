@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import datetime
 from typing import Any
 
+import psutil
 import pytest
+from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
@@ -59,8 +62,8 @@ def after_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Any) -> None:
 
 def scanned(database: Db) -> int:
     """Return how many documents the checkpoint counts."""
-    state = database["target.state"].find_one() or {}
-    return int(state["checkpoint"]["counts"]["scanned"])
+    checkpoint = (database["target.state"].find_one() or {}).get("checkpoint") or {}
+    return int(checkpoint.get("counts", {}).get("scanned", 0))
 
 
 def take_over(database: Db) -> None:
@@ -220,3 +223,95 @@ def test_a_lease_that_this_process_took_already_is_its_own(source: Db) -> None:
         state.acquire()
         state.release()
         assert (source["own"].find_one() or {})["lease"] is None
+
+
+@pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
+def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel then tells another time of the boot, and psutil another start of each process."""
+    held, started = lease.owner(), psutil.Process().create_time()
+    boot = psutil.boot_time()
+    monkeypatch.setattr(psutil, "boot_time", lambda: boot + 3600)
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot + 3600)
+    assert psutil.Process().create_time() == pytest.approx(started + 3600)
+    assert not lease.is_dead(held)
+    assert lease.is_dead({**held, "process_started": held["process_started"] - 60})
+
+
+def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_for_foreign(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There was no state when it asked, and there are documents a moment later."""
+    from dedup_job.mongo.state import State
+
+    read, first = State.read, [True]
+
+    def slow(state: State) -> dict[str, Any] | None:
+        found = read(state)
+        if first and first.pop():
+            run_here(source)
+        return found
+
+    monkeypatch.setattr(State, "read", slow)
+    assert run_here(source).checkpoint.counts.scanned == 0
+
+
+def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_another(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease was checked before; the row itself must refuse what is late."""
+    monkeypatch.setattr("dedup_job.mongo.target._RUN_ROW_SECONDS", 0.0)
+    update, slept = Collection.update_one, [False]
+
+    def late(collection: Any, *arguments: Any, **named: Any) -> Any:
+        if collection.name == "target.runs" and not slept[0] and scanned(source) == 40:
+            slept[0] = True
+            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+            source["target.state"].update_one({}, past)
+            run_here(source, **BATCH)
+        return update(collection, *arguments, **named)
+
+    monkeypatch.setattr(Collection, "update_one", late)
+    with pytest.raises(LeaseLost, match="took the lease"):
+        run_here(source, **BATCH)
+    row = source["target.runs"].find_one() or {}
+    assert (row["status"], row["counts"]["scanned"]) == ("done", 100)
+
+
+def test_a_run_that_slept_before_it_began_adds_no_row(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one did all the work meanwhile, so this one would be the next."""
+    begin, slept = Target.begin, [False]
+
+    def late(target: Target, *arguments: Any) -> Any:
+        if not slept[0]:
+            slept[0] = True
+            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+            source["target.state"].update_one({}, past)
+            run_here(source)
+        return begin(target, *arguments)
+
+    monkeypatch.setattr(Target, "begin", late)
+    with pytest.raises(LeaseLost, match="took the lease"):
+        run_here(source)
+    assert source["target.runs"].distinct("_id") == [1]
+
+
+def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
+    source: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dedup_job.mongo.run_counts import stale_row
+
+    def cut_off(*_: Any) -> None:
+        raise RuntimeError("cut off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Target, "_write_run_row", cut_off)
+        with pytest.raises(RuntimeError):
+            run_here(source)
+    checkpoint = (source["target.state"].find_one() or {})["checkpoint"]
+    assert stale_row({}, checkpoint) is None
+    assert run_here(source).checkpoint.run == 1
+    assert_each_source_id_is_in_one_place(source)

@@ -112,6 +112,20 @@ def test_a_write_that_took_effect_though_the_server_says_it_may_not_have_is_not_
     assert_as_if_nothing_had_happened(corpus)
 
 
+@pytest.mark.parametrize("code", [43, 64])
+def test_a_commit_that_never_began_does_not_bar_the_renewal_of_the_lease(
+    faulty_set: Db, code: int
+) -> None:
+    """The transaction stays open on the server, where it would hold the state for a minute."""
+    faulty_set.source.insert_many(make_corpus(150, seed=3))
+    run_here(faulty_set, target="alone", run__batch_documents=25)
+    start = time.monotonic()
+    with failing(faulty_set, "commitTransaction", times=3, errorCode=code):
+        run_here(faulty_set, run__batch_documents=25)
+    assert time.monotonic() - start < 15
+    assert_as_if_nothing_had_happened(faulty_set)
+
+
 def losing_answers(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, share: float
 ) -> list[int]:

@@ -1,0 +1,90 @@
+"""Runs that meet faults while they are at work, one run after the other, until it were enough."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+
+from scripts.faults.subject import Subject
+from scripts.faults.table import Row
+
+_ENDED_WELL = (0, 3)  # 3: some documents are quarantined
+_MOST_RUNS_IN_VAIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How runs meet a fault.
+
+    gap: documents between two faults, a random number up to this; per_run: faults in one run;
+    left: with no more documents than these before it, a run may not have noticed.
+    """
+
+    gap: int = 400
+    per_run: int = 5
+    left: int = 100
+    uri: str | None = None
+    batch: int = 10
+
+
+def meet(
+    subject: Subject,
+    name: str,
+    count: int,
+    fault: Callable[[], bool],
+    how: Meeting | None = None,
+    proof: Callable[[], str] = lambda: "",
+) -> Row:
+    """Let runs meet a fault so often; each run must end as the one left alone.
+
+    fault: brings it about and tells whether it did. It counts where the run had batches to write
+    before it and lived on after it, so that it must have met it.
+    """
+    how = how or Meeting()
+    rng = random.Random(name)
+    total = subject.documents
+    hits = good = runs = vain = 0
+    longest = 0.0
+    wrong: list[str] = []
+    while hits < count and vain < _MOST_RUNS_IN_VAIN:
+        process = start(subject, how)
+        here = 0
+        while here < min(how.per_run, count - hits):
+            if not subject.wait_for_batches(process, more=rng.randrange(1, how.gap)):
+                break
+            left = total - subject.scanned()
+            here += fault() and how.left < left <= total and process.is_alive()
+            longest = max(longest, _seconds_until_it_goes_on(subject, process))
+        differences = ended(subject, process)
+        runs, hits, vain = runs + 1, hits + here, vain + (not here)
+        good += 0 if differences else here
+        wrong += differences
+        subject.drop()
+    told = f"met by {runs} run{'s' if runs > 1 else ''}, at work again within {longest:.1f} s"
+    return Row(name, hits, good, "; ".join(filter(None, [told, proof(), *wrong])))
+
+
+def _seconds_until_it_goes_on(subject: Subject, process: BaseProcess) -> float:
+    """Return how long after a fault the next batch is written."""
+    began = time.monotonic()
+    subject.wait_for_batches(process)
+    return time.monotonic() - began
+
+
+def start(subject: Subject, how: Meeting) -> BaseProcess:
+    """Start a run that meets faults so."""
+    return subject.start(uri=how.uri, DEDUP_RUN__BATCH_DOCUMENTS=str(how.batch))
+
+
+def ended(subject: Subject, process: BaseProcess) -> list[str]:
+    """Wait for the end of a run; return in what it did not end as the one left alone."""
+    try:
+        code = subject.end(process)
+    except TimeoutError as e:
+        return [str(e)]
+    if code not in _ENDED_WELL:
+        return [f"ended with {code}: {subject.said().strip()[-500:]}"]
+    return subject.differences()

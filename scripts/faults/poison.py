@@ -1,0 +1,156 @@
+"""Poison: documents and texts that would break a run, among many that must not suffer from it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bson
+from bson.raw_bson import RawBSONDocument
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.demo import make_corpus
+from dedup_job.mongo import raw
+from dedup_job.mongo.reading import majority
+from scripts.faults import generated
+from scripts.faults.poisons import KEPT, MAX_CHARS, mixed_id, planted
+from scripts.faults.servers import replica_set
+from scripts.faults.subject import Db, Subject
+from scripts.faults.table import Row, times
+
+_PORTS = (27453, 27454, 27455)
+_DOCUMENTS, _PLANTED = 100_000, 10_000
+_INSERTED = 2000  # documents of an insert
+_SKIPPED = {"empty", "missing", "not_text"}
+Rows = dict[bytes, dict[str, Any]]
+
+
+def run(scale: float) -> Iterator[Row]:
+    """Yield what became of the poison, of the documents around it, and of generated texts."""
+    with (
+        replica_set(_PORTS) as servers,
+        tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder,
+    ):
+        subject = Subject(servers.uri, Path(folder), documents=100, name="poison")
+        yield from _among_others(subject, times(_DOCUMENTS, scale), times(_PLANTED, scale))
+        subject.database.client.close()
+    yield from generated.run(scale)
+
+
+def _among_others(subject: Subject, documents: int, poison: int) -> Iterator[Row]:
+    """Decide a source with poison and one without, each in two runs, the second resuming by ids."""
+    database = subject.database
+    others = [
+        RawBSONDocument(raw.document(raw.fields({**document, "_id": mixed_id(number)})))
+        for number, document in enumerate(make_corpus(documents))
+    ]
+    with_poison = list(planted(max(poison, 200)))
+    _insert(database, "source", [])
+    _insert(database, "clean", others)
+    _insert(database, "source", [RawBSONDocument(document) for document, _, _ in with_poison])
+    _insert(database, "source", others)
+    codes = []
+    for name in ("clean", "source"):
+        codes += [_run(subject, name, "--limit", str(documents // 2)), _run(subject, name)]
+    yield _poison(database, codes, with_poison)
+    yield _innocent(database, len(others), len(with_poison))
+    yield _ids(database)
+
+
+def _run(subject: Subject, source: str, *more: str) -> int:
+    """Decide a source; return the exit code."""
+    environment = {"DEDUP_SOURCE__MAX_CHARS": str(MAX_CHARS), "DEDUP_RUN__BATCH_DOCUMENTS": "1000"}
+    target = f"{source}_target"
+    code = subject.run(target, "--source", source, *more, **environment)
+    if code not in (0, 3):
+        print(subject.said())
+    return code
+
+
+def _insert(database: Db, name: str, documents: list[RawBSONDocument]) -> None:
+    """Put documents into a collection; without any, empty it."""
+    collection = database.get_collection(name)
+    if not documents:
+        collection.drop()
+    for start in range(0, len(documents), _INSERTED):
+        collection.insert_many(documents[start : start + _INSERTED])  # type: ignore[arg-type]
+
+
+def _rows(database: Db, name: str, projection: dict[str, int] | None = None) -> Rows:
+    """Return the documents of a collection by the bytes of their `_id`; keys repeated are lost."""
+    found: Rows = {}
+    for document in majority(database[name]).find({}, projection):
+        one = bytes(document.raw)
+        found[raw.id_element(one)] = bson.decode(one, raw.LENIENT)
+    return found
+
+
+def _poison(database: Db, codes: list[int], with_poison: list[Any]) -> Row:
+    """Compare what became of each planted document with what should."""
+    kept = _rows(database, "source_target", {"_id": 1, "text": 1})
+    ledger = _rows(database, "source_target.ledger")
+    wrong: Counter[str] = Counter()
+    cleaner = Cleaner()
+    for document, poison, text in with_poison:
+        key = raw.id_element(document)
+        if key in kept:
+            became = (
+                KEPT
+                if kept[key]["text"] == cleaner.clean(text) and key not in ledger
+                else "wrong text"
+            )
+        else:
+            row = ledger.get(key, {"reason": "lost", "decision": None})
+            became = row["reason"]
+            if row["decision"] != ("skipped" if became in _SKIPPED else "quarantined"):
+                became = f"{became}, {row['decision']}"
+        if became != poison.becomes:
+            wrong[f"{poison.name}: {became}"] += 1
+    kinds = Counter(poison.becomes for _, poison, _ in with_poison)
+    detail = ", ".join(f"{count:,} {reason}" for reason, count in kinds.most_common())
+    if wrong:
+        detail = f"WRONG {dict(wrong.most_common(5))}; " + detail
+    ended = [0, 0, 3, 3]
+    good = len(with_poison) - wrong.total() if codes == ended else 0
+    return Row("poison documents", len(with_poison), good, f"{detail}; runs ended with {codes}")
+
+
+def _innocent(database: Db, others: int, poison: int) -> Row:
+    """Compare what became of the others with what becomes of them without the poison."""
+    good = 0
+    there = 0
+    for part in ("", ".ledger"):
+        alone, among = (_rows(database, f"{name}_target{part}") for name in ("clean", "source"))
+        there += len(among)
+        for key, document in alone.items():
+            same = among.get(key, {})
+            good += _without_run(document) == _without_run(same)
+    lost = others + poison - there
+    detail = f"decided as in a run without the poison; {lost:,} of {others + poison:,} lost"
+    return Row("documents among the poison", others, good if not lost else 0, detail)
+
+
+def _without_run(document: dict[str, Any]) -> bytes:
+    """Return a document without the number of its run: the poison moves where a run ends."""
+    own = document.get("dedup")
+    mark = {"dedup": own["fingerprint"]} if isinstance(own, dict) else {}
+    return bson.encode({**document, **mark, "run": 0})
+
+
+def _ids(database: Db) -> Row:
+    """Count by type of `_id` what is in exactly one of target and ledger."""
+    source, kept, ledger = (
+        set(_rows(database, name, {"_id": 1}))
+        for name in ("source", "source_target", "source_target.ledger")
+    )
+    once = (kept ^ ledger) & source
+    kinds = len({key[0] for key in source})
+    return Row(
+        f"documents with an _id of {kinds} BSON types",
+        len(source),
+        len(once) if not (kept | ledger) - source else 0,
+        "each in exactly one of target and ledger",
+    )

@@ -1,0 +1,157 @@
+"""Documents whose `_id` or text field is of a kind that few have thought of; none may be lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bson import Binary, MaxKey, MinKey
+from bson.raw_bson import RawBSONDocument
+from pymongo.database import Database
+
+from dedup_job.mongo import raw
+from dedup_job.mongo.reading import majority
+from tests.mongo.test_run import questions
+from tests.running import run_here
+
+Db = Database[dict[str, Any]]
+FAR = 2**60
+
+
+def string(value: bytes) -> bytes:
+    """Return the field `_id` with this text, UTF-8 or not."""
+    return b"\2_id\0" + (len(value) + 1).to_bytes(4, "little") + value + b"\0"
+
+
+def nested(*parts: bytes) -> bytes:
+    """Return the field `_id` with a document in it."""
+    return b"\3_id\0" + raw.document(*parts)
+
+
+def far_date(number: int) -> bytes:
+    """Return the field `_id` with a date beyond what Python has."""
+    return b"\x09_id\0" + (FAR + number).to_bytes(8, "little")
+
+
+def odd_ids(number: int) -> list[bytes]:
+    """Return the `_id`s that decoding changes, and a date that cannot be decoded."""
+    n = str(number).encode()
+    return [
+        string(b"\x80" + n),
+        string(b"\xff" + n),
+        nested(raw.fields({"a": 1}), raw.fields({"a": number})),
+        nested(string(b"\xff" + n)),
+        b"\x0c_id\0\5\0\0\0db.c\0" + number.to_bytes(12, "big"),
+        far_date(number),
+    ]
+
+
+def plant(database: Db, keys: list[bytes], start: int = 0) -> None:
+    """Insert documents under these ids, each with a text of its own."""
+    texts = [d["text"] for d in questions(len(keys), start)]
+    database.source.insert_many(
+        RawBSONDocument(raw.document(key, raw.fields({"text": text})))
+        for key, text in zip(keys, texts, strict=True)
+    )
+
+
+def keys_of(database: Db, name: str) -> list[bytes]:
+    """Return the `_id`s of a collection as bytes."""
+    found = majority(database[name]).find({}, {"_id": 1})
+    return [raw.id_element(bytes(document.raw)) for document in found]
+
+
+def assert_each_is_in_one_place(database: Db) -> None:
+    """Source ids = target ids + ledger ids, each once."""
+    decided = keys_of(database, "target") + keys_of(database, "target.ledger")
+    assert sorted(decided) == sorted(keys_of(database, "source"))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 1000])
+def test_the_smallest_and_the_largest_id_are_read(any_database: Db, size: int) -> None:
+    ids = [MinKey(), 1, "a", MaxKey()]
+    plant(any_database, [raw.fields({"_id": id_}) for id_ in ids])
+    assert run_here(any_database, run__batch_documents=size).checkpoint.counts.kept == 4
+    assert run_here(any_database, run__batch_documents=size).checkpoint.counts.scanned == 0
+
+
+def test_the_largest_id_is_left_out_by_a_query_as_others_are(database: Db) -> None:
+    plant(database, [raw.fields({"_id": id_}) for id_ in (1, 2, MaxKey())])
+    query = '{"_id": {"$type": "int"}}'
+    report = run_here(database, run__batch_documents=1, source__query=query)
+    assert report.checkpoint.counts.kept == 2
+
+
+def test_ids_that_decoding_changes_are_decided_in_later_runs_too(any_database: Db) -> None:
+    plant(any_database, [*odd_ids(1), *(raw.fields({"_id": f"题{i}"}) for i in range(5))])
+    for size in (1, 1000):
+        run_here(any_database, run__batch_documents=size)
+        assert_each_is_in_one_place(any_database)
+    plant(any_database, [*odd_ids(2), *odd_ids(3), raw.fields({"_id": "中"})], start=50)
+    assert run_here(any_database).checkpoint.counts.scanned == 13
+    assert_each_is_in_one_place(any_database)
+    assert run_here(any_database).checkpoint.counts.scanned == 0
+
+
+def test_a_run_goes_on_behind_an_id_that_cannot_be_decoded(any_database: Db) -> None:
+    plant(any_database, [far_date(1), far_date(2), raw.fields({"_id": MaxKey()})])
+    assert run_here(any_database, limit=2, run__batch_documents=1).checkpoint.counts.scanned == 2
+    assert run_here(any_database, run__batch_documents=1).checkpoint.counts.scanned == 1
+    assert_each_is_in_one_place(any_database)
+
+
+def test_a_half_written_batch_of_odd_ids_is_undone(standalone: str) -> None:
+    from tests.conftest import fresh_database
+
+    for database in fresh_database(standalone):
+        keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]
+        plant(database, keys)
+        run_here(database)
+        state = database["target.state"]
+        intent = {"intent": [raw.storable(key) for key in keys]}
+        state.update_one({}, {"$set": {"checkpoint": None, **intent}})
+        assert run_here(database).checkpoint.counts.scanned == len(keys)
+        assert_each_is_in_one_place(database)
+
+
+@pytest.mark.parametrize("key", [*odd_ids(7), raw.fields({"_id": Binary(b"x", 0xD1)})])
+def test_every_id_can_be_stored_and_read_back(database: Db, key: bytes) -> None:
+    database.stored.insert_one({"value": raw.storable(key)})
+    found = database.get_collection("stored", codec_options=raw.LENIENT).find_one() or {}
+    assert raw.stored(found["value"]) == key
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ([{"text": 5}, {"text": "正文在此"}], "text"),
+        ([{"text": "正文在此"}, {"text": None}], "text"),
+        ([{"a": {"b": "正文在此"}}, {"a": 1}], "a.b"),
+    ],
+)
+def test_a_text_field_that_is_there_twice_is_quarantined(
+    any_database: Db, fields: list[dict[str, Any]], path: str
+) -> None:
+    """Of repeated fields a server's projection shows others than the driver decodes."""
+    parts = [raw.fields(part) for part in fields]
+    document = raw.document(raw.fields({"_id": 1}), *parts)
+    any_database.source.insert_one(RawBSONDocument(document))
+    any_database.source.insert_one({"_id": 2, "a": {"b": "另一份正文"}, "text": "另一份正文"})
+    for _ in range(2):  # what a run wrote, the next one must be able to read
+        run_here(any_database, source__field=path)
+    row = any_database["target.ledger"].find_one({"_id": 1}) or {}
+    assert (row["decision"], row["reason"]) == ("quarantined", "undecodable")
+    assert "twice" in row["detail"]
+    assert any_database.target.distinct("_id") == [2]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"text": "a", "other": {"text": 1}, "list": ["text\0", "text\0"]}, False),
+        ({"xtext": 1, "text": "text\0text\0"}, False),
+        ({"other": "text\0text\0"}, False),
+    ],
+)
+def test_a_name_within_values_is_no_repetition(document: dict[str, Any], expected: bool) -> None:
+    assert raw.repeats(raw.document(raw.fields(document)), ["text"]) is expected
