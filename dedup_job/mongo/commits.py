@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -33,6 +34,7 @@ class Commits:
         self._patience = patience
         self.whole = _has_transactions(client)  # then no intent is needed
         self._left_open = False  # it may be that the server still holds a transaction of ours
+        self._turn = threading.RLock()  # the session is of one thread at a time
         self.generation = 0  # of the state before the next commit
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
@@ -45,7 +47,7 @@ class Commits:
         """
         attempt = self._together if self.whole else self._in_order
         try:
-            with suppress(AlreadyWritten):
+            with self._turn, suppress(AlreadyWritten):
                 self._patience(lambda: attempt(writes, values, intent))
         except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
@@ -56,14 +58,16 @@ class Commits:
         """Renew the lease before something is tried again.
 
         A transaction whose end the server was not told of would bar the state for a minute; the
-        server ends it as soon as the same session begins the next one.
+        server ends it as soon as the same session begins the next one. Who only reads leaves that to
+        the commit that is being tried again.
         """
-        if self._left_open:
+        if self._left_open and self._turn.acquire(blocking=False):
             self._session.start_transaction(ReadConcern("majority"))
             try:
                 self._state.read(self._session)
             finally:
                 self._session.abort_transaction()
+                self._turn.release()
             self._left_open = False
         self._state.renew()
 
