@@ -254,9 +254,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--with", dest="more", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if (arguments.file is None) == (arguments.kind == "exam"):
-        if arguments.kind != "html":
-            parser.error("--kind exam needs a --file, --kind chinese takes none")
+    if arguments.kind == "exam" and arguments.file is None:
+        parser.error("--kind exam needs a --file")
+    if arguments.kind == "chinese" and arguments.file is not None:
+        parser.error("--kind chinese is made here; --file is for exam and html")
     arguments.more = dict(setting.split("=", 1) for setting in arguments.more)
     return arguments
 

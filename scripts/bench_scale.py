@@ -19,7 +19,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -37,7 +37,9 @@ from scripts.processes import Ended, Server, memory_of, require_room
 
 TENTHS, WARM = 10, 200
 CACHE = ("--wiredTigerCacheSizeGB", "2", "--oplogSize", "1024")
-ROW, INDEX, OTHER = 160, 300, 3e9  # bytes a document in the target besides text, in the snapshot
+# bytes a document in the target besides its text, in two snapshots (the new one is written before
+# the old one goes), and of all else
+ROW, INDEX, OTHER = 160, 600, 3e9
 WANTED_GROWTH, WANTED_REST = 0.8, 700
 NAMES = ("--db", "scale", "--target", "target")
 Client = MongoClient[dict[str, Any]]
@@ -81,6 +83,15 @@ class Observer:
             )
         )
 
+    def end(self, seconds: float, counts: Mapping[str, Any]) -> None:
+        """Put the last commit in the place of all samples after it, when nothing was decided."""
+        found, scanned = counts["candidates"], counts["scanned"]
+        before = [sample for sample in self.samples if sample.scanned < scanned]
+        last = (before or self.samples)[-1]
+        asked = sum(found["classes"].values())
+        end = Sample(seconds, scanned, found["total"], asked, last.memory, last.server)
+        self.samples = [*before, end]
+
     @property
     def first(self) -> float:
         """Return the seconds until documents were decided."""
@@ -109,14 +120,12 @@ def curve(samples: Sequence[Sample], documents: int) -> list[Tenth]:
     columns = np.array(
         [(s.scanned, s.seconds, s.candidates, s.asked, s.memory, s.server) for s in samples], float
     )
-    changed = np.append(np.diff(columns[:, 0]) > 0, True)  # the last before it goes on
-    columns = columns[changed & (columns[:, 4] > 0)]
+    columns = columns[np.append(np.diff(columns[:, 0]) > 0, True)]  # the last before it goes on
     ends = documents * np.arange(TENTHS + 1) / TENTHS
     at = [np.interp(ends, columns[:, 0], column) for column in columns.T]
     _, seconds, candidates, asked, memory, server = at
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.diff(ends) / np.diff(seconds)
-        each = np.nan_to_num(np.diff(candidates) / np.diff(asked))
+    rates = np.diff(ends) / np.diff(seconds)
+    each = np.diff(candidates) / np.maximum(np.diff(asked), 1)
     return [
         Tenth(int(ends[i + 1]), rates[i], each[i], memory[i + 1], server[i + 1])
         for i in range(TENTHS)
@@ -130,16 +139,16 @@ def first_run(client: Client, server: Server, uri: str, arguments: argparse.Name
     print(f"\n{'documents':>12} {'docs/s':>9} {'candidates':>11} {'MB':>9} {'mongod':>8}")
     print(*tenths, sep="\n")
     growth = tenths[-1].rate / tenths[1].rate
-    index, kept = index_bytes(arguments.folder), kept_of(client, 1)
+    index, kept = index_bytes(arguments.folder), row_of(client, 1)["counts"]["kept"]
     rows = [
         ("docs/s, all of the command", f"{arguments.documents / ended.seconds:,.0f}", ""),
         ("last tenth / second tenth", f"{growth:.3f}", f">= {WANTED_GROWTH}"),
         ("kept documents", f"{kept:,}", ""),
         ("peak memory of the run, MB", f"{ended.peak:,.0f}", ""),
         ("its index (size on disk), MB", f"{index / 1e6:,.0f}", ""),
-        ("the rest, MB", f"{ended.peak * 2**20 / 1e6 - index / 1e6:,.0f}", f"<= {WANTED_REST}"),
+        ("the rest, MB", f"{ended.peak - index / 1e6:,.0f}", f"<= {WANTED_REST}"),
         ("index, bytes a kept document", f"{index / kept:,.1f}", ""),
-        ("peak memory, bytes a kept document", f"{ended.peak * 2**20 / kept:,.1f}", ""),
+        ("peak memory, bytes a kept document", f"{ended.peak * 1e6 / kept:,.1f}", ""),
         ("processor time, us a document", f"{ended.cpu / arguments.documents * 1e6:.1f}", ""),
         ("mongod's peak memory, MB", f"{server.peak:,.0f}", ""),
     ]
@@ -174,18 +183,17 @@ def observed(
         uri, "run", *NAMES, "--source", "source", "--yes",
         look=observer.look, every=every, **environment,
     )  # fmt: skip
-    wanted = arguments.documents if run == 1 else arguments.more
-    if (
-        scanned := client.scale["target.runs"].find_one({"_id": run})["counts"]["scanned"]
-    ) != wanted:
-        sys.exit(f"run {run} decided {scanned:,} of {wanted:,} documents")
+    row, wanted = row_of(client, run), (arguments.documents, arguments.more)[run - 1]
+    if row["counts"]["scanned"] != wanted:
+        sys.exit(f"run {run} decided {row['counts']['scanned']:,} of {wanted:,} documents")
+    observer.end(until_began(row, ended) + row["seconds"], row["counts"])
     return ended, observer
 
 
 def show(rows: list[tuple[str, str, str]], ended: Ended, client: Client, run: int) -> None:
     """Print figures, with what the run's own row says of its time."""
-    row = client.scale["target.runs"].find_one({"_id": run}) or {}
-    start = row["started"].replace(tzinfo=UTC).timestamp() - ended.began
+    row = row_of(client, run)
+    start = until_began(row, ended)
     rows += [
         ("seconds until it began", f"{start:.1f}", ""),
         ("seconds after its last commit", f"{ended.seconds - start - row['seconds']:.1f}", ""),
@@ -205,10 +213,14 @@ def index_bytes(folder: Path) -> int:
     return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
 
 
-def kept_of(client: Client, run: int) -> int:
-    """Return how many documents a run kept."""
-    row = client.scale["target.runs"].find_one({"_id": run}) or {}
-    return int(row["counts"]["kept"])
+def row_of(client: Client, run: int) -> dict[str, Any]:
+    """Return what is recorded of a run."""
+    return dict(client.scale["target.runs"].find_one({"_id": run}) or {})
+
+
+def until_began(row: Mapping[str, Any], ended: Ended) -> float:
+    """Return the seconds from the start of the process to that of the run."""
+    return float(row["started"].replace(tzinfo=UTC).timestamp() - ended.began)
 
 
 def load(uri: str, masses: Masses, arguments: argparse.Namespace) -> Iterator[None]:

@@ -98,7 +98,7 @@ def _status(pid: int, pattern: re.Pattern[str]) -> float:
         found = pattern.search(Path(f"/proc/{pid}/status").read_text())
     except OSError:
         return 0.0
-    return int(found[1]) / 1024 if found else 0.0
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
 
 
 class Server:
