@@ -197,7 +197,7 @@ class Candidates:
 
 def _columns_of(channels: Sequence[Channel]) -> list[tuple[str, int]]:
     """Return the channels by name, in their order, each with its columns as bits."""
-    columns = {channel: 0 for channel in Channel} | {Channel.SIMHASH: BY_SIMHASH}
+    columns = dict.fromkeys(Channel, 0) | {Channel.SIMHASH: BY_SIMHASH}
     for i, channel in enumerate(channels):
         columns[channel] |= 1 << i
     return [(str(channel), bits) for channel, bits in columns.items()]
