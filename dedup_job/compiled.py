@@ -20,7 +20,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FOLDERS = ("fingerprint", "index", "decision")
+_FOLDERS = ("cleaning", "fingerprint", "index", "decision")
 _DIGEST_BYTES = 16
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from dedup_job.cleaning.css import drop_leading_rules, drop_rules
 from dedup_job.cleaning.html import read
 from dedup_job.cleaning.markup import prepare
 from dedup_job.cleaning.settings import CleaningSettings
+from dedup_job.cleaning.unchanged import certainly_unchanged
 from dedup_job.cleaning.whitespace import drop_invisible, fold
+from dedup_job.packed import pack
 
 
 class Cleaner:
@@ -21,6 +27,18 @@ class Cleaner:
     def clean(self, text: str) -> str:
         """Return the text without markup, style rules and superfluous white space."""
         return self._cut(fold(self._plain(text)))
+
+    def clean_all(self, texts: Sequence[str]) -> list[str]:
+        """Return what `clean` makes of each text; those that surely stay are not looked at twice."""
+        html = self.settings.html == "auto"
+        unchanged = certainly_unchanged(pack(texts), html=html, css=self.settings.css)
+        markers = self.settings.cut_at
+        cleaned = list(texts)
+        for row in np.flatnonzero(~unchanged).tolist():
+            cleaned[row] = self.clean(texts[row])
+        for row in np.flatnonzero(unchanged).tolist() if markers else ():
+            cleaned[row] = self._cut(texts[row])
+        return cleaned
 
     def _plain(self, text: str) -> str:
         css = self.settings.css

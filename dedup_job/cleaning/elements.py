@@ -61,13 +61,15 @@ VERBATIM: Final = frozenset(["title", "textarea", "xmp"])
 CODE_LIKE: Final = frozenset(["pre", "code"])
 """Elements that show code; style rules in them are the matter itself."""
 
-_IN_CONTEXT = AMBIGUOUS | CLOSED_ONLY | CODE_LIKE | {"template"}
+IN_CONTEXT: Final = AMBIGUOUS | CLOSED_ONLY | CODE_LIKE | {"template"}
+"""Elements whose tags mean what they mean by what stands around them."""
+
 PLAIN_TAGS: Final = {
     tag: leaves
     for name, leaves in REPLACEMENT.items()
     if name not in CODE_LIKE and name != "template"
     for tag in (f"</{name}>", f"<{name}>", f"<{name}/>", f"<{name} />")
-    if name not in _IN_CONTEXT or tag.startswith("</")
+    if name not in IN_CONTEXT or tag.startswith("</")
 }
 """The commonest tags as they are written, with what they leave: no need to read them closer."""
 

@@ -28,6 +28,7 @@ from dedup_job.cleaning.elements import (
     VERBATIM,
     WORD_NAME,
 )
+from dedup_job.cleaning.plain_tags import prepared_at_once
 from dedup_job.cleaning.references import escape, escape_all, holds_reference
 
 CODE: Final = "samp"
@@ -37,8 +38,7 @@ _DEEPEST = 256  # open templates; the parser's cost for each grows with the numb
 
 # Possessive quantifiers keep this linear. An attempt can pass the next `<` only inside quotes, and
 # of attempts begun at different `<` at most two are inside quotes at the same place.
-_TOKEN = re.compile(
-    r"""<(?:
+_TOKEN_FORM = r"""<(?:
         (?P<slash>/)?+ (?P<name>[A-Za-z][A-Za-z0-9]*+(?:[:._-][A-Za-z0-9]++)*+) (?=[\s/>])
         (?P<attributes>
             (?:
@@ -54,9 +54,9 @@ _TOKEN = re.compile(
             !(?i:doctype)\b[^<>]*+> | !\[ \s*+ (?i:if|endif)\b[^<>]*+> | !\[CDATA\[
           | \?(?i:xml|import|mso)[^<>]*+>
         )
-    )""",
-    re.VERBOSE,
-)
+    )"""
+_TOKEN = re.compile(_TOKEN_FORM, re.VERBOSE)
+_WHOLE_TOKEN = re.compile(f"({re.sub('[?]P<[a-z]+>', '?:', _TOKEN_FORM)})", re.VERBOSE)
 _CLOSING_TAG = re.compile(r"</([A-Za-z][A-Za-z0-9:._-]*+)(?=[\s/>])[^<>]*+>")
 _BRACE_REFERENCE = re.compile(r"&(?:#0{0,4}123|#[xX]0{0,4}7[bB]|lbrace|lcub);")
 _COMMENT_END = re.compile(r"--!?>")
@@ -76,6 +76,10 @@ class Prepared:
 def prepare(text: str) -> Prepared | None:
     """Prepare a text for the parser, or return None if it holds neither tag nor reference."""
     if "<" in text and _TOKEN.search(text):
+        if _CDATA not in text:
+            html = prepared_at_once(text, _WHOLE_TOKEN, _plain_tags(text))
+            if html is not None:
+                return Prepared(html=html, tags=True, code=False)
         prepared = _Guard(text).run()
         if prepared.tags:
             return prepared
@@ -93,9 +97,7 @@ class _Guard:
         self._tags = self._text is not text
         self._templates: list[int] = []  # where in the output the open ones stand
         self._too_deep = 0
-        # Whether a style rule stands in code matters only if there can be one.
-        braces = "{" in self._text or _BRACE_REFERENCE.search(self._text)
-        self._plain = PLAIN_TAGS if braces else _ALL_PLAIN_TAGS
+        self._plain = _plain_tags(self._text)
         self._code = False
         self._open_code = 0
         self._last_comment_end = max(self._text.rfind("-->"), self._text.rfind("--!>"))
@@ -217,6 +219,12 @@ class _Guard:
             self._templates.pop()
             return "</template>\n"
         return BREAK
+
+
+def _plain_tags(text: str) -> dict[str, str]:
+    # Whether a style rule stands in code matters only if there can be one.
+    braces = "{" in text or _BRACE_REFERENCE.search(text)
+    return PLAIN_TAGS if braces else _ALL_PLAIN_TAGS
 
 
 def _without_cdata_marks(text: str) -> str:

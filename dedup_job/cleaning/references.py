@@ -17,6 +17,15 @@ def holds_reference(text: str) -> bool:
     return any(_is_known(match[1]) for match in _REFERENCE.finditer(text))
 
 
+def all_known(text: str) -> bool:
+    """Tell whether every `&` of the text starts a character reference."""
+    count = text.count("&")
+    if not count:
+        return True
+    forms = _REFERENCE.findall(text)
+    return len(forms) == count and all(map(_is_known, set(forms)))
+
+
 def escape(text: str) -> str:
     """Escape each `<`, and each `&` that starts no character reference."""
     if "&" in text:

@@ -17,5 +17,4 @@ def fold(text: str) -> str:
     """Fold each run of white space to a line break if it holds one, else to a space."""
     # split and splitlines know all of Unicode's white space and line breaks, run in C and
     # need no backtracking.
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    return "\n".join(filter(None, lines))
+    return "\n".join([" ".join(words) for line in text.splitlines() if (words := line.split())])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dedup_job.decision.settings import BrakeSettings
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
+from dedup_job.documents import NOTHING_TRIED, Decision, Document, Duplicate, Kept, Reason
 from dedup_job.errors import BrakeApplied
 
 _SHOWN = 80  # characters of a text
@@ -33,6 +33,8 @@ class Brakes:
         """Raise BrakeApplied where a limit is passed; nothing of the batch may be written then."""
         window = self._window
         for document, decision in zip(documents, decisions, strict=True):
+            if isinstance(decision, Kept) and decision.tried is NOTHING_TRIED:
+                continue  # as most
             if isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
                 window.near += 1
                 window.last = document

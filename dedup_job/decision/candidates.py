@@ -63,22 +63,26 @@ class Candidates:
     ) -> None:
         """Look all up, fetch the texts of what is found, and compare.
 
-        most: so many candidates of a text are compared.
+        most: so many candidates of a text are compared. What becomes of is told for the rows in
+        `open`, ascending: every other text is kept, and is no candidate of these.
         """
         self._kept, self._check, self._most, self._texts = kept, check, most, texts
         self._numbers: dict[int, int] = {}  # of the rows that are kept
         self._kept_texts: dict[str, int] = {}
-        self._channels = fingerprints.sketches.channels if fingerprints.sketches else ()
+        self._columns = _columns_of(fingerprints.sketches.channels if fingerprints.sketches else ())
         twins = kept.equal(fingerprints)
+        had_twin = np.flatnonzero(twins >= 0)
         least = check.least_agreement(texts)
         self._found = kept.look_up(fingerprints, least)
+        alone = self._found.alone & (twins < 0)
+        self.open: list[int] = np.flatnonzero(~alone).tolist()
         every = self._found.before
         best = _best(every, most)
         before = every.chosen(best & (twins < 0)[every.rows])
         wanted = np.unique(np.concatenate([twins[twins >= 0], before.numbers]))
         self._known = known.get(wanted.tolist())
         self._twins: list[int] = twins.tolist()
-        if gone := [row for row, twin in enumerate(self._twins) if twin >= 0 > self.twin(row)]:
+        if gone := [row for row in had_twin.tolist() if self.twin(row) < 0]:
             twins[gone] = -1  # so these are compared after all
             before = every.chosen(best & (twins < 0)[every.rows])
             self._known |= known.get(sorted({*before.numbers.tolist()} - self._known.keys()))
@@ -91,7 +95,7 @@ class Candidates:
             self._within = _by_row(within, verdict)
 
     def keep(self, row: int, number: int) -> None:
-        """Take note that a text is kept, and a candidate of the later ones."""
+        """Take note that a text of an open row is kept, and a candidate of the later ones."""
         text = self._texts[row]
         self._found.keep(row)
         self._numbers[row] = self._kept_texts[text] = number
@@ -127,18 +131,17 @@ class Candidates:
             chosen = {candidate.number for candidate in ranked}
             found = [candidate for candidate in found if candidate.number in chosen]
             here = [candidate for candidate in here if candidate.number in chosen]
-        numbers = dict.fromkeys((twin, *(candidate.number for candidate in found)))
-        void = tuple(n for n in numbers if n >= 0 and n not in self._known)
         there = [candidate for candidate in found if candidate.number in self._known]
+        void: tuple[int, ...] = ()
+        if twin >= 0 or len(there) < len(found):
+            numbers = dict.fromkeys((twin, *(candidate.number for candidate in found)))
+            void = tuple(n for n in numbers if n >= 0 and n not in self._known)
         here = self._compared_here(row, here) if self._within is None else here
         return Looked((*there, *here), total, void)
 
     def channels(self, candidate: Candidate) -> tuple[str, ...]:
         """Return the names of the channels that found a candidate."""
-        found = {c for i, c in enumerate(self._channels) if candidate.columns >> i & 1}
-        if candidate.columns & BY_SIMHASH:
-            found.add(Channel.SIMHASH)
-        return tuple(str(channel) for channel in Channel if channel in found)
+        return tuple(name for name, columns in self._columns if candidate.columns & columns)
 
     def _compared(self, before: Proposals) -> Verdict:
         """Compare the texts with those of kept documents; what is void is not alike."""
@@ -190,6 +193,14 @@ class Candidates:
                 here, verdict.similarities.tolist(), verdict.agree.tolist(), strict=True
             )
         ]
+
+
+def _columns_of(channels: Sequence[Channel]) -> list[tuple[str, int]]:
+    """Return the channels by name, in their order, each with its columns as bits."""
+    columns = dict.fromkeys(Channel, 0) | {Channel.SIMHASH: BY_SIMHASH}
+    for i, channel in enumerate(channels):
+        columns[channel] |= 1 << i
+    return [(str(channel), bits) for channel, bits in columns.items()]
 
 
 def _best(proposals: Proposals, most: int) -> NDArray[np.bool_]:

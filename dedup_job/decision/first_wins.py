@@ -8,6 +8,7 @@ and decided as if it were one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from dedup_job.documents import (
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.memory import Growing
 
+_BY_TEXT = (str(Channel.TEXT),)
 _AT_ONCE = 1024  # texts that are compared with each other pair by pair
 
 
@@ -95,52 +97,68 @@ class FirstWins:
         The documents of the batch before are in the target by now.
         """
         self._texts.written()
-        documents = [d for d in batch.documents if isinstance(d.content, str)]
+        documents: Sequence[Document] = batch.documents
+        if len(documents) != len(batch.fingerprints):
+            documents = [d for d in documents if isinstance(d.content, str)]
         decided: list[Decision] = []
         for start in range(0, len(documents), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             decided += self._decide_texts(documents[part], batch.fingerprints[part])
+        if len(decided) == len(batch.documents):
+            return decided
         texts = iter(decided)
         return [next(texts) if isinstance(d.content, str) else d.content for d in batch.documents]
 
     def _decide_texts(
         self, documents: Sequence[Document], fingerprints: Fingerprints
     ) -> list[Decision]:
+        """Keep all texts but for those open ones that are found to be duplicates."""
         texts = [str(document.content) for document in documents]
-        base = len(self._kept)
+        base, dropped = len(self._kept), 0
         self._clusters.grow(base + len(documents))
         candidates = Candidates(
             self._kept, self._check, self._texts, self._most, texts, fingerprints
         )
-        rows: list[int] = []  # of the kept ones, in order
-        decisions: list[Decision] = []
-        for row, text in enumerate(texts):
-            short = bool(fingerprints.short[row])
-            chosen, tried = self._choose(row, text, candidates)
-            if chosen is None:
-                candidates.keep(row, base + len(rows))
-                self._texts.add(base + len(rows), text)
-                rows.append(row)
-                decisions.append(Kept(int(fingerprints.values[row]), short, tried))
-                continue
-            of = chosen.number
-            key = self._kept.key(of) if of < base else documents[rows[of - base]].key
-            self._clusters.array[of] += 1
-            decisions.append(
-                Duplicate(
-                    key,
-                    chosen.distance,
-                    chosen.similarity,
-                    chosen.found_by,
-                    chosen.reason,
-                    short,
-                    int(self._clusters.array[of]),
-                    tried,
-                )
+        decisions: list[Decision] = [
+            Kept(value, short)
+            for value, short in zip(
+                fingerprints.values.tolist(), fingerprints.short.tolist(), strict=True
             )
-        self._kept.add([documents[row].key for row in rows], fingerprints[rows])
+        ]
+        is_kept = np.ones(len(documents), dtype=np.bool_)
+        keys: dict[int, bytes] = {}  # of the open texts that are kept, by number
+        for row in candidates.open:
+            short = bool(fingerprints.short[row])
+            chosen, tried = self._choose(row, texts[row], candidates)
+            if chosen is None:
+                number = base + row - dropped
+                candidates.keep(row, number)
+                keys[number] = documents[row].key
+                decisions[row] = Kept(int(fingerprints.values[row]), short, tried)
+            else:
+                key = keys.get(chosen.number) or self._kept.key(chosen.number)
+                decisions[row] = self._duplicate(chosen, key, short, tried)
+                is_kept[row] = False
+                dropped += 1
+        rows = np.flatnonzero(is_kept)
+        self._texts.add(range(base, base + len(rows)), compress(texts, is_kept))
+        self._kept.add([d.key for d in compress(documents, is_kept)], fingerprints[rows])
         self._kept.hidden += candidates.hidden
         return decisions
+
+    def _duplicate(self, chosen: _Chosen, key: bytes, short: bool, tried: Tried) -> Duplicate:
+        sizes = self._clusters.array
+        sizes[chosen.number] += 1
+        return Duplicate(
+            key,
+            chosen.distance,
+            chosen.similarity,
+            chosen.found_by,
+            chosen.reason,
+            short,
+            int(sizes[chosen.number]),
+            tried,
+        )
 
     def _choose(self, row: int, text: str, candidates: Candidates) -> tuple[_Chosen | None, Tried]:
         """Return what a text is a duplicate of, if of anything.
@@ -150,7 +168,7 @@ class FirstWins:
         """
         twin = candidates.twin(row)
         if twin >= 0:
-            return _Chosen(twin, 0, 1.0, (str(Channel.TEXT),), Reason.EXACT), NOTHING_TRIED
+            return _Chosen(twin, 0, 1.0, _BY_TEXT, Reason.EXACT), NOTHING_TRIED
         found = candidates.of(row)
         if not found.total and not found.void:
             return None, NOTHING_TRIED

@@ -24,14 +24,13 @@ class KeptTexts:
         self._bytes = 0
         self.fetched = 0
 
-    def add(self, number: int, text: str) -> None:
-        """Hold the text of a document that is kept and may not be in the target yet."""
-        self._batch[number] = text
+    def add(self, numbers: Iterable[int], texts: Iterable[str]) -> None:
+        """Hold the texts of documents that are kept and may not be in the target yet."""
+        self._batch.update(zip(numbers, texts, strict=True))
 
     def written(self) -> None:
         """Take note that all documents added are in the target."""
-        for number, text in self._batch.items():
-            self._remember(number, text)
+        self._remember(self._batch)
         self._batch.clear()
 
     def get(self, numbers: Iterable[int]) -> dict[int, str]:
@@ -50,16 +49,16 @@ class KeptTexts:
             keys = {self._key(number): number for number in missing[start : start + _MOST_KEYS]}
             texts = self._fetch(list(keys))
             self.fetched += len(texts)
-            for key, text in texts.items():
-                found[keys[key]] = text
-                self._remember(keys[key], text)
+            fetched = {keys[key]: text for key, text in texts.items()}
+            found |= fetched
+            self._remember(fetched)
         return found
 
-    def _remember(self, number: int, text: str) -> None:
-        if (former := self._recent.pop(number, None)) is not None:
-            self._bytes -= _size(former)
-        self._recent[number] = text
-        self._bytes += _size(text)
+    def _remember(self, texts: Mapping[int, str]) -> None:
+        for number in self._recent.keys() & texts.keys():
+            self._bytes -= _size(self._recent.pop(number))
+        self._recent.update(texts)
+        self._bytes += sum(map(str.__sizeof__, texts.values())) + _OVERHEAD * len(texts)
         while self._bytes > _MOST_BYTES:
             _, oldest = self._recent.popitem(last=False)
             self._bytes -= _size(oldest)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined
 from dedup_job.fingerprint.normalization import fold_table
-from dedup_job.fingerprint.trie import PLANE, offsets_of, points_of
+from dedup_job.fingerprint.trie import PLANE
+from dedup_job.packed import offsets_of, points_of
 
 POINT = (1 << 21) - 1
 LABEL = 1 << 21  # A to H as written, of either width

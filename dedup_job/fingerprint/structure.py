@@ -24,7 +24,7 @@ from dedup_job.fingerprint.characters import (
     tables,
 )
 from dedup_job.fingerprint.prefixes import prefix_end
-from dedup_job.fingerprint.trie import points_of
+from dedup_job.packed import points_of
 
 MOST_OPTIONS = 8  # A to H
 LONGEST_OPTION = 300  # characters

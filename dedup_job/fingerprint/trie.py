@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
+from dedup_job.packed import offsets_of, points_of
 
 PLANE = 0x10000
 ABSENT = -1
@@ -34,18 +35,6 @@ class Trie(NamedTuple):
     first: NDArray[np.int32]
     edges: NDArray[np.uint64]
     filter: NDArray[np.uint8]
-
-
-def points_of(text: str) -> NDArray[np.uint32]:
-    """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def offsets_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return where each text begins in all of them joined, and the end: int64 (n + 1,)."""
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return offsets
 
 
 def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:

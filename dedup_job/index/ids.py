@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dedup_job.index.snapshot import Part
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12
+_WHOLE = len(OBJECT_ID) + _WIDTH
 _PLACE = np.dtype([("start", "<u8"), ("length", "<u4")])  # of another id, in the same 12 bytes
 
 
@@ -36,7 +38,7 @@ class Ids:
             raise IndexError(f"no id has the number {number}, there are {self._size}")
         row = self._short.array[number]
         if not self._is_long.array[number]:
-            return OBJECT_ID + bytes(row)
+            return OBJECT_ID + row.tobytes()
         place = row.view(_PLACE)[0]
         start = int(place["start"])
         return bytes(self._long.array[start : start + int(place["length"])])
@@ -69,16 +71,16 @@ class Ids:
         start, stop = self._size, self._size + len(keys)
         self._short.grow(stop)
         self._is_long.grow(stop)
-        whole = len(OBJECT_ID) + _WIDTH
-        is_long = np.array(
-            [len(key) != whole or not key.startswith(OBJECT_ID) for key in keys], dtype=np.bool_
-        )
+        is_long = np.fromiter(map(len, keys), np.int64, len(keys)) != _WHOLE
+        short = b"".join(compress(keys, ~is_long) if is_long.any() else keys)
+        forms = np.frombuffer(short, np.uint8).reshape(-1, _WHOLE)
+        is_id = (forms[:, : len(OBJECT_ID)] == np.frombuffer(OBJECT_ID, np.uint8)).all(axis=1)
+        is_long[~is_long] = ~is_id
         self._is_long.array[start:stop] = is_long
         rows = self._short.array[start:stop]
-        short = b"".join(key for key, long in zip(keys, is_long.tolist(), strict=True) if not long)
-        rows[~is_long] = np.frombuffer(short, np.uint8).reshape(-1, whole)[:, len(OBJECT_ID) :]
+        rows[~is_long] = forms[is_id, len(OBJECT_ID) :]
         if is_long.any():
-            rows[is_long] = self._stored([keys[i] for i in np.flatnonzero(is_long).tolist()])
+            rows[is_long] = self._stored(list(compress(keys, is_long)))
         self._size = stop
 
     def _stored(self, keys: Sequence[bytes]) -> NDArray[np.uint8]:

@@ -3,6 +3,9 @@
 However many texts are looked up at once, what each finds is what it would find one by one: of the
 earlier texts of the batch those that are kept, and none that the index would not hold because it
 holds enough of its kind.
+
+Most texts are alone: they find nothing, and no other text of the batch meets them. What becomes of
+them changes nothing for the others, so they need not be told of.
 """
 
 from __future__ import annotations
@@ -55,14 +58,27 @@ class LookUp:
             self._twins = np.bincount(rows[found.distances == 0], minlength=len(texts)).tolist()
             pairs = pairs_within(texts.values, ~texts.short, near.distance)
             within.append(_of_simhash(pairs, texts.short))
+        self._alone = _unique(texts.values)
         own_bits = None
         if bands is not None and texts.sketches is not None:
             own_bits = texts.sketches.bits if bits is not None else None
             self._turns = InTurn(bands, texts.sketches.keys)
             before.append(_of_bands(*self._turns.held))
             within.append(_of_bands(*self._turns.pairs))
+        for part in within:
+            self._alone[part.rows] = self._alone[part.numbers] = False
         self.before = brought_together(before, texts, values, bits, least)
+        self._alone &= np.diff(self.before.offsets) == 0
         self.within = brought_together(within, texts, texts.values, own_bits, least)
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which texts find nothing and meet no other of the batch, bool (n,).
+
+        Not even one with the same fingerprint, or with a key in common that has too few equal
+        bits: so none of them makes another hidden, and `keep` need not be called for them.
+        """
+        return self._alone
 
     def keep(self, row: int) -> None:
         """Let later texts find this one."""
@@ -81,6 +97,13 @@ class LookUp:
     def visible(self) -> NDArray[np.uint32]:
         """The columns by which later texts find each one, uint32 (n,); 0 where it is not kept."""
         return self._visible
+
+
+def _unique(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Tell which of n values occur once, bool (n,)."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    once: NDArray[np.bool_] = counts[places] == 1
+    return once
 
 
 def _of_simhash(near: Candidates, short: NDArray[np.bool_]) -> Found:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from dedup_job.documents import Decision, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import (
+    NOTHING_TRIED,
+    Decision,
+    Duplicate,
+    Kept,
+    Quarantined,
+    Reason,
+    Skipped,
+)
 from dedup_job.report.histogram import Histogram
 
 
@@ -36,13 +44,15 @@ class Counts:
     candidates: Histogram = field(default_factory=Histogram)
 
     @classmethod
-    def of(cls, decisions: Iterable[Decision]) -> Counts:
+    def of(cls, decisions: Sequence[Decision]) -> Counts:
         """Count decisions."""
         n: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
         refused: Counter[str] = Counter()
-        candidates: list[int] = []
-        for decision in decisions:
+        alone, others = _parted(decisions)
+        n["kept"], n["short_kept"] = len(alone), sum(decision.short for decision in alone)
+        candidates = [0] * len(alone)
+        for decision in others:
             if isinstance(decision, Kept) or (
                 isinstance(decision, Duplicate) and decision.reason is Reason.NEAR
             ):
@@ -154,3 +164,11 @@ class Counts:
             void=row.get("void", 0),
             candidates=Histogram.from_dict(row.get("candidates", {})),
         )
+
+
+def _parted(decisions: Sequence[Decision]) -> tuple[list[Kept], list[Decision]]:
+    """Part the kept documents that met nothing, as most do, from all others."""
+    alone = [d for d in decisions if isinstance(d, Kept) and d.tried is NOTHING_TRIED]
+    if len(alone) == len(decisions):
+        return alone, []
+    return alone, [d for d in decisions if not (isinstance(d, Kept) and d.tried is NOTHING_TRIED)]

@@ -65,7 +65,7 @@ def test_a_text_of_the_batch_in_hand_is_never_asked_for_however_little_is_rememb
     held, kept, monkeypatch
 ):
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
-    kept.add(200, "of the batch")
+    kept.add([200], ["of the batch"])
     kept.get(range(10))
     assert kept.get([200]) == {200: "of the batch"}
     kept.written()
@@ -74,7 +74,7 @@ def test_a_text_of_the_batch_in_hand_is_never_asked_for_however_little_is_rememb
 
 
 def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
-    kept.add(200, "of the batch")
+    kept.add([200], ["of the batch"])
     kept.written()
     assert kept.get([200]) == {200: "of the batch"}
     assert held.asked == []
@@ -95,7 +95,7 @@ def test_the_texts_used_least_lately_are_forgotten_first(held, kept, monkeypatch
 def test_a_text_is_counted_once_however_often_it_comes(held, kept, monkeypatch):
     monkeypatch.setattr(texts, "_MOST_BYTES", 3 * texts._size("text 1"))
     for _ in range(9):
-        kept.add(1, "text 1")
+        kept.add([1], ["text 1"])
         kept.written()
     kept.get([2, 3])
     held.asked.clear()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dedup_job.fingerprint import is_text_hash, text_digest, text_hash
 from dedup_job.fingerprint.hashing import text_digests
-from dedup_job.fingerprint.trie import offsets_of, points_of
+from dedup_job.packed import offsets_of, points_of
 from tests.reference import naive_hash
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates, too

@@ -12,7 +12,7 @@ import pytest
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, hamming
 from dedup_job.fingerprint.hashing import POLYNOMIAL, hash_all
 from dedup_job.fingerprint.simhash import simhash
-from dedup_job.fingerprint.trie import offsets_of, points_of
+from dedup_job.packed import offsets_of, points_of
 from tests.reference import PLAIN, naive_polynomial
 
 ALL = 2**64 - 1

@@ -1,0 +1,36 @@
+"""Texts as the native code takes them: code points, one text after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Packed(NamedTuple):
+    """n texts: text i is points[offsets[i]:offsets[i + 1]].
+
+    points: uint32 (p,), code points, lone surrogates among them; offsets: int64 (n + 1,).
+    """
+
+    points: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+
+def pack(texts: Sequence[str]) -> Packed:
+    """Return n texts packed."""
+    return Packed(points_of("".join(texts)), offsets_of(texts))
+
+
+def points_of(text: str) -> NDArray[np.uint32]:
+    """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def offsets_of(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return where each text begins in all of them joined, and the end: int64 (n + 1,)."""
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return offsets

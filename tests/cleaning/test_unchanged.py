@@ -1,0 +1,84 @@
+"""Cleaning many texts at once gives what cleaning each of them gives."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning.unchanged import certainly_unchanged
+from dedup_job.packed import pack
+
+NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
+NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
+PIECES = [
+    *("<b", "</b>", "<br>", "<!--", "-->", "<!doctype", "<?xml", "&lt;", "&#60;", "&amp", "a<b"),
+    *(
+        "p{color:red}",
+        "{a}",
+        "{a:b}",
+        "@media x{",
+        "@import url(x);",
+        "/**/",
+        "x{",
+        "}",
+        ".a",
+        "  ",
+    ),
+    *("若a<b且b>c", "\\frac{1}{2}", "【答案】", "\n\n", " \n", "text"),
+]
+TEXTS = st.lists(
+    st.text(alphabet=NASTY, max_size=12)
+    | st.text(max_size=12)
+    | st.lists(st.sampled_from(PIECES) | st.sampled_from(NASTY), max_size=8).map("".join),
+    max_size=12,
+)
+SETTINGS = st.builds(
+    CleaningSettings,
+    html=st.sampled_from(["auto", "never"]),
+    css=st.booleans(),
+    cut_at=st.sampled_from([(), ("【答案】",), ("a", " ", "\n", "}")]),
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(TEXTS, SETTINGS)
+def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
+    cleaner = Cleaner(chosen)
+    assert cleaner.clean_all(texts) == [cleaner.clean(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "若a<3且b>c，则x & y",
+        "一行\n又一行 和空格",
+        "{1,2,3}和{x:x>0}",
+        "\\frac{1}{2}：比例3:4",
+        "R&D" + "，甲" * 10,
+        "\0\ud800😀",
+    ],
+)
+def test_plain_text_is_certain_to_stay(text):
+    """Else nearly all texts would take the long way; only `&D` might be a reference."""
+    sure = certainly_unchanged(pack([text]), html=True, css=True).tolist()
+    assert sure == ["R&D" not in text]
+
+
+def test_each_character_alone_and_between_others_is_cleaned_alike():
+    """White space, line breaks and invisible characters of all Unicode."""
+    cleaner = Cleaner()
+    texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
+    sure = certainly_unchanged(pack(texts), html=True, css=True)
+    assert np.sum(~sure) < 100
+    assert all(cleaner.clean(texts[i]) == texts[i] for i in np.flatnonzero(sure)[:300_000])
+    assert sure[400_000:].all()  # nothing from the plane's end on is anything but a letter
+
+
+def test_no_texts_are_no_texts():
+    assert Cleaner().clean_all([]) == []
