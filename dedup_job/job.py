@@ -27,6 +27,9 @@ from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Stat
 from dedup_job.report.stages import Profile, Stage, Stopwatch
 from dedup_job.under_way import UnderWay
 
+_TOO_LARGE = Quarantined(
+    Reason.TOO_LARGE, "with the fields that dedup adds the document is larger than 16 MiB"
+)
 _CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
@@ -117,7 +120,7 @@ class Course:
         read = sum(len(document.raw) for document in page)
         self.watch.passed(Stage.READ, len(page), read)
         with self.watch.timing(Stage.CLEAN):
-            documents = tuple(_clean(self._job, document) for document in page)
+            documents = tuple(_clean(self._job, page))
             texts = [d.content for d in documents if isinstance(d.content, str)]
         size = sum(map(len, texts))
         self.watch.passed(Stage.CLEAN, len(page), size)
@@ -179,17 +182,18 @@ class Course:
         )
 
 
-def _clean(job: Job, document: Document) -> Document:
-    if not isinstance(document.content, str):
-        return document
-    text = job.cleaner.clean(document.content)
-    if not text:
-        return document.with_content(Skipped(Reason.EMPTY))
-    cleaned = document.with_content(text)
-    if not job.target.fits(cleaned):
-        detail = "with the fields that dedup adds the document is larger than 16 MiB"
-        return document.with_content(Quarantined(Reason.TOO_LARGE, detail))
-    return cleaned
+def _clean(job: Job, page: Sequence[Document]) -> Iterator[Document]:
+    """Yield the documents with their texts cleaned, or with the reason why there is none."""
+    cleaned = job.cleaner.clean_all([d.content for d in page if isinstance(d.content, str)])
+    texts = iter(cleaned)
+    for document in page:
+        if not isinstance(document.content, str):
+            yield document
+        elif not (text := next(texts)):
+            yield document.with_content(Skipped(Reason.EMPTY))
+        else:
+            changed = document if text == document.content else document.with_content(text)
+            yield changed if job.target.fits(changed) else document.with_content(_TOO_LARGE)
 
 
 def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:

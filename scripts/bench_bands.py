@@ -25,10 +25,10 @@ import numpy as np
 import psutil
 from bench_index import resident, seconds, table  # beside this script
 
-from dedup_job.fingerprint.packed import pack
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
 from dedup_job.index.in_turn import InTurn
+from dedup_job.packed import pack
 
 BATCH, STEP, REPEATS, QUERIES, COLUMNS = 1000, 100_000, 7, 20_000, BANDS + 1
 LENGTHS = {1: 20_000, 20: 10_000, 60: 10_000, 340: 5_000, 3_000: 1_000, 1_000_000: 3}

@@ -205,9 +205,9 @@ class FakeTarget:
 class Strip:
     """A cleaner that takes white space off."""
 
-    def clean(self, text):
+    def clean_all(self, texts):
         """Strip."""
-        return text.strip()
+        return [text.strip() for text in texts]
 
 
 @dataclass
@@ -368,9 +368,9 @@ def test_the_end_of_the_run_is_recorded(target):
 
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
     class Slow(Strip):
-        def clean(self, text):
-            time.sleep(0.002)
-            return text.strip()
+        def clean_all(self, texts):
+            time.sleep(0.006)
+            return super().clean_all(texts)
 
     before = time.perf_counter()
     report = run(job(target, cleaner=Slow()))
@@ -510,11 +510,11 @@ class FailsAt:
     def __init__(self, word):
         self._word = word
 
-    def clean(self, text):
+    def clean_all(self, texts):
         """Strip, or break."""
-        if self._word in text:
+        if any(self._word in text for text in texts):
             raise ZeroDivisionError(self._word)
-        return text.strip()
+        return [text.strip() for text in texts]
 
 
 @pytest.mark.parametrize("threads", [1, 4])

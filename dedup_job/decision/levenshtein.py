@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
 from dedup_job.decision.white_space import blank_table, is_blank
-from dedup_job.fingerprint.packed import Packed
+from dedup_job.packed import Packed
 
 TOO_LONG = -1
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import inlined, native
 from dedup_job.decision import levenshtein
 from dedup_job.decision.white_space import blank_table, is_blank
-from dedup_job.fingerprint.packed import Packed
+from dedup_job.packed import Packed
 
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
 _GRAM = (np.uint64(1) << np.uint64(63)) - np.uint64(1)

@@ -21,10 +21,10 @@ from dedup_job.fingerprint.lexicon_cache import (
     mark_compiled,
 )
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
-from dedup_job.fingerprint.packed import Packed, pack
 from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketcher import Sketcher
+from dedup_job.packed import Packed, pack
 
 _WEIGHTINGS = {
     Weighting.TFIDF: TFIDF,

@@ -28,8 +28,8 @@ from dedup_job.fingerprint.characters import (
     point_at,
     tables,
 )
-from dedup_job.fingerprint.packed import Packed, pack
 from dedup_job.fingerprint.structure import BOUNDS, MOST_OPTIONS, find_parts
+from dedup_job.packed import Packed, pack
 
 SEPARATOR = "\x1f"  # white space to Python, so no text keeps one of its own
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
 from dedup_job.fingerprint.normalization import fold_table
-from dedup_job.fingerprint.packed import Packed
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.packed import Packed
 
 GRAM, BINS, BANDS, ROWS, KEY_BITS = 3, 128, 20, 5, 30
 SENTENCES, LEAST_SENTENCE = 3, 8

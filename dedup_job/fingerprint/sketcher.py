@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Channel, Sketches
 from dedup_job.fingerprint.folding import fold_texts
-from dedup_job.fingerprint.packed import Packed
 from dedup_job.fingerprint.sketch import BANDS, sentence_keys, sketch
+from dedup_job.packed import Packed
 
 
 class Sketcher:

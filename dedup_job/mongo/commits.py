@@ -58,8 +58,8 @@ class Commits:
         """Renew the lease before something is tried again.
 
         A transaction whose end the server was not told of would bar the state for a minute; the
-        server ends it as soon as the same session begins the next one. Who only reads leaves that to
-        the commit that is being tried again.
+        server ends it as soon as the same session begins the next one. Who only reads leaves that
+        to the commit that is being tried again.
         """
         if self._left_open and self._turn.acquire(blocking=False):
             self._session.start_transaction(ReadConcern("majority"))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.fingerprint.packed import pack
 from dedup_job.fingerprint.sketch import (
     BANDS,
     BINS,
@@ -21,6 +20,7 @@ from dedup_job.fingerprint.sketch import (
     sentence_keys,
     sketch,
 )
+from dedup_job.packed import pack
 from tests.reference_sketch import (
     naive_bins,
     naive_bits,
