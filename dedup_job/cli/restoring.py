@@ -46,6 +46,7 @@ def restored(settings: Settings, name: str, written: str, *, again: bool, given:
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
+    _finish(settings, name, given=given)
     with opened_as_made(settings, name, given=given) as on:
         on.progress.stage("looking the document up")
         record, row = _dropped(on, written)
@@ -62,6 +63,15 @@ def restored(settings: Settings, name: str, written: str, *, again: bool, given:
             row.get("run", 0),
             number,
         )
+
+
+def _finish(settings: Settings, name: str, *, given: bool) -> None:
+    """Take back first what was cut off: on a standalone server a restore may be half done."""
+    with opened_as_made(settings, name, given=given) as on:
+        if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
+            on.progress.stage("taking the lease")
+            with on.target.hold():
+                pass  # whoever holds the lease begins with that
 
 
 def _dropped(on: Opened, written: str) -> tuple[Record, Mapping[str, Any]]:
