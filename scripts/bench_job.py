@@ -16,7 +16,7 @@ is compared with the mean of the copies before and after. The recipe runs first,
     dedup    the command, from its start to its end, with default settings and those of --with
              (DEDUP_RUN__THREADS=2); of these seconds `start` until the first page is asked for,
              `end` after the last commit
-    us/doc   processor time of the process, start-up included; `mongod` that of the server
+    us/doc   processor time of the process, of dedup with start-up; `mongod` that of the server
     MB       peak memory, of the process and of the server
 
 Nothing is compiled while it is measured: each contender runs once on a few documents before.
@@ -171,7 +171,9 @@ PLAIN = {"copy": copy, "recipe": recipe}
 def child(name: str, uri: str, source: str) -> None:
     """Run a plain contender and print its figures as JSON."""
     with Client(uri) as client:
-        print(json.dumps(PLAIN[name](client, source)))
+        before = time.process_time()
+        figures = PLAIN[name](client, source)
+        print(json.dumps({"cpu": time.process_time() - before, **figures}))
 
 
 def between_copies(turn: Sequence[Row]) -> Iterator[tuple[str, float]]:
