@@ -28,7 +28,6 @@ PARTS = (
     "races",
     "poison",
     "local",
-    "clocks",
     "tampered",
 )
 
