@@ -97,4 +97,4 @@ def _stays(text: NDArray[np.uint32], kinds: NDArray[np.uint8], html: bool, css: 
 def _may_begin(point: int) -> bool:
     """Tell whether markup may go on with this character after its first one."""
     letter = _A <= (point | _LOWER) <= _Z
-    return letter or point == _SLASH or point == _BANG or point == _QUESTION or point == _HASH
+    return letter or point in (_SLASH, _BANG, _QUESTION, _HASH)

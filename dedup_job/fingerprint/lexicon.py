@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.hashing import hash_all
-from dedup_job.fingerprint.trie import (
-    PLANE,
-    build_trie,
-    offsets_of,
-    points_of,
-)
+from dedup_job.fingerprint.trie import PLANE, build_trie
+from dedup_job.packed import offsets_of, points_of
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
