@@ -29,7 +29,7 @@ class Cleaner:
         return self._cut(fold(self._plain(text)))
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return what `clean` makes of each text; those that surely stay are left alone."""
+        """Return what `clean` makes of each text; the long way is for those that may change."""
         html = self.settings.html == "auto"
         unchanged = certainly_unchanged(pack(texts), html=html, css=self.settings.css)
         markers = self.settings.cut_at

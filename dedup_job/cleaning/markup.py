@@ -28,7 +28,7 @@ from dedup_job.cleaning.elements import (
     VERBATIM,
     WORD_NAME,
 )
-from dedup_job.cleaning.plain_tags import prepared_at_once
+from dedup_job.cleaning.plain_tags import left_by, prepared_at_once
 from dedup_job.cleaning.references import escape, escape_all, holds_reference
 
 CODE: Final = "samp"
@@ -97,7 +97,7 @@ class _Guard:
         self._tags = self._text is not text
         self._templates: list[int] = []  # where in the output the open ones stand
         self._too_deep = 0
-        self._plain = _plain_tags(self._text)
+        self._plain: dict[str, str | None] = dict(_plain_tags(self._text))
         self._code = False
         self._open_code = 0
         self._last_comment_end = max(self._text.rfind("-->"), self._text.rfind("--!>"))
@@ -114,7 +114,10 @@ class _Guard:
         matches = _TOKEN.finditer(text)
         while match := next(matches, None):
             start, end = match.span()
-            leaves = self._plain.get(match[0])
+            tag = match[0]
+            leaves = self._plain.get(tag)
+            if leaves is None and tag not in self._plain:
+                leaves = self._plain[tag] = left_by(tag, text)
             if leaves is None:
                 taken = self._read(match)
                 if taken is None:

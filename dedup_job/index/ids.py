@@ -38,7 +38,8 @@ class Ids:
             raise IndexError(f"no id has the number {number}, there are {self._size}")
         row = self._short.array[number]
         if not self._is_long.array[number]:
-            return OBJECT_ID + bytes(row.tobytes())
+            short: bytes = row.tobytes()
+            return OBJECT_ID + short
         place = row.view(_PLACE)[0]
         start = int(place["start"])
         return bytes(self._long.array[start : start + int(place["length"])])

@@ -107,8 +107,10 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 ]
                 expected = naive(kept, rows[start + row], channels, simhash, least, most_equal)
                 assert found_by(found.before, row) + within == expected
+                assert not (found.alone[row] and expected)
                 if is_kept[start + row]:
-                    found.keep(row)
+                    if not found.alone[row]:  # of these nobody needs to be told
+                        found.keep(row)
                     places[row] = len(kept)
                     kept.append(rows[start + row])
             index.add([b"key"] * len(places), batch[list(places)])
@@ -140,3 +142,20 @@ def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypa
     visible = [bool(int(found.visible[number])) for number in range(6)]
     assert visible == [number < 3 - held for number in range(6)]
     assert len(found_by(found.before, 5)) == min(held, 3)
+
+
+def test_alone_is_what_finds_nothing_and_meets_no_other_text():
+    """A key in common is enough, however few bits are equal, and so is a fingerprint."""
+    channels = CHANNELS["both"]
+    index, far = KeptIndex(IndexSettings()), 0x5555_5555_5555_5555
+    index.add([b"key"], made([(A, False, (1, 1, 1, 1), 0)], channels))
+    rows = [
+        (A, False, (2, 2, 2, 2), 0),  # found before
+        (far, True, (3, 3, 3, 3), 0),
+        (far, True, (4, 4, 4, 4), 0),  # equal fingerprints, which tell nothing of short texts
+        (far << 1, True, (5, 5, 5, 5), 0),
+        (~far % 2**64 ^ 0xFFFF, True, (6, 5, 6, 6), 2**64 - 1),  # a key in common
+        (0xFF, True, (7, 7, 7, 7), 0),
+    ]
+    found = index.look_up(made(rows, channels), np.zeros(6, dtype=np.int64))
+    assert found.alone.tolist() == [False] * 5 + [True]
