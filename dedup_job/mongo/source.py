@@ -164,7 +164,9 @@ class Source:
 
     def _undecided(self) -> Iterator[list[Row]]:
         if self._patience(self._none_is_decided):
-            yield from pages(self._collection, self._page, self._query, patience=self._patience)
+            yield from pages(
+                self._collection, self._page, self._query, patience=self._patience, path=self._path
+            )
             return
         # comparing ids first reads only what is new; a watermark would miss late ids
         for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}, self._patience):
@@ -174,7 +176,7 @@ class Source:
             new = [key for key in keys if key not in known]
             for start in range(0, len(new), self._page.documents):
                 some = new[start : start + self._page.documents]
-                yield from fetch(self._collection, some, self._page, self._patience)
+                yield from fetch(self._collection, some, self._page, self._patience, self._path)
 
     def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
         wanted = set(keys)
@@ -188,6 +190,8 @@ class Source:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def _document(self, row: Row) -> Document:
+        if row.text is not None:
+            return _Plain(None, row.key, row.raw, self._text(row.text), row.text_at)
         try:
             decoded = bson.decode(row.raw)
         except (BSONError, ValueError, OverflowError) as e:
@@ -201,12 +205,25 @@ class Source:
             return Skipped(Reason.MISSING)
         if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
+        return self._text(value)
+
+    def _text(self, value: str) -> str | Refusal:
         if len(value) > self._settings.max_chars:
             return Quarantined(
                 Reason.TOO_LARGE,
                 f"text of {len(value):,} characters, limit {self._settings.max_chars:,}",
             )
         return value
+
+
+class _Plain(Document):
+    """A document whose id is decoded where it is asked for, of a batch once or not at all."""
+
+    __slots__ = ()
+
+    @property
+    def id(self) -> Any:
+        return bson_raw.id_value(self.key)
 
 
 class _Missing:
