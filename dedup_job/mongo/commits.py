@@ -31,7 +31,7 @@ class Commits:
         self._session = session
         self._state = state
         self._patience = patience
-        self._transactions = _has_transactions(client)
+        self.are_whole = _has_transactions(client)  # so no intent is needed
         self.generation = 0  # of the state before the next commit
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Commits:
         then, and must do no harm.
         Raises LeaseLost if another run took over; then nothing is written.
         """
-        attempt = self._together if self._transactions else self._in_order
+        attempt = self._together if self.are_whole else self._in_order
         try:
             with suppress(AlreadyWritten):
                 self._patience(lambda: attempt(writes, values, intent))

@@ -12,6 +12,7 @@ from bson.codec_options import CodecOptions
 from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
+from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
@@ -22,7 +23,6 @@ from dedup_job.mongo.plain import find_fields, pack_path
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
-_DOCUMENTS = ("filter", "projection")  # the driver wants the other terms as lists
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
@@ -129,9 +129,7 @@ def _page(
         return page, False
 
     def read() -> tuple[list[Row], bool]:
-        bounds = {name: list(terms[name].items()) for name in terms if name not in _DOCUMENTS}
-        documents = {name: terms[name] or None for name in terms if name in _DOCUMENTS}
-        with collection.find(**documents, **bounds).batch_size(limit) as cursor:
+        with _cursor(collection, terms).batch_size(limit) as cursor:
             raws = (bytes(found.raw) for found in cursor)
             return _cut((Row(bson_raw.id_element(raw), raw) for raw in raws), size, last)
 
@@ -156,6 +154,14 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, boo
     return bson_raw.value(cursor, b"firstBatch"), number != 0
 
 
+def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
+    cursor = collection.find(terms["filter"], terms.get("projection") or None)
+    for name in ("sort", "hint", "min", "max"):
+        if name in terms:
+            getattr(cursor, name)(list(terms[name].items()))
+    return cursor
+
+
 def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
     """Return the documents of a BSON array.
 
@@ -166,13 +172,15 @@ def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
     for start, end, key, key_end, text, text_end in found.tolist():
         raw = array[start:end]
         if not key_end:
-            rows.append(Row(bson_raw.id_element(raw), raw))
+            rows.append(Row(bson_raw.id_element(raw), raw, None, 0))
             continue
-        row = Row(array[key:key_end], raw)
+        read, at = None, 0
         if text_end:
-            with suppress(UnicodeDecodeError):
-                row = Row(row.key, raw, array[text + 4 : text_end - 1].decode(), text - start)
-        rows.append(row)
+            try:
+                read, at = array[text + 4 : text_end - 1].decode(), text - start
+            except UnicodeDecodeError:
+                at = 0  # the decoder shall say what is wrong
+        rows.append(Row(array[key:key_end], raw, read, at))
     return rows
 
 

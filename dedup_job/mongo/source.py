@@ -190,14 +190,15 @@ class Source:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def _document(self, row: Row) -> Document:
-        if row.text is not None:
-            return _Plain(None, row.key, row.raw, self._text(row.text), row.text_at)
+        key, raw, text, text_at = row
+        if text is not None and len(text) <= self._settings.max_chars:
+            return _Plain(None, key, raw, text, text_at)
         try:
-            decoded = bson.decode(row.raw)
+            decoded = bson.decode(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(bson_raw.id_value(row.key), row.key, row.raw, reason)
-        return Document(decoded["_id"], row.key, row.raw, self._content(decoded))
+            return Document(bson_raw.id_value(key), key, raw, reason)
+        return Document(decoded["_id"], key, raw, self._content(decoded))
 
     def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
         value = _lookup(decoded, self._path)
@@ -205,9 +206,6 @@ class Source:
             return Skipped(Reason.MISSING)
         if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
-        return self._text(value)
-
-    def _text(self, value: str) -> str | Refusal:
         if len(value) > self._settings.max_chars:
             return Quarantined(
                 Reason.TOO_LARGE,

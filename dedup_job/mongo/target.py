@@ -218,7 +218,7 @@ class Target:
                 self.state.check()
                 insert_once(collection, rows, session)
 
-        ids = [document.id for document in batch.documents]
+        ids = [] if self.commits.are_whole else [document.id for document in batch.documents]
         self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self.patience(lambda: self._write_run_row(report))
