@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -95,23 +95,24 @@ Refusal = Skipped | Quarantined
 Decision = Kept | Duplicate | Skipped | Quarantined
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):  # there is one for each document: a dataclass costs three times that
     """One source document on its way.
 
     `raw` is the whole document as the database gave it, opaque outside mongo/; `key` stands for
     `id` where ids are compared (equal keys, equal ids); `content` is the text, or why there is
-    none.
+    none; `text_at` is where the text's value begins in `raw`, 0 where that is not known.
     """
 
     id: Any
     key: bytes
     raw: bytes
     content: str | Refusal
+    text_at: int = 0
 
     def with_content(self, content: str | Refusal) -> Document:
         """Return the same document with another content."""
-        return replace(self, content=content)
+        id_, key, raw, former, text_at = self
+        return self if content is former else type(self)(id_, key, raw, content, text_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,9 @@ LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote no
 )
 
 
+_INT32 = struct.Struct("<i")
+
+
 class Element(NamedTuple):
     """One field of a raw document: raw[start:end] is all of it, raw[value:end] its value."""
 
@@ -69,7 +72,7 @@ def elements(raw: bytes) -> Iterator[Element]:
         if kind in _FIXED:
             end = value + _FIXED[kind]
         elif kind in _COUNTED:
-            end = value + int(struct.unpack_from("<i", raw, value)[0]) + _COUNTED[kind]
+            end = value + int(_INT32.unpack_from(raw, value)[0]) + _COUNTED[kind]
         elif kind == _REGEX:
             end = raw.index(0, raw.index(0, value) + 1) + 1
         else:
@@ -100,6 +103,14 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
             return False
         raw = raw[found[0].value : found[0].end]
     return False
+
+
+def value(raw: bytes, name: bytes) -> bytes:
+    """Return the bytes of a top-level field's value; KeyError where it is not there."""
+    element = find(raw, name)
+    if element is None:
+        raise KeyError(name)
+    return raw[element.value : element.end]
 
 
 def id_element(raw: bytes) -> bytes:
@@ -154,8 +165,7 @@ def renamed(element: bytes, name: bytes) -> bytes:
 
 def document(*fields: bytes) -> bytes:
     """Return the document made of these raw fields."""
-    body = b"".join(fields)
-    return struct.pack("<i", len(body) + 5) + body + b"\0"
+    return b"".join((_INT32.pack(sum(map(len, fields)) + 5), *fields, b"\0"))
 
 
 def fields(values: dict[str, Any]) -> bytes:
@@ -163,10 +173,15 @@ def fields(values: dict[str, Any]) -> bytes:
     return bson.encode(values)[4:-1]
 
 
+def string(text: str) -> bytes:
+    """Return the raw value of a string."""
+    value = text.encode()
+    return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
+
+
 def string_field(path: Sequence[str], text: str) -> bytes:
     """Return a raw string field; a path of several names gives nested documents."""
-    value = text.encode()
-    field = struct.pack("<i", len(value) + 1) + value + b"\0"
+    field = string(text)
     kind = _STRING
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
@@ -188,6 +203,12 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
         inner = replace_string(raw[element.value : element.end], path[1:], text)
         field = raw[element.start : element.value] + inner
     return document(raw[4 : element.start], field, raw[element.end : -1])
+
+
+def replace_string_at(raw: bytes, at: int, value: bytes) -> bytes:
+    """Return the fields of a document, not one within it, whose string at `at` is replaced."""
+    end = at + 4 + int(_INT32.unpack_from(raw, at)[0])
+    return raw[4:at] + value + raw[end:-1]
 
 
 def without(raw: bytes, name: bytes) -> bytes:

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from bson import MaxKey
 from bson.codec_options import CodecOptions
+from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
 from pymongo.cursor import Cursor
+from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.mongo.plain import find_fields, pack_path
 
 RawDocuments = Collection[RawBSONDocument]
-_BY_ID = [("_id", 1)]
+_BY_ID = {"_id": 1}
 _LARGEST = bson_raw.fields({"_id": MaxKey()})
+Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A raw document and the bytes of its `_id` field."""
+class Row(NamedTuple):
+    """A raw document and the bytes of its `_id` field.
+
+    Where it was asked for, and the document is plain, also its text, and where in `raw` the
+    text's value begins.
+    """
 
     key: bytes
     raw: bytes
+    text: str | None = None
+    text_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """A page ends at the document that reaches either limit."""
+    """A page ends at the document that reaches either limit, or with the server's reply."""
 
     documents: int = 1000
     bytes: int = 16 * 1024 * 1024
@@ -55,34 +66,28 @@ def pages(
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
     patience: Patience = NO_PATIENCE,
+    path: Sequence[str] = (),
 ) -> Iterator[list[Row]]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
+    path: of the text that the rows shall hold.
     """
+    what: Terms = {"filter": query or {}, "projection": projection or {}}
+    terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
     last: bytes | None = None
-
-    def read() -> tuple[list[Row], bool]:
-        cursor = collection.find(query or {}, projection).sort("_id", 1).hint(_BY_ID)
-        if last is None:
-            return _take(cursor, size, None)
-        if last == _LARGEST:  # of which `min` may not be asked
-            return [], True
-        page, ended = _take(cursor.min([("_id", bson_raw.id_value(last))]), size, last)
-        if ended:  # `min` leaves the largest out
-            only = {"$and": [query or {}, {"_id": MaxKey()}]}
-            page += _take(collection.find(only, projection), size, None)[0]
-        return page, ended
-
-    while True:
-        page, ended = patience(read)
+    ended = False
+    while not ended and last != _LARGEST:  # of which `min` may not be asked
+        low: Terms = {} if last is None else {"min": {"_id": bson_raw.id_value(last)}}
+        page, ended = _page(collection, {**terms, **low}, size, last, patience, path)
+        if ended and low:  # `min` leaves the largest out
+            only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
+            page += _page(collection, only, size, None, patience, path)[0]
         if page:
             yield page
             last = page[-1].key
-        if ended:
-            return
 
 
 def fetch(
@@ -90,43 +95,113 @@ def fetch(
     keys: Sequence[bytes],
     size: PageSize,
     patience: Patience = NO_PATIENCE,
+    path: Sequence[str] = (),
 ) -> Iterator[list[Row]]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
     left = list(keys)
-
-    def read() -> tuple[list[Row], bool]:
-        return _take(collection.find(bson_raw.among(left)).sort("_id", 1), size, None)
-
     while left:
-        page, _ = patience(read)
+        terms: Terms = {"filter": bson_raw.among(left), "sort": _BY_ID}
+        page, _ = _page(collection, terms, size, None, patience, path)
         if not page:
             return
         yield page
         left = left[left.index(page[-1].key) + 1 :]
 
 
-def _take(
-    cursor: Cursor[RawBSONDocument], size: PageSize, last: bytes | None
+def _page(
+    collection: RawDocuments,
+    terms: Terms,
+    size: PageSize,
+    last: bytes | None,
+    patience: Patience,
+    path: Sequence[str],
 ) -> tuple[list[Row], bool]:
-    """Read one page; tell whether the cursor came to its end.
+    """Read one page, without the document `last`; tell whether there is no more.
+
+    The driver makes an object of each document, so all are taken out of one reply instead. Where
+    the next page could not begin behind these, a cursor goes on to where it can.
+    """
+    limit = size.documents + 1
+    reply, is_open = patience(lambda: _ask(collection, terms, limit))
+    rows = _rows(reply, path)
+    page, is_full = _cut(rows, size, last)
+    if is_full or (len(rows) < limit and not is_open):
+        return page, not is_full
+    if page and bson_raw.is_writable(page[-1].key):
+        return page, False
+
+    def read() -> tuple[list[Row], bool]:
+        with _cursor(collection, terms).batch_size(limit) as cursor:
+            raws = (bytes(found.raw) for found in cursor)
+            return _cut((Row(bson_raw.id_element(raw), raw) for raw in raws), size, last)
+
+    page, is_full = patience(read)
+    return page, not is_full
+
+
+def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, bool]:
+    """Return the first documents as a BSON array, and whether the reply has no room for more."""
+    database = collection.database
+    command = {"find": collection.name, **terms, "limit": limit, "batchSize": limit}
+    reply = database.command(
+        {**command, "readConcern": collection.read_concern.document},
+        read_preference=collection.read_preference,
+        codec_options=collection.codec_options,
+    )
+    cursor = bson_raw.value(bytes(reply.raw), b"cursor")
+    number = int.from_bytes(bson_raw.value(cursor, b"id"), "little", signed=True)
+    if number:
+        with suppress(PyMongoError):  # the server closes it before long in any case
+            database.command("killCursors", collection.name, cursors=[Int64(number)])
+    return bson_raw.value(cursor, b"firstBatch"), number != 0
+
+
+def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
+    cursor = collection.find(terms["filter"], terms.get("projection") or None)
+    for name in ("sort", "hint", "min", "max"):
+        if name in terms:
+            getattr(cursor, name)(list(terms[name].items()))
+    return cursor
+
+
+def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
+    """Return the documents of a BSON array.
+
+    What is plain is what `bson.decode` would take, and its fields are found as that would.
+    """
+    rows = []
+    found = find_fields(np.frombuffer(array, dtype=np.uint8), *pack_path(path))
+    for start, end, key, key_end, text, text_end in found.tolist():
+        raw = array[start:end]
+        if not key_end:
+            rows.append(Row(bson_raw.id_element(raw), raw, None, 0))
+            continue
+        read, at = None, 0
+        if text_end:
+            try:
+                read, at = array[text + 4 : text_end - 1].decode(), text - start
+            except UnicodeDecodeError:
+                at = 0  # the decoder shall say what is wrong
+        rows.append(Row(array[key:key_end], raw, read, at))
+    return rows
+
+
+def _cut(rows: Iterable[Row], size: PageSize, last: bytes | None) -> tuple[list[Row], bool]:
+    """Take one page, without the document `last`; tell whether it is full.
 
     A page does not end at an id that cannot be sent back to the server unchanged: the next page
     would begin at another place.
     """
     page: list[Row] = []
     room = size.bytes
-    with cursor.batch_size(size.documents + 1):
-        for found in cursor:
-            raw = bytes(found.raw)
-            key = bson_raw.id_element(raw)
-            if key == last:
-                continue
-            page.append(Row(key, raw))
-            room -= len(raw)
-            full = room <= 0 or len(page) >= size.documents
-            if full and bson_raw.is_writable(key):
-                return page, False
-    return page, True
+    for row in rows:
+        if row.key == last:
+            continue
+        page.append(row)
+        room -= len(row.raw)
+        if (room <= 0 or len(page) >= size.documents) and bson_raw.is_writable(row.key):
+            return page, True
+    return page, False
 
 
 def held(
@@ -154,16 +229,13 @@ def _between(
 ) -> Iterator[bytes]:
     """Yield the keys of all documents with first <= _id <= last, in the server's own order."""
     high = bson_raw.id_value(last)
+    terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
     begin, seen = first, None  # the next page begins there, and passes over what was seen
-
-    def read() -> tuple[list[Row], bool]:
-        low = [("_id", bson_raw.id_value(begin))]
-        within = collection.find({}, {"_id": 1}).min(low).max([("_id", high)]).hint(_BY_ID)
-        return _take(within, _ID_PAGE, seen)
 
     ended = first == last  # min = max is refused as an empty range
     while not ended:
-        page, ended = patience(read)
+        low = {"_id": bson_raw.id_value(begin)}
+        page, ended = _page(collection, {**terms, "min": low}, _ID_PAGE, seen, patience, ())
         yield from (row.key for row in page)
         if page:
             begin = seen = page[-1].key

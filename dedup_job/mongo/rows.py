@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeGuard, assert_never
 
 import bson
@@ -19,6 +21,7 @@ from dedup_job.documents import (
     Kept,
     KeptPage,
     Quarantined,
+    Reason,
     Skipped,
     Tried,
 )
@@ -27,6 +30,10 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.reading import Row
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+_UINT64, _DOUBLE = struct.Struct("<Q"), struct.Struct("<d")
+_NO_ORIGINAL = bson_raw.fields({"of": None})
+_NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
+_SIMILARITY = b"\x01similarity\0"
 
 
 class Form(StrEnum):
@@ -82,22 +89,36 @@ class KeptRows:
     def encode(self, document: Document, decision: Kept, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
         assert isinstance(document.content, str)  # only texts are kept
-        text, value = document.content, signed(decision.fingerprint)
-        own = _own(value, run, decision.tried)
+        text = document.content
         match self._form:
             case Form.WHOLE:
-                bare = bson_raw.without(document.raw, b"dedup")
-                changed = bson_raw.replace_string(bare, self._path, text)
-                return bson_raw.document(changed[4:-1], own)
+                own = _own(decision.fingerprint, run, decision.tried)
+                return bson_raw.document(self._changed(document, text), own)
             case Form.TEXT:
+                own = _own(decision.fingerprint, run, decision.tried)
                 field = bson_raw.string_field(self._path, text)
                 return bson_raw.document(document.key, field, own)
             case Form.CLASSIC:
                 field = bson_raw.string_field(["ques"], text)
+                value = signed(decision.fingerprint)
                 rest = bson_raw.fields({"old_id": document.id, "hash_value": value})
                 return bson_raw.document(document.key, field, rest)
             case _:
                 assert_never(self._form)
+
+    def _changed(self, document: Document, text: str) -> bytes:
+        """Return the fields of the source document with the cleaned text, without `dedup`.
+
+        Where it is known at which place the text lies, there is no `dedup`.
+        """
+        raw, at = document.raw, document.text_at
+        if at:
+            value = bson_raw.string(text)
+            if raw.startswith(value, at):  # it begins with its length: the very same text
+                return raw[4:-1]
+            if len(self._path) == 1:  # else the documents around it change their length, too
+                return bson_raw.replace_string_at(raw, at, value)
+        return bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self._path, text)[4:-1]
 
     def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
@@ -142,27 +163,22 @@ def encode_ledger(
     document: Document, decision: Duplicate | Skipped | Quarantined, run: int
 ) -> bytes:
     """Return the ledger's row for a document that was not kept, as raw BSON."""
-    of = bson_raw.fields({"of": None})
-    row: dict[str, Any] = {"distance": None, "similarity": None, "found_by": None}
-    more: dict[str, Any] = {}
+    named, reason = _decision(type(decision).__name__.lower()), decision.reason
     match decision:
         case Duplicate():
             of = bson_raw.renamed(decision.of, b"of")
-            row = {
-                "distance": decision.distance,
-                "similarity": decision.similarity,
-                "found_by": list(decision.found_by),
-            }
-            more = {"void": _ids(decision.tried.void)} if decision.tried.void else {}
+            found = _distance(decision.distance) + _similarity(decision.similarity)
+            rest = _circumstances(decision.found_by, reason, run)
+            if decision.tried.void:
+                rest += bson_raw.fields({"void": _ids(decision.tried.void)})
         case Quarantined():
-            more = {"detail": decision.detail}
+            of, found = _NO_ORIGINAL, _NOT_COMPARED
+            rest = _circumstances(None, reason, run) + bson_raw.fields({"detail": decision.detail})
         case Skipped():
-            pass
+            of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
         case _:
             assert_never(decision)
-    named = bson_raw.fields({"decision": type(decision).__name__.lower()})
-    rest = bson_raw.fields({**row, "reason": str(decision.reason), "run": run, **more})
-    return bson_raw.document(document.key, named, of, rest)
+    return bson_raw.document(document.key, named, of, found, rest)
 
 
 def split(
@@ -179,9 +195,44 @@ def split(
     return kept, ledger
 
 
-def _own(value: Int64, run: int, tried: Tried) -> bytes:
-    void = {"void": _ids(tried.void)} if tried.void else {}
-    return bson_raw.fields({"dedup": {"fingerprint": value, "run": run, **void}})
+def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
+    """Return the field that dedup adds to a kept document."""
+    if tried.void:
+        values = {"fingerprint": signed(fingerprint), "run": run, "void": _ids(tried.void)}
+        return bson_raw.fields({"dedup": values})
+    before, after = _around_fingerprint(run)
+    return b"%b%b%b" % (before, _UINT64.pack(fingerprint), after)
+
+
+@lru_cache
+def _around_fingerprint(run: int) -> tuple[bytes, bytes]:
+    """Return what stands before and after the fingerprint, the same for all of a run."""
+    field = bson_raw.fields({"dedup": {"fingerprint": signed(0), "run": run}})
+    at = field.index(b"fingerprint\0") + len(b"fingerprint\0")
+    return field[:at], field[at + _UINT64.size :]
+
+
+@lru_cache
+def _decision(name: str) -> bytes:
+    return bson_raw.fields({"decision": name})
+
+
+@lru_cache
+def _distance(bits: int) -> bytes:
+    return bson_raw.fields({"distance": bits})
+
+
+def _similarity(value: float | None) -> bytes:
+    if type(value) is float:
+        return _SIMILARITY + _DOUBLE.pack(value)
+    return bson_raw.fields({"similarity": value})
+
+
+@lru_cache
+def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -> bytes:
+    """Return what many ledger rows share; there are few kinds."""
+    channels = None if found_by is None else list(found_by)
+    return bson_raw.fields({"found_by": channels, "reason": str(reason), "run": run})
 
 
 def _ids(keys: Sequence[bytes]) -> list[Any]:

@@ -163,7 +163,9 @@ class Source:
 
     def _undecided(self) -> Iterator[list[Row]]:
         if self._patience(self._none_is_decided):
-            yield from pages(self._collection, self._page, self._query, patience=self._patience)
+            yield from pages(
+                self._collection, self._page, self._query, patience=self._patience, path=self._path
+            )
             return
         # comparing ids first reads only what is new; a watermark would miss late ids
         for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}, self._patience):
@@ -173,7 +175,7 @@ class Source:
             new = [key for key in keys if key not in known]
             for start in range(0, len(new), self._page.documents):
                 some = new[start : start + self._page.documents]
-                yield from fetch(self._collection, some, self._page, self._patience)
+                yield from fetch(self._collection, some, self._page, self._patience, self._path)
 
     def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
         return set().union(*(held(c, keys, self._patience) for c in self._decided))
@@ -182,17 +184,20 @@ class Source:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def _document(self, row: Row) -> Document:
+        key, raw, text, text_at = row
+        if text is not None and len(text) <= self._settings.max_chars:
+            return _Plain(None, key, raw, text, text_at)
         try:
-            decoded = bson.decode(row.raw)
+            decoded = bson.decode(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(bson_raw.id_value(row.key), row.key, row.raw, reason)
-        if bson_raw.repeats(row.raw, self._path):  # a server's projection takes another than we
+            return Document(bson_raw.id_value(key), key, raw, reason)
+        if bson_raw.repeats(raw, self._path):  # a server's projection takes another than we
             reason = Quarantined(
                 Reason.UNDECODABLE, f"the field {self._settings.field!r} is there twice"
             )
-            return Document(decoded["_id"], row.key, row.raw, reason)
-        return Document(decoded["_id"], row.key, row.raw, self._content(decoded))
+            return Document(decoded["_id"], key, raw, reason)
+        return Document(decoded["_id"], key, raw, self._content(decoded))
 
     def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
         value = _lookup(decoded, self._path)
@@ -206,6 +211,16 @@ class Source:
                 f"text of {len(value):,} characters, limit {self._settings.max_chars:,}",
             )
         return value
+
+
+class _Plain(Document):
+    """A document whose id is decoded where it is asked for, of a batch once or not at all."""
+
+    __slots__ = ()
+
+    @property
+    def id(self) -> Any:
+        return bson_raw.id_value(self.key)
 
 
 class _Missing:

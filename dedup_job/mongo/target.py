@@ -32,6 +32,7 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _NAMESPACE_EXISTS = 48
+_MOST_BYTES = 4  # of a character
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
 _LAST_WORD_SECONDS = 3.0
@@ -203,9 +204,9 @@ class Target:
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
-        size = len(document.raw) + _OWN_BYTES
+        size = len(document.raw) + _OWN_BYTES  # as if the old text stayed: nearly always fits
         if isinstance(document.content, str):
-            size += len(document.content.encode())  # as if the old text stayed: nearly always fits
+            size += _MOST_BYTES * len(document.content)
         if size <= MAX_DOCUMENT_BYTES:
             return True
         return len(self.rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES

@@ -1,0 +1,191 @@
+"""What is read and written without decoding is the same as with it."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import bson
+import pytest
+from bson.errors import BSONError
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped, Tried
+from dedup_job.fingerprint import Sketcher
+from dedup_job.mongo import raw
+from dedup_job.mongo.reading import Row, _rows
+from dedup_job.mongo.rows import Form, KeptRows, encode_ledger, signed
+from dedup_job.mongo.source import Source, SourceSettings
+from tests.mongo.test_raw import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
+
+IDS = UTF8 | INT32 | st.binary(min_size=12, max_size=12).map(bson.ObjectId) | st.just({"a": 1})
+TEXTS = UTF8 | st.text("数学\0é🙂x", max_size=40)
+FOUND = NAMES | st.sampled_from(["text", "a", "b", "dedup", "$ref", "$id"])
+FIELDS = st.lists(
+    st.tuples(FOUND, VALUES | TEXTS | st.dictionaries(FOUND, VALUES | TEXTS, max_size=3)),
+    max_size=5,
+)
+PATHS = st.sampled_from(["text", "a.b", "a.text.b"])
+WHOLE = bson.encode({"_id": 1, "text": "题", "d": {"a": [1, "é"], "when": bson.DatetimeMS(1)}})
+
+
+@st.composite
+def raws(draw: st.DrawFn) -> bytes:
+    """Draw a raw document: names may be repeated, `_id` stands anywhere, bytes may be damaged."""
+    fields = [raw.fields({name: value}) for name, value in draw(FIELDS)]
+    fields += draw(st.lists(st.sampled_from(sorted(DEPRECATED.values())), max_size=1))
+    text = draw(TEXTS)
+    fields += draw(
+        st.sampled_from(
+            [
+                [],
+                [raw.string_field(["text"], text)],
+                [raw.string_field(["a", "b"], text)],
+                [raw.string_field(["a", "text", "b"], text)],
+                [element(0x02, "text", counted(b"a\xed\xa0\x80"))],
+            ]
+        )
+    )
+    fields = draw(st.permutations(fields))
+    fields.insert(draw(st.integers(0, len(fields))), raw.fields({"_id": draw(IDS)}))
+    whole = bytearray(raw.document(*fields))
+    for at in draw(st.lists(st.integers(4, len(whole) - 2), max_size=2)):
+        if draw(st.booleans()):
+            whole[at] = draw(st.integers(0, 255))
+    return bytes(whole)
+
+
+def array_of(*documents: bytes) -> bytes:
+    """Return documents as the server's reply holds them."""
+    return raw.document(*(element(0x03, str(i), one) for i, one in enumerate(documents)))
+
+
+def source_of(field: str, most: int = 1_000_000) -> Source:
+    """Return a source that is asked for nothing."""
+    source = Source.__new__(Source)
+    source._settings = SourceSettings(field=field, max_chars=most)
+    source._path = field.split(".")
+    return source
+
+
+def slow_row(one: bytes) -> Row | None:
+    """Return the row as it is read without native code; None where the document has no `_id`."""
+    try:
+        return Row(raw.id_element(one), one)
+    except (ValueError, struct.error, IndexError):
+        return None
+
+
+def said_of(source: Source, row: Row) -> tuple[Any, ...]:
+    """Return what a row becomes, its id to the byte; or the error where even the id is damaged."""
+    try:
+        document = source._document(row)
+        id_ = raw.fields({"_id": document.id})
+    except (BSONError, OverflowError) as e:
+        return type(e), str(e)
+    return id_, document.key, document.raw, document.content
+
+
+@settings(max_examples=300, deadline=None)
+@given(raws(), PATHS, st.sampled_from([3, 1_000_000]))
+@example(WHOLE, "text", 100)
+@example(raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))), "text", 9)
+@example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
+def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int) -> None:
+    slow = slow_row(one)
+    if slow is None:
+        return
+    good = bson.encode({"_id": 0, "text": "good"})
+    rows = _rows(array_of(good, one, good), field.split("."))
+    assert [row.raw for row in rows] == [good, one, good]
+    source = source_of(field, most)
+    assert said_of(source, rows[1]) == said_of(source, slow)
+
+
+@settings(max_examples=300, deadline=None)
+@given(raws(), PATHS, TEXTS, st.booleans())
+def test_a_kept_document_is_written_as_by_searching_its_text(
+    one: bytes, field: str, text: str, same: bool
+) -> None:
+    (row,) = _rows(array_of(one), field.split(".")) if slow_row(one) else (None,)
+    if row is None or row.text is None:
+        return
+    rows = KeptRows(Form.WHOLE, field, Sketcher(()))
+    text = row.text if same else text
+    known = Document(1, row.key, row.raw, text, row.text_at)
+    searched = Document(1, row.key, row.raw, text)
+    kept = Kept(2**64 - 7, short=False)
+    written = rows.encode(known, kept, 3)
+    assert written == rows.encode(searched, kept, 3)
+    mark = {"fingerprint": signed(2**64 - 7), "run": 3}
+    assert written.endswith(raw.fields({"dedup": mark}) + b"\0")
+
+
+@pytest.mark.parametrize("damage", range(len(WHOLE) - 5))  # the driver refuses the last
+def test_no_byte_of_a_document_can_be_changed_unseen(damage: int) -> None:
+    source = source_of("text")
+    for value in range(256):
+        one = WHOLE[: 4 + damage] + bytes([value]) + WHOLE[5 + damage :]
+        slow = slow_row(one)
+        if slow is not None:
+            (row,) = _rows(array_of(one), ["text"])
+            assert said_of(source, row) == said_of(source, slow)
+
+
+@given(st.binary(max_size=6))
+def test_what_counts_as_utf_8_is_what_python_takes(data: bytes) -> None:
+    one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
+    (row,) = _rows(array_of(one), ["text"])
+    try:
+        bson.decode(one)
+    except BSONError:
+        assert row.text is None
+    else:
+        assert row.text == "x"
+
+
+@pytest.mark.parametrize("depth", [5, 40, 200])
+def test_deep_documents_are_read(depth: int) -> None:
+    value: Any = "x"
+    for _ in range(depth):
+        value = {"a": [value]}
+    one = bson.encode({"_id": 1, "text": "x", "deep": value})
+    (row,) = _rows(array_of(one), ["text"])
+    assert source_of("text")._document(row).content == "x"
+
+
+def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no array of documents"):
+        _rows(raw.document(element(0x03, "0", b"\xff\0\0\0")), [])
+
+
+REASONS = st.sampled_from(list(Reason))
+DUPLICATES = st.builds(
+    Duplicate,
+    of=IDS.map(lambda id_: raw.fields({"_id": id_})),
+    distance=st.integers(0, 64),
+    similarity=st.none() | st.floats(0, 1),
+    found_by=st.lists(st.sampled_from(["simhash", "minhash"]), max_size=2).map(tuple),
+    reason=REASONS,
+    short=st.booleans(),
+    tried=st.builds(Tried, void=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)),
+)
+DROPPED = DUPLICATES | st.builds(Skipped, REASONS) | st.builds(Quarantined, REASONS, UTF8)
+
+
+@given(IDS, DROPPED, st.integers(1, 2**40))
+def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any, run: int) -> None:
+    document = Document(id_, raw.fields({"_id": id_}), b"", Skipped(Reason.EMPTY))
+    row: dict[str, Any] = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
+    row |= {"distance": None, "similarity": None, "found_by": None}
+    if isinstance(decision, Duplicate):
+        row["of"] = raw.id_value(decision.of)
+        row |= {"distance": decision.distance, "similarity": decision.similarity}
+        row["found_by"] = list(decision.found_by)
+    row |= {"reason": str(decision.reason), "run": run}
+    if isinstance(decision, Quarantined):
+        row["detail"] = decision.detail
+    if isinstance(decision, Duplicate) and decision.tried.void:
+        row["void"] = [7] * len(decision.tried.void)
+    assert encode_ledger(document, decision, run) == bson.encode(row)
