@@ -20,7 +20,13 @@ from numba.core.caching import IndexDataCacheFile
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
-_NATIVE = ("cleaning/unchanged.py", "fingerprint/*.py", "index/*.py", "decision/*.py", "mongo/plain.py")
+_NATIVE = (
+    "cleaning/unchanged.py",
+    "fingerprint/*.py",
+    "index/*.py",
+    "decision/*.py",
+    "mongo/plain.py",
+)
 _DIGEST_BYTES = 16
 
 
@@ -81,7 +87,7 @@ class _CheckedFile(IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         """Keep what was compiled for a signature."""
-        content = pickle.dumps((self._stamp(), key, data), protocol=-1)
+        content = self._stamp() + pickle.dumps((key, data), protocol=-1)
         with self._open_for_write(str(self._file(key))) as stream:
             stream.write(xxhash.xxh3_128_digest(content) + content)
 
@@ -91,17 +97,17 @@ class _CheckedFile(IndexDataCacheFile):
             raw = self._file(key).read_bytes()
         except OSError:
             return None
-        digest, content = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
-        if xxhash.xxh3_128_digest(content) != digest:
-            return None
-        stamp, of, data = pickle.loads(content)
-        return data if stamp == self._stamp() and of == key else None
+        digest, content, stamp = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:], self._stamp()
+        if xxhash.xxh3_128_digest(content) != digest or not content.startswith(stamp):
+            return None  # not even looked into: it may name modules that are no more
+        of, data = pickle.loads(content[len(stamp) :])
+        return data if of == key else None
 
     def flush(self) -> None:
         """Forget nothing: what is stale is overwritten."""
 
-    def _stamp(self) -> tuple[str, str]:
-        return self._version, self._source_stamp
+    def _stamp(self) -> bytes:
+        return xxhash.xxh3_128_digest(f"{self._version}\0{self._source_stamp}".encode())
 
     def _file(self, key: Any) -> Path:
         base = self._index_name.removesuffix(".nbi")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import xxhash
 
 from dedup_job.compiled import _CheckedFile, sources_digest
 
@@ -71,3 +72,11 @@ def test_the_digest_covers_every_source_that_is_compiled(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Path, "read_bytes", changed)
     assert sources_digest.__wrapped__() != before
+
+
+def test_what_other_sources_left_is_not_even_looked_into(tmp_path: Path) -> None:
+    """It may name modules that are no more."""
+    content = entry(tmp_path, "former")._stamp() + b"cmodule_that_is_no_more\nname\n."
+    file = entry(tmp_path)._file("key")
+    file.write_bytes(xxhash.xxh3_128_digest(content) + content)
+    assert entry(tmp_path).load("key") is None
