@@ -85,7 +85,7 @@ def patient(subject: Subject, servers: ReplicaSet, count: int) -> Iterator[Row]:
         if not subject.wait_for_batches(process, more=_BETWEEN // count):
             break
         moment, happened = rolled_back(servers, lambda old: _moment(old, subject, process))
-        hits += happened and moment.only_here > 0 and process.is_alive()
+        hits += happened and moment.only_here > 0
         lost += len(moment.ids - _ids(subject))
         undone += moment.only_here
     wrong = ended(subject, process)

@@ -134,8 +134,7 @@ class ReplicaSet:
         for node in self.nodes:
             node.start()
         first = self.nodes[0].client.admin
-        for node in self.nodes:  # the first asks the others whether they agree
-            wait_for(lambda client=node.client: _answers(client))  # type: ignore[misc]
+        wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
         members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
         settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
         with suppress(OperationFailure):  # it is one already
