@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,8 @@ _BEFORE_COMMIT = {112: "WriteConflict", 10107: "NotWritablePrimary"}
 _WRITES = ("insert", "update", "commitTransaction")
 _COMMANDS = ("find", *_WRITES)
 _AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
-_FIRE_SECONDS = 5.0
+_FIRE_SECONDS, _LOOK_SECONDS = 20.0, 0.5
+_LOSE_SECONDS = 5.0
 SMALL = Meeting(gap=60, per_run=_TIMES, left=0, batch=5)
 _LARGE = Meeting(gap=40, per_run=_TIMES, left=0, batch=40)  # pages of 20 MB: more than one answer
 _SMALL_DOCUMENTS, _LARGE_DOCUMENTS, _LARGE_BYTES = 300, 320, 500_000
@@ -76,11 +79,13 @@ class FailPoint:
     name: str = "failCommand"
     fired: int = 0
 
-    def __call__(self) -> bool:
+    def __call__(self, process: BaseProcess) -> bool:
         """Set it, wait until it fired for the last time, and lift it."""
         node = self.servers.primary
         before = node.fail(self.name, {"times": self.in_a_row}, **self.data)
-        done = node.entered(self.name, before + self.in_a_row, _FIRE_SECONDS)
+        done, deadline = False, time.monotonic() + _FIRE_SECONDS
+        while not done and process.is_alive() and time.monotonic() < deadline:
+            done = node.entered(self.name, before + self.in_a_row, _LOOK_SECONDS)
         self.fired += node.fail(self.name, "off") - before
         return done
 
@@ -153,8 +158,8 @@ def lost_answers(subject: Subject, between: Proxy, scale: float) -> Iterator[Row
     for command, in_a_row in rows:
         before = between.lost
 
-        def lose(command: str = command, in_a_row: int = in_a_row) -> bool:
-            return between.lose_answers(command, in_a_row, _FIRE_SECONDS)
+        def lose(_: BaseProcess, command: str = command, in_a_row: int = in_a_row) -> bool:
+            return between.lose_answers(command, in_a_row, _LOSE_SECONDS)
 
         def proof(before: int = before) -> str:
             return f"answers lost {between.lost - before}"

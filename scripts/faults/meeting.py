@@ -12,7 +12,8 @@ from scripts.faults.subject import Subject
 from scripts.faults.table import Row
 
 _ENDED_WELL = (0, 3)  # 3: some documents are quarantined
-_MOST_RUNS_IN_VAIN = 5
+_MOST_RUNS_IN_VAIN = 3
+Fault = Callable[[BaseProcess], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,14 @@ def meet(
     subject: Subject,
     name: str,
     count: int,
-    fault: Callable[[], bool],
+    fault: Fault,
     how: Meeting | None = None,
     proof: Callable[[], str] = lambda: "",
 ) -> Row:
     """Let runs meet a fault so often; each run must end as the one left alone.
 
-    fault: brings it about and tells whether it did. It counts where the run had batches to write
-    before it and lived on after it, so that it must have met it.
+    fault: brings it about and tells whether the process, which is given, was there to meet it. It
+    counts where the run still had batches to write.
     """
     how = how or Meeting()
     rng = random.Random(name)
@@ -56,7 +57,7 @@ def meet(
             if not subject.wait_for_batches(process, more=rng.randrange(1, how.gap)):
                 break
             left = total - subject.scanned()
-            here += fault() and how.left < left <= total and process.is_alive()
+            here += fault(process) and how.left < left <= total
             longest = max(longest, _seconds_until_it_goes_on(subject, process))
         differences = ended(subject, process)
         runs, hits, vain = runs + 1, hits + here, vain + (not here)

@@ -11,9 +11,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from scripts.faults.meeting import Meeting, meet
+from scripts.faults.meeting import Fault, Meeting, meet
 from scripts.faults.proxy import Proxy, proxy
 from scripts.faults.servers import Node, ReplicaSet, replica_set
 from scripts.faults.subject import Subject
@@ -61,7 +62,7 @@ class _Gone:
         self._dies = dies
         self._turn = 0
 
-    def __call__(self) -> bool:
+    def __call__(self, process: BaseProcess) -> bool:
         node = self._servers.primary
         command = _HELD_COMMANDS[self._turn % len(_HELD_COMMANDS)]
         self._turn += 1
@@ -72,32 +73,33 @@ class _Gone:
         else:
             self._servers.step_down()
             node.fail("failCommand", "off")
+        alive = process.is_alive()
         self._servers.heal()
-        return held and _term(self._servers.primary) > term
+        return held and alive and _term(self._servers.primary) > term
 
 
 def nodes_away(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
     """Yield rows for two of three nodes that are away, and for a primary that hangs."""
 
-    def two(signum: signal.Signals) -> Callable[[], bool]:
-        def away() -> bool:
+    def two(signum: signal.Signals) -> Fault:
+        def away(process: BaseProcess) -> bool:
             first, *others = servers.primary, *servers.secondaries
             for node in others:
                 node.send(signum)
             time.sleep(_AWAY_SECONDS)
-            none = not first.is_primary()
+            met = process.is_alive() and not first.is_primary()
             servers.heal()
-            return none
+            return met
 
         return away
 
-    def hang() -> bool:
+    def hang(process: BaseProcess) -> bool:
         first = servers.primary
         first.send(signal.SIGSTOP)
         time.sleep(_HANG_SECONDS)
-        other = servers.primary is not first
+        met = process.is_alive() and servers.primary is not first
         servers.heal()
-        return other
+        return met
 
     once, away = times(1, scale), f"{_AWAY_SECONDS:.0f} s"
     yield meet(subject, f"two of three killed, away {away}", once, two(signal.SIGKILL))
@@ -111,12 +113,12 @@ def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
     yield network_cut(subject, between, times(20, scale))
     how, before = Meeting(uri=between.uri), between.reset
 
-    def half_open() -> bool:
-        return _closes(between, lambda: between.half_open(_SILENT_SECONDS))
+    def half_open(process: BaseProcess) -> bool:
+        return _closes(between, process, lambda: between.half_open(_SILENT_SECONDS))
 
-    def slow() -> bool:
+    def slow(process: BaseProcess) -> bool:
         between.slow(0.05, _SLOW_SECONDS)
-        return True
+        return process.is_alive()
 
     def closed() -> str:
         return f"{between.reset - before} connections dead"
@@ -131,8 +133,8 @@ def network_cut(subject: Subject, between: Proxy, count: int) -> Row:
     """Return a row for connections that are reset and refused for a while."""
     rng, before = random.Random(2), between.reset
 
-    def cut() -> bool:
-        return _closes(between, lambda: between.cut(rng.uniform(*_CUT_SECONDS)))
+    def cut(process: BaseProcess) -> bool:
+        return _closes(between, process, lambda: between.cut(rng.uniform(*_CUT_SECONDS)))
 
     def closed() -> str:
         return f"{between.reset - before} connections reset"
@@ -145,7 +147,7 @@ def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator
     """Yield rows for a server that takes its time for a command."""
     for command in ("find", "insert", "commitTransaction"):
 
-        def slow(command: str = command) -> bool:
+        def slow(_: BaseProcess, command: str = command) -> bool:
             return _hold(servers.primary, command, _BLOCKED_SECONDS, times=3)
 
         name = f"{command} blocked three times for {_BLOCKED_SECONDS:.0f} s"
@@ -169,11 +171,11 @@ def _term(node: Node) -> int:
     return int(node.client.admin.command("replSetGetStatus")["term"])
 
 
-def _closes(between: Proxy, fault: Callable[[], None]) -> bool:
-    """Bring a fault about; tell whether it closed any connections."""
+def _closes(between: Proxy, process: BaseProcess, fault: Callable[[], None]) -> bool:
+    """Bring a fault about; tell whether it closed connections of a process that lives on."""
     before = between.reset
     fault()
-    return between.reset > before
+    return between.reset > before and process.is_alive()
 
 
 if __name__ == "__main__":

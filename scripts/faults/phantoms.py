@@ -17,6 +17,7 @@ from scripts.faults.table import Row
 from tests.running import environment_for
 
 _HELD_SECONDS = 2.0
+_COME_SECONDS = 10.0  # for the read to come
 _SETTLE_SECONDS = 0.3  # for the secondaries to stop
 RollBack = Callable[[ReplicaSet, Callable[[Node], Any]], tuple[Any, bool]]
 _LOCAL = (  # the control: the same program, which reads the source as most programs do
@@ -58,9 +59,10 @@ def _once(
     process = _start(subject, local)
     while subject.scanned() < 200 and process.poll() is None:
         time.sleep(0.005)
-    of = {"failCommands": ["find"], "appName": "dedup", "blockConnection": True}
-    entered = before.fail("failCommand", {"times": 1}, **of, blockTimeMS=_HELD_SECONDS * 1000)
-    before.entered("failCommand", entered + 1, _HELD_SECONDS)
+    of = {"failCommands": ["find"], "appName": "dedup", "namespace": "faults.source"}
+    blocked = {"blockConnection": True, "blockTimeMS": _HELD_SECONDS * 1000}
+    entered = before.fail("failCommand", {"times": 1}, **of, **blocked)
+    held = before.entered("failCommand", entered + 1, _COME_SECONDS)
 
     def meanwhile(old: Node) -> int:
         time.sleep(_SETTLE_SECONDS)
@@ -80,7 +82,7 @@ def _once(
     kept = sum(
         subject.database[name].count_documents(double) for name in ("target", "target.ledger")
     )
-    return shown, kept, happened
+    return shown, kept, held and happened
 
 
 def _start(subject: Subject, local: bool) -> subprocess.Popen[bytes]:

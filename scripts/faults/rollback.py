@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from bson import encode
 from pymongo import MongoClient, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from scripts.faults.meeting import Meeting, ended, start
+from scripts.faults.meeting import Meeting, ended, meet, start
 from scripts.faults.phantoms import phantoms
 from scripts.faults.servers import Client, Node, ReplicaSet, replica_set, wait_for
 from scripts.faults.subject import Subject
@@ -30,7 +30,6 @@ _PORTS = (27440, 27441, 27442)
 _ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
 _ROLLBACK_SECONDS = 30.0
 _CONTROL_DOCUMENTS = 1000
-_BETWEEN = 800  # documents from one rollback to the next within a run
 _ROLLED_BACK = re.compile(r'"msg":"Rollback successful"')
 
 
@@ -38,7 +37,7 @@ def run(scale: float, ports: tuple[int, ...] = _PORTS) -> Iterator[Row]:
     """Yield a row for what a run does at a rollback, and for the control."""
     with replica_set(ports) as servers, tempfile.TemporaryDirectory() as folder:
         subject = Subject(servers.uri, Path(folder), documents=1500, serverSelectionTimeoutMS=2000)
-        yield from patient(subject, servers, times(4, scale))
+        yield patient(subject, servers, times(4, scale))
         yield from started_again(subject, servers, times(2, scale))
         yield control(servers, times(1, scale))
         yield from phantoms(subject, servers, rolled_back, times(1, scale))
@@ -46,9 +45,8 @@ def run(scale: float, ports: tuple[int, ...] = _PORTS) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a run said just before the primary died. ids: of target and ledger."""
+    """What a run reported as done just before the primary died. ids: of target and ledger."""
 
-    scanned: int
     ids: frozenset[bytes]
     only_here: int  # documents scanned by the checkpoint that nobody else has
 
@@ -77,22 +75,24 @@ def rolled_back(servers: ReplicaSet, meanwhile: Callable[[Node], Any]) -> tuple[
     return seen, len(_ROLLED_BACK.findall(old.log)) > before
 
 
-def patient(subject: Subject, servers: ReplicaSet, count: int) -> Iterator[Row]:
-    """Yield a row for runs that live on: several rollbacks in one run."""
-    hits, lost, undone, wrong = 0, 0, 0, []
-    process = start(subject, Meeting())
-    for _ in range(count):
-        if not subject.wait_for_batches(process, more=_BETWEEN // count):
-            break
-        moment, happened = rolled_back(servers, lambda old: _moment(old, subject, process))
-        hits += happened and moment.only_here > 0 and process.is_alive()
+def patient(subject: Subject, servers: ReplicaSet, count: int) -> Row:
+    """Return a row for runs that live on, some of them through more than one rollback."""
+    moments: list[Moment] = []
+    lost = 0
+
+    def fault(process: BaseProcess) -> bool:
+        nonlocal lost
+        moment, happened = rolled_back(servers, lambda old: _moment(old, process))
+        moments.append(moment)
         lost += len(moment.ids - _ids(subject))
-        undone += moment.only_here
-    wrong = ended(subject, process)
-    subject.drop()
-    good = hits if not (lost or wrong) else 0
-    told = f"{undone} documents of unconfirmed batches rolled back, {lost} reported ones lost"
-    yield Row("rollback, the run goes on", hits, good, "; ".join([told, *wrong]))
+        return happened and moment.only_here > 0
+
+    def told() -> str:
+        undone = sum(moment.only_here for moment in moments)
+        return f"{undone} unreported documents rolled back, {lost} reported ones lost"
+
+    row = meet(subject, "rollback, the run goes on", count, fault, proof=told)
+    return replace(row, good=0) if lost else row
 
 
 def started_again(subject: Subject, servers: ReplicaSet, count: int) -> Iterator[Row]:
@@ -107,7 +107,7 @@ def started_again(subject: Subject, servers: ReplicaSet, count: int) -> Iterator
             subject.wait_for_batches(process, more=300)
 
             def meanwhile(old: Node, process: BaseProcess = process, ends: bool = ends) -> Moment:
-                moment = _moment(old, subject, process)
+                moment = _moment(old, process)
                 if ends:
                     process.kill()
                 return moment
@@ -144,12 +144,14 @@ def control(servers: ReplicaSet, count: int) -> Row:
     return Row("control: a writer with w:1 loses documents", count, bites, f"{gone} of 1,000 gone")
 
 
-def _moment(old: Node, subject: Subject, process: BaseProcess) -> Moment:
+def _moment(old: Node, process: BaseProcess) -> Moment:
     """Wait until the primary has what nobody else has; return what the run said of itself."""
     time.sleep(_ALONE_SECONDS)
-    assert process.is_alive() or subject.finished()
     done, here = (_scanned(old.client, level) for level in ("majority", "local"))
-    return Moment(done, _of(old.client, "majority"), here - done)
+    ids = _of(old.client, "majority")
+    if len(ids) != done or not process.is_alive():
+        raise RuntimeError(f"the checkpoint counts {done}, and {len(ids)} are there")
+    return Moment(ids, here - done)
 
 
 def _scanned(client: Client, level: str) -> int:

@@ -84,8 +84,9 @@ def test_a_run_survives_primaries_that_die_or_step_down_and_a_cut(tmp_path):
     *ports, port = free_ports(4)
     with three_servers(ports) as servers:
         subject = Subject(servers.uri, tmp_path, documents=600, serverSelectionTimeoutMS=2000)
-        rows = list(primary_goes(subject, servers, 0.01))
-        servers.settle()
-        with proxy(port, servers.primary.port) as between:
-            rows.append(network_cut(subject, between, 1))
+        with subject.database.client:
+            rows = list(primary_goes(subject, servers, 0.01))
+            servers.settle()
+            with proxy(port, servers.primary.port) as between:
+                rows.append(network_cut(subject, between, 1))
     assert [(row.times, row.good) for row in rows] == [(1, 1)] * 3, rows

@@ -11,5 +11,6 @@ from tests.scripts.free_ports import free_ports
 def test_a_rollback_loses_what_w1_acknowledged_and_nothing_that_a_run_reported(tmp_path):
     with three_servers(free_ports(3)) as servers:
         subject = Subject(servers.uri, tmp_path, documents=1000, serverSelectionTimeoutMS=2000)
-        rows = [*patient(subject, servers, 1), control(servers, 1)]
+        with subject.database.client:
+            rows = [patient(subject, servers, 1), control(servers, 1)]
     assert [(row.times, row.good) for row in rows] == [(1, 1)] * 2, rows
