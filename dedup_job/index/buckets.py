@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import inlined, native, popcount
+from dedup_job.index.chunks import near_entries
 
 NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 USED = FIRST  # of row 0
@@ -82,23 +83,47 @@ def insert(
             ahead[c] = more[ahead[c], NEXT]
         for c in range(columns):
             check = np.uint64(keys[i, c]) >> CHECK_SHIFT
-            if _count(heads, more, at[c], check) < most_equal:
+            if _has_room(heads, more, at[c], check, most_equal):
                 _put(heads, more, at[c], np.uint64(number + i + 1), check)
             else:
                 dropped[c] += 1
 
 
 @native
-def _count(heads: NDArray[np.uint32], more: NDArray[np.uint32], head: int, check: np.uint64) -> int:
-    """Count the documents that a bucket holds under a key."""
-    count = 0
+def _has_room(
+    heads: NDArray[np.uint32],
+    more: NDArray[np.uint32],
+    head: int,
+    check: np.uint64,
+    most_equal: int,
+) -> bool:
+    """Tell whether a bucket holds fewer than `most_equal` documents under a key.
+
+    Nearly always it holds fewer than that under all keys together.
+    """
+    entries = _in_use(heads, head)
+    chunk = np.int64(heads[head, NEXT])
+    while chunk != 0:
+        entries += ENTRIES
+        chunk = np.int64(more[chunk, NEXT])
+    if entries < most_equal:
+        return True
+    count = np.uint64(0)
     for place in range(ENTRIES):
         count += check_of(heads, head, place) == check and heads[head, FIRST + place] != 0
     chunk = np.int64(heads[head, NEXT])
     while chunk != 0:
-        for place in range(ENTRIES):
-            count += check_of(more, chunk, place) == check
+        count += popcount(near_entries(more, chunk, check, np.uint64(0)))
         chunk = np.int64(more[chunk, NEXT])
+    return count < np.uint64(most_equal)
+
+
+@inlined
+def _in_use(heads: NDArray[np.uint32], head: int) -> int:
+    """Count the documents of a head; behind them all is free."""
+    count = 0
+    for place in range(ENTRIES):
+        count += heads[head, FIRST + place] != 0
     return count
 
 
@@ -122,9 +147,7 @@ def _put(
             more[chunk, word] = heads[head, word]
             heads[head, word] = 0
         heads[head, NEXT] = chunk
-    place = 0
-    while heads[head, FIRST + place] != 0:
-        place += 1
+    place = _in_use(heads, head)
     heads[head, FIRST + place] = entry
     heads[head, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
 
