@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native, popcount
-from dedup_job.index.chunks import near_entries
+from dedup_job.index.chunks import fetch_row, near_entries
 
 NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 USED = FIRST  # of row 0
@@ -29,6 +29,7 @@ _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 CHECK_SHIFT = np.uint64(ADDRESS_BITS)
 _ONE = np.uint64(1)
+AHEAD = 2  # rows
 
 
 @inlined
@@ -47,6 +48,16 @@ def head_of(key: np.uint64, buckets: int, mask: np.uint64, columns: int, column:
     if address >= np.uint64(buckets):  # not there yet
         address = key & (mask >> _ONE)
     return np.int64(address) * columns + column
+
+
+@inlined
+def fetch_heads(
+    heads: NDArray[np.uint32], keys: NDArray[np.uint32], buckets: int, mask: np.uint64
+) -> None:
+    """Ask for the heads of a row that is to come, so that they are there by then."""
+    columns = keys.shape[0]
+    for c in range(columns):
+        fetch_row(heads, head_of(np.uint64(keys[c]), buckets, mask, columns, c))
 
 
 @inlined
@@ -75,6 +86,8 @@ def insert(
     mask = mask_of(buckets)
     at, ahead = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
     for i in range(n):
+        if i + AHEAD < n:
+            fetch_heads(heads, keys[i + AHEAD], buckets, mask)
         for c in range(columns):
             at[c] = head_of(np.uint64(keys[i, c]), buckets, mask, columns, c)
         for c in range(columns):  # touched, so that the processor waits for all of them at once

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
-from dedup_job.index.buckets import CHECK_SHIFT, FIRST, NEXT, head_of, mask_of
+from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, FIRST, NEXT, fetch_heads, head_of, mask_of
 from dedup_job.index.chunks import first_bit, near_entries
 
 COLUMN_BITS = 5
@@ -68,6 +68,8 @@ def search(
     for i in range(start, keys.shape[0]):
         if count + room.items.shape[0] > found.shape[0]:
             return i
+        if i + AHEAD < keys.shape[0]:
+            fetch_heads(heads, keys[i + AHEAD], buckets, mask)
         n = _collect(heads, more, buckets, mask, keys[i], room)
         items = _sorted(room.items, room.other, n, size)
         former = np.uint64(2**64 - 1)
