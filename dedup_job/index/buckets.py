@@ -128,7 +128,7 @@ def _has_room(
     while chunk != 0:
         count += popcount(near_entries(more, chunk, check, np.uint64(0)))
         chunk = np.int64(more[chunk, NEXT])
-    return count < np.uint64(most_equal)
+    return bool(count < np.uint64(most_equal))
 
 
 @inlined

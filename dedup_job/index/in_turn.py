@@ -19,15 +19,16 @@ class InTurn:
     def __init__(self, index: BandIndex, keys: NDArray[np.uint32]) -> None:
         """Look n rows of keys up, uint32 (n, columns).
 
-        `held` is what the index holds for each row, `pairs` the earlier rows that share a key.
+        `held` is what the index holds for each row, `pairs` the earlier rows that share a key;
+        asked_for: bool (n,), whether a later row shares a key with it; everywhere: all columns.
         """
         self.held = index.search(keys)
         self.pairs = pairs_sharing(keys)
         self._most_equal, self._columns = index.most_equal, np.arange(index.columns)
-        self._all = (1 << index.columns) - 1
+        self.everywhere = (1 << index.columns) - 1
         self._stored = np.zeros(len(keys), dtype=np.uint32)  # in which columns
-        self._asked_for = np.zeros(len(keys), dtype=np.bool_)
-        self._asked_for[self.pairs.numbers] = True
+        self.asked_for = np.zeros(len(keys), dtype=np.bool_)
+        self.asked_for[self.pairs.numbers] = True
 
     def earlier(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Return the kept earlier rows of the batch that a row finds, and by which columns."""
@@ -41,8 +42,8 @@ class InTurn:
 
         Where no later row shares a key with it, these are all columns.
         """
-        stored = self._all
-        if self._asked_for[row]:
+        stored = self.everywhere
+        if self.asked_for[row]:
             masks = np.concatenate([self.held.of(row)[1], self.earlier(row)[1]])
             if len(masks) >= self._most_equal:
                 counts = (masks[:, np.newaxis] >> self._columns & 1).sum(axis=0)

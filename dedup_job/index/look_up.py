@@ -61,11 +61,31 @@ class LookUp:
             self._turns = InTurn(bands, texts.sketches.keys)
             before.append(_of_bands(*self._turns.held))
             within.append(_of_bands(*self._turns.pairs))
+        self._plain = self._visible_alone(texts)
         self.before = brought_together(before, texts, values, bits, least)
         self.within = brought_together(within, texts, texts.values, own_bits, least)
 
+    def _visible_alone(self, texts: Fingerprints) -> list[int]:
+        """Return by which columns a text is found, if kept, where no other has a say; else -1.
+
+        That is nearly every one: no later text shares a key with it, so its columns are all, and
+        none of the batch has its fingerprint, so what the index holds tells whether it is found.
+        """
+        _, place, times = np.unique(texts.values, return_inverse=True, return_counts=True)
+        alone = texts.short | ((times[place] == 1) & (np.array(self._twins) < self._most_equal))
+        visible = np.where(texts.short, 0, BY_SIMHASH)
+        if self._turns is not None:
+            alone &= ~self._turns.asked_for
+            visible |= self._turns.everywhere
+        plain: list[int] = np.where(alone, visible, -1).tolist()
+        return plain
+
     def keep(self, row: int) -> None:
         """Let later texts find this one."""
+        visible = self._plain[row]
+        self._visible[row] = visible if visible >= 0 else self._keep_in_turn(row)
+
+    def _keep_in_turn(self, row: int) -> int:
         visible = 0
         if self._turns is not None:
             visible |= self._turns.keep(row)
@@ -75,7 +95,7 @@ class LookUp:
             visible |= BY_SIMHASH
         elif not self._short[row] and self._most_equal > MOST_SKETCHED:
             self.hidden += 1
-        self._visible[row] = visible
+        return visible
 
     @property
     def visible(self) -> NDArray[np.uint32]:

@@ -114,6 +114,33 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
             index.add([b"key"] * len(places), batch[list(places)])
 
 
+@pytest.mark.parametrize("name", CHANNELS)
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 9),
+            st.booleans(),
+            st.tuples(*[st.integers(0, 40)] * 4),
+            st.just(0),
+            st.booleans(),
+        ),
+        max_size=20,
+    )
+)
+def test_a_text_that_nothing_is_like_is_visible_as_if_decided_in_turn(name, rows):
+    index, batch = KeptIndex(IndexSettings()), made([row[:4] for row in rows], CHANNELS[name])
+    index.add([b"key"] * len(rows[:3]), batch[np.arange(len(rows[:3]))])
+    one, other = (index.look_up(batch, np.zeros(len(rows), dtype=np.int64)) for _ in range(2))
+    other._plain = [-1] * len(rows)  # all the long way
+    for row, (*_, is_kept) in enumerate(rows):
+        if is_kept:
+            one.keep(row)
+            other.keep(row)
+    assert one.visible.tolist() == other.visible.tolist()
+    assert one.hidden == other.hidden
+
+
 def test_a_text_that_was_not_kept_is_found_by_none():
     index = KeptIndex(IndexSettings())
     found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
