@@ -156,14 +156,15 @@ def choose_features(
 def _is_jiebas(
     classes: NDArray[np.uint8], points: NDArray[np.uint32], start: int, stop: int
 ) -> bool:
-    """Tell whether at least half of the letters are of scripts that jieba segments."""
+    """Tell whether at least half of the letters are of scripts that jieba segments.
+
+    Without branches on what a character is: the processor foretells that badly.
+    """
     inside = outside = 0
     for i in range(start, stop):
-        p = points[i]
-        if p >= PLANE or classes[p] == LETTER:
-            outside += 1
-        elif classes[p] != SEPARATOR:
-            inside += 1
+        kind = classes[points[i]] if points[i] < PLANE else np.uint8(LETTER)
+        outside += kind == LETTER
+        inside += (kind != LETTER) & (kind != SEPARATOR)
     return inside >= outside
 
 

@@ -23,7 +23,6 @@ GRAM, BINS, BANDS, ROWS, KEY_BITS = 3, 128, 20, 5, 30
 SENTENCES, LEAST_SENTENCE = 3, 8
 
 _POINT_BITS = np.uint64(21)
-_GRAM_MASK = np.uint64((1 << 63) - 1)
 _NO_POINT = np.uint64((1 << 21) - 1)  # fills a text of one or two characters up; none is so large
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -109,11 +108,14 @@ def _sketch_all(
     longest = 1
     for i in range(keys.shape[0]):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    grams = np.empty(longest, dtype=np.uint64)
+    room = np.empty((2, longest), dtype=np.uint64)
     for i in range(keys.shape[0]):
-        fill_bins(points, offsets[i], offsets[i + 1], grams, bins)
-        for b in range(BINS):
-            bits[i, b // 64] |= (bins[b] & _ONE) << np.uint64(b % 64)
+        fill_bins(points, offsets[i], offsets[i + 1], room, bins)
+        for word in range(BINS // 64):
+            ones = np.uint64(0)
+            for b in range(64):
+                ones |= (bins[64 * word + b] & _ONE) << np.uint64(b)
+            bits[i, word] = ones
         for band in range(BANDS):
             key = np.uint64(0)
             for b in range(band * ROWS, (band + 1) * ROWS):
@@ -126,16 +128,17 @@ def fill_bins(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-    grams: NDArray[np.uint64],
+    room: NDArray[np.uint64],
     bins: NDArray[np.uint64],
 ) -> None:
     """Fill the bins, uint64 (BINS,), for the text points[start:stop].
 
     A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round.
     Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
-    on everything falls into one bin, so all are filled in the end. grams: uint64, as long as the
-    text and one at least, overwritten.
+    on everything falls into one bin, so all are filled in the end. room: uint64 (2, m), m as long
+    as the text and one at least, overwritten.
     """
+    grams, hashes = room[0], room[1]
     n: int = _make_grams(points, start, stop, grams)
     bins[:] = _EMPTY
     empty = np.int64(BINS)
@@ -143,8 +146,10 @@ def fill_bins(
         step, high = np.uint64(r + 1) * _GAMMA, np.uint64(r) << _ROUND_SHIFT
         mask = _BIN_MASK if r < BINS else np.uint64(0)
         only = np.uint64(0) if r < BINS else np.uint64(r - BINS)
+        for i in range(n):  # apart from the bins, so that the processor hashes eight at a time
+            hashes[i] = _mixed(grams[i] + step)
         for i in range(n):
-            x = _mixed(grams[i] + step)
+            x = hashes[i]
             b = (x & mask) | only
             former = bins[b]
             empty -= former == _EMPTY
@@ -160,15 +165,17 @@ def _make_grams(
     points: NDArray[np.uint32], start: int, stop: int, grams: NDArray[np.uint64]
 ) -> int:
     """Write the grams of a text, 63 bits each; return how many."""
-    gram = np.uint64(0)
-    for i in range(start, start + GRAM - 1):
-        gram = (gram << _POINT_BITS) | (np.uint64(points[i]) if i < stop else _NO_POINT)
-    if stop - start < GRAM:
-        grams[0] = (gram << _POINT_BITS) | _NO_POINT
-        return 1
     n = stop - start - GRAM + 1
+    if n < 1:
+        gram = np.uint64(0)
+        for i in range(start, start + GRAM):
+            gram = (gram << _POINT_BITS) | (np.uint64(points[i]) if i < stop else _NO_POINT)
+        grams[0] = gram
+        return 1
     for i in range(n):
-        gram = ((gram << _POINT_BITS) | np.uint64(points[start + GRAM - 1 + i])) & _GRAM_MASK
+        gram = np.uint64(0)
+        for k in range(GRAM):
+            gram = (gram << _POINT_BITS) | np.uint64(points[start + i + k])
         grams[i] = gram
     return n
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import inlined, native, popcount
+from dedup_job.index.chunks import fetch_row, near_entries
 
 NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 USED = FIRST  # of row 0
@@ -28,6 +29,7 @@ _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 CHECK_SHIFT = np.uint64(ADDRESS_BITS)
 _ONE = np.uint64(1)
+AHEAD = 2  # rows
 
 
 @inlined
@@ -46,6 +48,16 @@ def head_of(key: np.uint64, buckets: int, mask: np.uint64, columns: int, column:
     if address >= np.uint64(buckets):  # not there yet
         address = key & (mask >> _ONE)
     return np.int64(address) * columns + column
+
+
+@inlined
+def fetch_heads(
+    heads: NDArray[np.uint32], keys: NDArray[np.uint32], buckets: int, mask: np.uint64
+) -> None:
+    """Ask for the heads of a row that is to come, so that they are there by then."""
+    columns = keys.shape[0]
+    for c in range(columns):
+        fetch_row(heads, head_of(np.uint64(keys[c]), buckets, mask, columns, c))
 
 
 @inlined
@@ -74,6 +86,8 @@ def insert(
     mask = mask_of(buckets)
     at, ahead = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
     for i in range(n):
+        if i + AHEAD < n:
+            fetch_heads(heads, keys[i + AHEAD], buckets, mask)
         for c in range(columns):
             at[c] = head_of(np.uint64(keys[i, c]), buckets, mask, columns, c)
         for c in range(columns):  # touched, so that the processor waits for all of them at once
@@ -82,23 +96,47 @@ def insert(
             ahead[c] = more[ahead[c], NEXT]
         for c in range(columns):
             check = np.uint64(keys[i, c]) >> CHECK_SHIFT
-            if _count(heads, more, at[c], check) < most_equal:
+            if _has_room(heads, more, at[c], check, most_equal):
                 _put(heads, more, at[c], np.uint64(number + i + 1), check)
             else:
                 dropped[c] += 1
 
 
 @native
-def _count(heads: NDArray[np.uint32], more: NDArray[np.uint32], head: int, check: np.uint64) -> int:
-    """Count the documents that a bucket holds under a key."""
-    count = 0
+def _has_room(
+    heads: NDArray[np.uint32],
+    more: NDArray[np.uint32],
+    head: int,
+    check: np.uint64,
+    most_equal: int,
+) -> bool:
+    """Tell whether a bucket holds fewer than `most_equal` documents under a key.
+
+    Nearly always it holds fewer than that under all keys together.
+    """
+    entries = _in_use(heads, head)
+    chunk = np.int64(heads[head, NEXT])
+    while chunk != 0:
+        entries += ENTRIES
+        chunk = np.int64(more[chunk, NEXT])
+    if entries < most_equal:
+        return True
+    count = np.uint64(0)
     for place in range(ENTRIES):
         count += check_of(heads, head, place) == check and heads[head, FIRST + place] != 0
     chunk = np.int64(heads[head, NEXT])
     while chunk != 0:
-        for place in range(ENTRIES):
-            count += check_of(more, chunk, place) == check
+        count += popcount(near_entries(more, chunk, check, np.uint64(0)))
         chunk = np.int64(more[chunk, NEXT])
+    return bool(count < np.uint64(most_equal))
+
+
+@inlined
+def _in_use(heads: NDArray[np.uint32], head: int) -> int:
+    """Count the documents of a head; behind them all is free."""
+    count = 0
+    for place in range(ENTRIES):
+        count += heads[head, FIRST + place] != 0
     return count
 
 
@@ -122,9 +160,7 @@ def _put(
             more[chunk, word] = heads[head, word]
             heads[head, word] = 0
         heads[head, NEXT] = chunk
-    place = 0
-    while heads[head, FIRST + place] != 0:
-        place += 1
+    place = _in_use(heads, head)
     heads[head, FIRST + place] = entry
     heads[head, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
 

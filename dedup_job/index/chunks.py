@@ -143,6 +143,8 @@ def _find_equal(
 def _near_entries(_typing: Any, pool: Any, _chunk: Any, _check: Any, _limit: Any) -> Any:
     """Compare the check bits of a chunk's ten entries at once; a bit is set for each that is near.
 
+    An entry that is free has check bits, too: zeros.
+
     numba has no vectors, so this is written for LLVM: the second half of the cache line is taken
     as 16 numbers of 16 bits, of which the last ten are check bits.
     """
@@ -172,7 +174,32 @@ def _near_entries(_typing: Any, pool: Any, _chunk: Any, _check: Any, _limit: Any
     return types.uint64(pool, types.int64, types.uint64, types.uint64), generate
 
 
-_near: Any = intrinsic(_near_entries)
+near_entries: Any = intrinsic(_near_entries)
+
+
+def _fetch_row(_typing: Any, rows: Any, _row: Any) -> Any:
+    """Ask for a row of 64 bytes without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        words = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.mul(arguments[1], ir.IntType(64)(WORDS))
+        line = builder.bitcast(builder.gep(words.data, [place]), pointer)
+        form = ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32])
+        fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        builder.call(fetch, [line, i32(0), i32(3), i32(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.none(rows, types.int64), generate
+
+
+fetch_row: Any = intrinsic(_fetch_row)
+
+
+@inlined
+def first_bit(mask: np.uint64) -> np.int64:
+    """Return the place of the lowest bit that is set."""
+    return np.int64(popcount((mask & (~mask + np.uint64(1))) - np.uint64(1)))
 
 
 @native
@@ -235,9 +262,9 @@ def _search_one(
         for w in range(walks):
             nexts[w] = pool[chunks[w], NEXT]
         for w in range(walks):
-            near = _near(pool, chunks[w], checks[w], limits[w])
+            near = near_entries(pool, chunks[w], checks[w], limits[w])
             while near != 0:
-                place = np.int64(popcount((near & (~near + np.uint64(1))) - np.uint64(1)))
+                place = first_bit(near)
                 near &= near - np.uint64(1)
                 entry = np.int64(pool[chunks[w], FIRST + place])
                 if entry == 0:
@@ -281,11 +308,14 @@ def pairs_within(
 
     Returns how many pairs there are; where `found` is too small the rest is counted only.
     """
-    count = 0
+    count, limit = 0, np.uint64(distance)
     for i in range(fingerprints.shape[0]):
-        if searchable[i]:
+        near = np.int64(0)
+        for j in range(i):  # only counted, which the processor does for many at once
+            near += popcount(fingerprints[i] ^ fingerprints[j]) <= limit
+        if near != 0 and searchable[i]:
             for j in range(i):
-                if searchable[j] and popcount(fingerprints[i] ^ fingerprints[j]) <= distance:
+                if searchable[j] and popcount(fingerprints[i] ^ fingerprints[j]) <= limit:
                     if count < found.shape[0]:
                         found[count] = j
                     count += 1

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
-from dedup_job.index.buckets import CHECK_SHIFT, ENTRIES, FIRST, NEXT, check_of, head_of, mask_of
+from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, FIRST, NEXT, fetch_heads, head_of, mask_of
+from dedup_job.index.chunks import first_bit, near_entries
 
 COLUMN_BITS = 5
 _COLUMN_SHIFT = np.uint64(COLUMN_BITS)
@@ -67,6 +68,8 @@ def search(
     for i in range(start, keys.shape[0]):
         if count + room.items.shape[0] > found.shape[0]:
             return i
+        if i + AHEAD < keys.shape[0]:
+            fetch_heads(heads, keys[i + AHEAD], buckets, mask)
         n = _collect(heads, more, buckets, mask, keys[i], room)
         items = _sorted(room.items, room.other, n, size)
         former = np.uint64(2**64 - 1)
@@ -130,12 +133,13 @@ def _look(
     count: int,
 ) -> int:
     """Append the documents of a chunk that have this check; return the new count."""
-    for place in range(ENTRIES):
-        if check_of(chunks, chunk, place) == check:
-            entry = np.uint64(chunks[chunk, FIRST + place])
-            if entry != 0:
-                items[count] = ((entry - _ONE) << _COLUMN_SHIFT) | np.uint64(column)
-                count += 1
+    equal = near_entries(chunks, chunk, check, np.uint64(0))
+    while equal != 0:
+        entry = np.uint64(chunks[chunk, FIRST + first_bit(equal)])
+        equal &= equal - _ONE
+        if entry != 0:
+            items[count] = ((entry - _ONE) << _COLUMN_SHIFT) | np.uint64(column)
+            count += 1
     return count
 
 

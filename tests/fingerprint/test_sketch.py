@@ -38,8 +38,8 @@ FEW = st.text("ab数。；\n 　Ａ", max_size=60)
 
 def bins_of(text):
     packed = pack([text])
-    grams, bins = np.empty(len(text) + 1, dtype=np.uint64), np.empty(BINS, dtype=np.uint64)
-    fill_bins(packed.points, 0, len(text), grams, bins)
+    room, bins = np.empty((2, len(text) + 1), dtype=np.uint64), np.empty(BINS, dtype=np.uint64)
+    fill_bins(packed.points, 0, len(text), room, bins)
     return bins
 
 
