@@ -37,6 +37,7 @@ from bench_fingerprint import ROOT, arithmetic, texts_of  # beside this script
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
 from dedup_job.index.ids import OBJECT_ID
+from dedup_job.index.lines import NEXT
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200
 STEP, PLANTED, ADVERSARIAL, EQUAL = 100_000, 20, 20_000, 1_000_000
@@ -183,7 +184,7 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function) -> HammingInd
         costs += (np.percentile(jobs, 99), growth, max(times), each)
         at, chain = np.arange(1, np.sum(1 << index._tables.bits)), 0
         while len(at := at[at != 0]):
-            at, chain = index._pool.array[at, chunks.NEXT], chain + 1
+            at, chain = index._pool.array[at, NEXT], chain + 1
         every = ask(index.fingerprints, BATCH)
         found = [len(index.search(every, most_equal=int(c)).numbers) / BATCH for c in (True, False)]
         row(k, size, str(index.layout), *costs, *found, chain)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import buckets, probing
+from dedup_job.index.lines import WORDS
 from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
 
@@ -61,8 +62,8 @@ class BandIndex:
         self._size = 0
         self._dropped = np.zeros(columns, dtype=np.int64)
         self._buckets = _LEAST_BUCKETS
-        self._heads: Growing[np.uint32] = Growing(self._buckets * columns, buckets.WORDS, np.uint32)
-        self._more: Growing[np.uint32] = Growing(1, buckets.WORDS, np.uint32)
+        self._heads: Growing[np.uint32] = Growing(self._buckets * columns, WORDS, np.uint32)
+        self._more: Growing[np.uint32] = Growing(1, WORDS, np.uint32)
         self._more.array[0, buckets.USED] = 1
         self._make_room()
 
@@ -78,7 +79,7 @@ class BandIndex:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes, as far as they are in use."""
-        return (self._buckets * self.columns + self._used) * buckets.WORDS * 4
+        return (self._buckets * self.columns + self._used) * WORDS * 4
 
     def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a snapshot keeps: facts and arrays."""
@@ -101,8 +102,8 @@ class BandIndex:
         made.columns, made.most_equal = facts["columns"], facts["most_equal"]
         made._size, made._buckets = facts["size"], facts["buckets"]
         made._dropped = np.array(facts["dropped"], dtype=np.int64)
-        made._heads = Growing.mapped(parts["heads"].pages, buckets.WORDS, np.uint32)
-        made._more = Growing.mapped(parts["more"].pages, buckets.WORDS, np.uint32)
+        made._heads = Growing.mapped(parts["heads"].pages, WORDS, np.uint32)
+        made._more = Growing.mapped(parts["more"].pages, WORDS, np.uint32)
         made._make_room()
         return made
 

@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native, popcount
-from dedup_job.index.chunks import fetch_row, near_entries
+from dedup_job.index.lines import CHECKS, ENTRIES, FIRST, NEXT, WORDS, fetch_row, near_entries
 
-NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 USED = FIRST  # of row 0
 ADDRESS_BITS = 14  # at least; the check is what lies above these
-ENTRIES = CHECKS - FIRST
 _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 CHECK_SHIFT = np.uint64(ADDRESS_BITS)

@@ -8,22 +8,23 @@ from the common rest of the pool.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native, popcount
+from dedup_job.index.lines import (
+    CHECKS,
+    ENTRIES,
+    FIRST,
+    NEXT,
+    first_bit,
+    near_entries,
+)
 
-NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
-ENTRIES = CHECKS - FIRST
 _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)
-_LANES = 16
 
 
 class Tables(NamedTuple):
@@ -138,68 +139,6 @@ def _find_equal(
         if chunk == 0:
             break
     return found
-
-
-def _near_entries(_typing: Any, pool: Any, _chunk: Any, _check: Any, _limit: Any) -> Any:
-    """Compare the check bits of a chunk's ten entries at once; a bit is set for each that is near.
-
-    An entry that is free has check bits, too: zeros.
-
-    numba has no vectors, so this is written for LLVM: the second half of the cache line is taken
-    as 16 numbers of 16 bits, of which the last ten are check bits.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        i16, i64 = ir.IntType(16), ir.IntType(64)
-        lanes = ir.VectorType(i16, _LANES)
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
-        undefined = ir.Constant(lanes, ir.Undefined)
-
-        def in_all_lanes(value: Any) -> Any:
-            one = builder.insert_element(undefined, builder.trunc(value, i16), ir.IntType(32)(0))
-            return builder.shuffle_vector(one, undefined, zeros)
-
-        words = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.add(builder.mul(arguments[1], i64(WORDS)), i64(WORDS // 2))
-        line = builder.bitcast(builder.gep(words.data, [place]), lanes.as_pointer())
-        difference = builder.xor(builder.load(line, align=4), in_all_lanes(arguments[2]))
-        count = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(lanes, [lanes]), f"llvm.ctpop.v{_LANES}i16"
-        )
-        bits = builder.call(count, [difference])
-        near = builder.icmp_unsigned("<=", bits, in_all_lanes(arguments[3]))
-        mask = builder.zext(builder.bitcast(near, i16), i64)
-        return builder.lshr(mask, i64(_LANES - ENTRIES))
-
-    return types.uint64(pool, types.int64, types.uint64, types.uint64), generate
-
-
-near_entries: Any = intrinsic(_near_entries)
-
-
-def _fetch_row(_typing: Any, rows: Any, _row: Any) -> Any:
-    """Ask for a row of 64 bytes without waiting for it."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-        words = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.mul(arguments[1], ir.IntType(64)(WORDS))
-        line = builder.bitcast(builder.gep(words.data, [place]), pointer)
-        form = ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32])
-        fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
-        builder.call(fetch, [line, i32(0), i32(3), i32(1)])  # to read, into all caches, data
-        return context.get_dummy_value()
-
-    return types.none(rows, types.int64), generate
-
-
-fetch_row: Any = intrinsic(_fetch_row)
-
-
-@inlined
-def first_bit(mask: np.uint64) -> np.int64:
-    """Return the place of the lowest bit that is set."""
-    return np.int64(popcount((mask & (~mask + np.uint64(1))) - np.uint64(1)))
 
 
 @native

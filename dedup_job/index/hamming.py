@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dedup_job.index import chunks
 from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
+from dedup_job.index.lines import WORDS
 from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
 
@@ -68,7 +69,7 @@ class HammingIndex:
         self._searchable: Growing[np.bool_] = Growing(0, 0, np.bool_)
         self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones
         self._found = np.empty(1024, dtype=np.uint32)
-        self._pool: Growing[np.uint32] = Growing(0, chunks.WORDS, np.uint32)
+        self._pool: Growing[np.uint32] = Growing(0, WORDS, np.uint32)
         self._lay_out(_doubled(_LEAST_PLANNED, expected))
 
     def __len__(self) -> int:
@@ -130,7 +131,7 @@ class HammingIndex:
         self._layout, self._tables = planned, tables_of(planned)
         self._room = chunks.make_room(self._tables)
         self._planned, self._used = facts["planned"], facts["used"]
-        self._pool = Growing.mapped(parts["pool"].pages, chunks.WORDS, np.uint32)
+        self._pool = Growing.mapped(parts["pool"].pages, WORDS, np.uint32)
         part = parts["equal"]
         pairs = np.frombuffer(part.pages, dtype=np.uint32, count=2 * part.rows).reshape(-1, 2)
         self._equal = {}
@@ -213,9 +214,9 @@ class HammingIndex:
         self._tables = tables_of(self._layout)
         self._room = chunks.make_room(self._tables)
         self._used = int(np.sum(1 << self._tables.bits))
-        self._pool = Growing(0, chunks.WORDS, np.uint32)  # the former one goes first
+        self._pool = Growing(0, WORDS, np.uint32)  # the former one goes first
         room = max(self._used, int(self._layout.chunks(size)))
-        self._pool = Growing(room, chunks.WORDS, np.uint32)
+        self._pool = Growing(room, WORDS, np.uint32)
         self._fingerprints.grow(size)
         self._searchable.grow(size)
         self._equal = {}

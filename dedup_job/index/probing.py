@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import inlined, native
-from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, FIRST, NEXT, fetch_heads, head_of, mask_of
-from dedup_job.index.chunks import first_bit, near_entries
+from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, fetch_heads, head_of, mask_of
+from dedup_job.index.lines import FIRST, NEXT, first_bit, near_entries
 
 COLUMN_BITS = 5
 _COLUMN_SHIFT = np.uint64(COLUMN_BITS)

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import buckets, snapshot
+from dedup_job.index import snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
 from dedup_job.index.in_turn import InTurn
+from dedup_job.index.lines import NEXT
 from dedup_job.index.memory import Growing
 from tests.reference_sketch import NaiveBands
 
@@ -154,13 +155,13 @@ def test_a_split_needs_no_more_chunks_and_loses_none():
     assert index._used == used
     more, heads = index._more.array, index._heads.array
     chunks, free = 0, 0
-    at = heads[:, buckets.NEXT][heads[:, buckets.NEXT] != 0]
+    at = heads[:, NEXT][heads[:, NEXT] != 0]
     while len(at):
-        chunks, at = chunks + len(at), more[at, buckets.NEXT]
+        chunks, at = chunks + len(at), more[at, NEXT]
         at = at[at != 0]
-    chunk = more[0, buckets.NEXT]
+    chunk = more[0, NEXT]
     while chunk:
-        free, chunk = free + 1, more[chunk, buckets.NEXT]
+        free, chunk = free + 1, more[chunk, NEXT]
     assert 1 + chunks + free == used
     assert free > 0
 
