@@ -105,7 +105,7 @@ def _dying(dies_at: int | None, arguments: list[str], environment: Any, log: Pat
     """Be `dedup`, and die after a write as a power cut would: nothing is closed or flushed."""
     if dies_at is not None:
         _count_writes(dies_at)
-    _dedup(arguments, environment, log, None)
+    _dedup(arguments, environment, log, None, None)
 
 
 def _count_writes(dies_at: int) -> None:
