@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -46,6 +47,11 @@ class Node:
     def log(self) -> str:
         """What the server wrote to its log, over all its starts."""
         return (self._folder / "log").read_text(errors="replace")
+
+    def is_taken(self) -> bool:
+        """Tell whether someone listens on the port."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def start(self) -> None:
         """Start the server on its data, if it does not run."""
@@ -132,6 +138,8 @@ class ReplicaSet:
     def start(self) -> None:
         """Start all servers and make them a replica set."""
         for node in self.nodes:
+            if node.is_taken():
+                raise RuntimeError(f"port {node.port} is taken; did a former suite leave servers?")
             node.start()
         first = self.nodes[0].client.admin
         wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
