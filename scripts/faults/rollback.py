@@ -36,7 +36,7 @@ _ROLLED_BACK = re.compile(r'"msg":"Rollback successful"')
 def run(scale: float, ports: tuple[int, ...] = _PORTS) -> Iterator[Row]:
     """Yield a row for what a run does at a rollback, and for the control."""
     with replica_set(ports) as servers, tempfile.TemporaryDirectory() as folder:
-        subject = Subject(servers.uri, Path(folder), documents=1500, serverSelectionTimeoutMS=2000)
+        subject = Subject(servers.uri, Path(folder), documents=1000, serverSelectionTimeoutMS=2000)
         yield patient(subject, servers, times(4, scale))
         yield from started_again(subject, servers, times(2, scale))
         yield control(servers, times(1, scale))
