@@ -9,7 +9,7 @@ from typing import Any
 
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import PyMongoError
+from pymongo.errors import ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
@@ -54,6 +54,13 @@ class Commits:
             raise
         self.generation += 1
 
+    def at_rest(self) -> bool:
+        """Tell whether no commit is under way, nor a transaction left open on the server."""
+        if self._left_open or not self._turn.acquire(blocking=False):
+            return False
+        self._turn.release()
+        return True
+
     def renew(self) -> None:
         """Renew the lease before something is tried again.
 
@@ -85,9 +92,12 @@ class Commits:
             self._state.update(values, session, changed=True, generation=self.generation)
             session.commit_transaction()
             self._left_open = False
-        except Exception:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
+        except (
+            Exception
+        ) as e:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
             if session.in_transaction:
                 session.abort_transaction()
+                self._left_open = isinstance(e, ConnectionFailure)  # was it told?
             raise
 
     def _in_order(

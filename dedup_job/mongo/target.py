@@ -155,7 +155,8 @@ class Target:
             yield
         finally:
             self.patience.before_again = lambda: None
-            self.state.release()
+            if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
+                self.state.release()
 
     def _create(self) -> None:
         for collection in (self.documents, self.ledger, self.runs):

@@ -93,11 +93,11 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     """The server takes its time; the first signal waits for it, the second does not."""
     faulty.source.insert_many(make_corpus(200, seed=1))
     run_here(faulty, limit=40)
-    with failing(faulty, "insert", blockConnection=True, blockTimeMS=15_000):
+    with failing(faulty, "insert", blockConnection=True, blockTimeMS=8_000):
         run = Run(faulty, tmp_path / "words")
         run.wait_for("deduplicating")
         time.sleep(1)
-        assert run.end(signum, signum, within=10) == code
+        assert run.end(signum, signum, within=6) == code
     assert "ended at once. Nothing is lost" in run.words
     assert run_here(faulty).checkpoint.finished
     assert_each_source_id_is_in_one_place(faulty)
