@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -157,7 +158,8 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
         sys.stdout.flush()
     except OSError as e:  # a closed pipe or a full disk: the run itself is done
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
-        typer.echo(f"the report could not be printed: {e.strerror}", err=True)
+        with suppress(OSError):  # the terminal itself may be gone
+            typer.echo(f"the report could not be printed: {e.strerror}", err=True)
     if outcome.status is Status.STOPPED:
         raise Interrupted("stopped by a signal after a checkpoint.", stop.received or 2)
     if outcome.checkpoint.counts.quarantined:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import signal
+import struct
 import termios
 import time
 from pathlib import Path
@@ -118,6 +119,7 @@ def test_a_closed_terminal_ends_the_run_after_a_checkpoint(faulty_set: Db) -> No
     """The kernel sends SIGHUP, and whatever is said from then on fails."""
     faulty_set.source.insert_many(make_corpus(200, seed=1))
     master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
     names = ("--db", faulty_set.name, "--source", "source", "--target", "target", "--yes")
     with failing(faulty_set, "insert", blockConnection=True, blockTimeMS=400):
         process = Popen(
