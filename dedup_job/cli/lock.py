@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dedup_job.cli.console import console
 from dedup_job.cli.options import Config, Database, Target, Uri, UriFile, source_flags
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import StateMismatch, UsageError
@@ -33,7 +34,6 @@ def status(
     config: Config = None,
 ) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
-    from rich.console import Console
     from rich.table import Table
 
     from dedup_job.mongo.lock import look
@@ -45,7 +45,7 @@ def status(
     ):
         for row in look(client, name).rows():
             table.add_row(*row)
-    Console(highlight=False, markup=False, emoji=False).print(table)
+    console().print(table)
 
 
 @app.command("break")

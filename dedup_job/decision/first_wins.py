@@ -94,7 +94,7 @@ class FirstWins:
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order.
 
-        The documents of the batch before are in the target by now.
+        What fetches texts has those of the batch before by now, in the target or under way to it.
         """
         self._texts.written()
         documents: Sequence[Document] = batch.documents

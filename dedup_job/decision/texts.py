@@ -25,11 +25,11 @@ class KeptTexts:
         self.fetched = 0
 
     def add(self, numbers: Iterable[int], texts: Iterable[str]) -> None:
-        """Hold the texts of documents that are kept and may not be in the target yet."""
+        """Hold the texts of documents that are kept, which cannot be fetched before `written`."""
         self._batch.update(zip(numbers, texts, strict=True))
 
     def written(self) -> None:
-        """Take note that all documents added are in the target."""
+        """Take note that the texts of all documents added can be fetched."""
         self._remember(self._batch)
         self._batch.clear()
 

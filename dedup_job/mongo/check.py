@@ -23,7 +23,7 @@ from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.lease import holder
-from dedup_job.mongo.reading import PageSize, Row, fetch, held, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import FORMAT
@@ -32,7 +32,6 @@ from dedup_job.mongo.undo import LEDGER_ROW
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 
-_IDS = PageSize(documents=10_000)
 _ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
 _LEDGER = {"_id": 1, "decision": 1, "of": 1, "reason": 1, "run": 1}
@@ -138,7 +137,7 @@ class Checker:
     def _walk_source(self) -> tuple[int, int]:
         """Return how many source documents the target holds, and how many the ledger."""
         kept = dropped = 0
-        for page in self._pages(self._target.source, _IDS, _ID):
+        for page in self._pages(self._target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
             in_target = self._among(self._target.documents, keys)
             in_ledger = self._among(self._target.ledger, keys)
@@ -223,7 +222,7 @@ class Checker:
     def _walk_others(self, collection: Documents, other: Documents | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self._progress.stage(f"looking for what only {collection.full_name} holds")
-        for page in pages(majority(collection), _IDS, None, _ID, self._again):
+        for page in pages(majority(collection), ID_PAGE, None, _ID, self._again):
             keys = [row.key for row in page if row.key not in self._half]
             there = self._among(self._target.source, keys)
             alone = [key for key in keys if key not in there]

@@ -28,7 +28,7 @@ _LEAST_SECONDS = 5.0  # for the last attempt
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _SLICE = 0.2  # seconds after which a stop is noticed
 _TOLD_FROM = 1.0  # a shorter wait is not worth a word
-_DUPLICATE_KEY = 11000
+DUPLICATE_KEY = 11000
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 _CODES = frozenset(
     {
@@ -79,7 +79,7 @@ def is_transient(e: PyMongoError) -> bool:
         return False
     details = e.details or {}
     errors = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
-    codes = {error.get("code") for error in errors} - {_DUPLICATE_KEY} if errors else {e.code}
+    codes = {error.get("code") for error in errors} - {DUPLICATE_KEY} if errors else {e.code}
     return bool(codes) and codes <= _CODES  # beside others, duplicates are of a former attempt
 
 

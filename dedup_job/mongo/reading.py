@@ -49,7 +49,7 @@ class PageSize:
     bytes: int = 16 * 1024 * 1024
 
 
-_ID_PAGE = PageSize(documents=10_000)
+ID_PAGE = PageSize(documents=10_000)
 
 
 def majority(collection: Documents) -> RawDocuments:
@@ -235,7 +235,7 @@ def _between(
     ended = first == last  # min = max is refused as an empty range
     while not ended:
         low = {"_id": bson_raw.id_value(begin)}
-        page, ended = _page(collection, {**terms, "min": low}, _ID_PAGE, seen, patience, ())
+        page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, patience, ())
         yield from (row.key for row in page)
         if page:
             begin = seen = page[-1].key

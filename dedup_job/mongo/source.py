@@ -18,12 +18,11 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import PageSize, Row, fetch, held, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _COUNT_MILLISECONDS = 5000
-_ID_PAGE = PageSize(documents=10_000)
 
 
 class SourceSettings(BaseModel):
@@ -168,7 +167,7 @@ class Source:
             )
             return
         # comparing ids first reads only what is new; a watermark would miss late ids
-        for page in pages(self._collection, _ID_PAGE, self._query, {"_id": 1}, self._patience):
+        for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
             keys = [row.key for row in page]
             known = self._known_among(keys)
             self.known += len(known)

@@ -28,7 +28,7 @@ from dedup_job.mongo.raw import LENIENT
 
 STATE_ID = "state"
 FORMAT = 1
-_LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
+LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
 
 
 class AlreadyWritten(Exception):
@@ -114,8 +114,8 @@ class State:
         self._stop.set()
         if self._thread is None:
             return
-        self._thread.join(_LAST_WORD_SECONDS)
-        with suppress(PyMongoError), pymongo.timeout(_LAST_WORD_SECONDS):
+        self._thread.join(LAST_WORD_SECONDS)
+        with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             # the lease ends by itself; the reason to end matters more
             self._collection.update_one(
                 {"_id": STATE_ID, "token": self._token}, {"$set": {"lease": None}}
@@ -204,7 +204,7 @@ class State:
 
     def confirm(self) -> None:
         """Raise LeaseLost if another run holds the lease; quiet where that cannot be known."""
-        with suppress(PyMongoError), pymongo.timeout(_LAST_WORD_SECONDS):
+        with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             state = self.read()
             if state is not None and state["token"] != self._token:
                 self._lost.set()

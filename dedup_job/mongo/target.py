@@ -25,7 +25,7 @@ from dedup_job.mongo.lease import wait_for
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
-from dedup_job.mongo.state import State, next_run
+from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
 from dedup_job.mongo.undo import finish_undo
 from dedup_job.mongo.writing import insert_once
 from dedup_job.report.counts import Counts
@@ -35,7 +35,6 @@ _NAMESPACE_EXISTS = 48
 _MOST_BYTES = 4  # of a character
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
-_LAST_WORD_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,7 @@ class Target:
 
         The checkpoint stays: whether the last commit took effect is not known here.
         """
-        with suppress(PyMongoError, LeaseLost), pymongo.timeout(_LAST_WORD_SECONDS):
+        with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self._write_run_row(report)
 
     def _undo_intent(self) -> None:

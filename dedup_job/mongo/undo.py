@@ -17,7 +17,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import PageSize, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.state import next_run
 from dedup_job.mongo.writing import insert_once
 from dedup_job.report.counts import Counts
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out of the ledger
 BY_HAND = (str(Status.RESTORED), str(Status.REOPENED))
 _UNDONE = str(Status.UNDONE)
-_READ = PageSize(documents=10_000)
 _WRITE = 1000  # documents in a transaction
 
 
@@ -135,7 +134,7 @@ def _delete(
     is_kept = collection is target.documents
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-    for page in pages(majority(collection), _READ, None, projection, target.patience):
+    for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
         own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
         for start in range(0, len(own), _WRITE):
             some = own[start : start + _WRITE]

@@ -12,9 +12,8 @@ from pymongo.errors import BulkWriteError
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.patience import DUPLICATE_KEY
 from dedup_job.mongo.reading import majority
-
-_DUPLICATE_KEY = 11000
 
 
 class Clash(StateMismatch):
@@ -29,7 +28,7 @@ class Clash(StateMismatch):
         errors = bulk.details.get("writeErrors", [])
         concerns = bulk.details.get("writeConcernErrors", [])
         self.bulk = bulk
-        self.has_others = bool(concerns) or any(x.get("code") != _DUPLICATE_KEY for x in errors)
+        self.has_others = bool(concerns) or any(x.get("code") != DUPLICATE_KEY for x in errors)
 
 
 def insert(
@@ -43,7 +42,7 @@ def insert(
         collection.insert_many(documents, ordered=False, session=session)
     except BulkWriteError as e:
         errors = e.details.get("writeErrors", [])
-        clash = next((x for x in errors if x.get("code") == _DUPLICATE_KEY), None)
+        clash = next((x for x in errors if x.get("code") == DUPLICATE_KEY), None)
         if clash is None or e.has_error_label("TransientTransactionError"):
             raise
         raise Clash(collection.full_name, clash, e) from e

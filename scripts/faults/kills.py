@@ -81,10 +81,7 @@ class Kills:
         self._folder = folder
         self._uri = uri
         self._random = random.Random(1)
-        began = time.monotonic()
-        subject.run("timed")
-        self._seconds = time.monotonic() - began
-        subject.drop("timed")
+        self._seconds = subject.seconds()
 
     def at_random(self, count: int) -> Tally:
         """Kill at moments spread over the whole of what a run has left to do."""

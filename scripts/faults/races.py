@@ -143,10 +143,7 @@ class Sleep:
         """Take whose runs."""
         self._subject = subject
         self._random = random.Random(2)
-        began = time.monotonic()
-        subject.run("timed")
-        self._seconds = time.monotonic() - began
-        subject.drop("timed")
+        self._seconds = subject.seconds()
 
     def round(self, kinds: Sequence[Sleeper], *, for_real: bool = False) -> None:
         """Stop a run of each kind; then for each: lease over, another run, awake again."""

@@ -160,12 +160,6 @@ class ReplicaSet:
             wait_for(node.is_member)
         _ = self.primary
 
-    def kill_primary(self) -> Node:
-        """Kill the primary; return it."""
-        node = self.primary
-        node.kill()
-        return node
-
     def settle(self) -> None:
         """Let none but the present primary become one from now on, whatever a busy machine does."""
         primary = self.primary

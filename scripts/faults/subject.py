@@ -81,6 +81,14 @@ class Subject:
         started: BaseProcess = process
         return started
 
+    def seconds(self) -> float:
+        """Return how long a run takes from its start to its end."""
+        began = time.monotonic()
+        self.run("timed")
+        took = time.monotonic() - began
+        self.drop("timed")
+        return took
+
     def run(self, target: str = "target", *more: str, **environment: str) -> int:
         """Run to the end; return the exit code."""
         return self.end(self.start(target, *more, **environment))
