@@ -107,7 +107,7 @@ class Course:
     def batches(self) -> Iterator[Batch]:
         """Read, clean and fingerprint ahead of the decisions."""
         job, scope = self._job, self._job.scope
-        expected, limit = job.source.expected(), scope.limit
+        expected, limit = job.source.expected, scope.limit
         job.progress.total(min(limit, expected or limit) if limit else expected)
         left = None if limit is None else limit - self._first.counts.scanned
         if job.stop() or left == 0:

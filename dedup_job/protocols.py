@@ -16,8 +16,9 @@ class Source(Protocol):
 
     known: int
 
+    @property
     def expected(self) -> int | None:
-        """Return about how many documents there are, decided ones included."""
+        """About how many documents there are, decided ones included."""
 
     def pages(self, limit: int | None) -> Iterator[list[Document]]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -64,6 +64,12 @@ class RunSettings(BaseModel):
         le=1e9,
         allow_inf_nan=False,
         description="documents read per second at most; without it as fast as can be",
+    )
+    max_memory: ByteSize | None = Field(
+        default=None,
+        gt=0,
+        description="memory that a run may take, such as 8GB: one whose index may need more is "
+        "refused; without it there is a warning where the machine has less",
     )
     retry_for: float = Field(
         default=600.0,

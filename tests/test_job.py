@@ -70,6 +70,7 @@ class FakeSource:
         self.pages_read = 0
         self.limits = []
 
+    @property
     def expected(self):
         """Return how many documents there are, decided ones included."""
         return len(self._contents)

@@ -17,6 +17,7 @@ from rich.console import Console
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.files import write_whole
+from dedup_job.cli.memory import check_memory
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -75,6 +76,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             patience = patience_with(client, settings.run.retry_for, seen, stop)
             names = (source_name, target_name)
             source, target = patience(lambda: _checked(client, settings, request, names, patience))
+            _check_memory(settings, request.limit, source, target)
             if not request.yes and not request.dry_run and target.is_new:
                 _confirm(source_name, target_name)
             seen.stage("loading the dictionary")
@@ -136,7 +138,7 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             seen.stage("loading the dictionary")
             cleaner = Cleaner(settings.cleaning)
             frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, seen.stage))
-            expected = source.expected()
+            expected = source.expected
             seen.total(min(limit, expected or limit) if limit else expected)
             done = 0
             for documents in source.pages(limit):
@@ -204,6 +206,12 @@ def _checked(
     if not request.yes:
         source.check_field()
     return source, target
+
+
+def _check_memory(settings: Settings, limit: int | None, source: Source, target: Target) -> None:
+    kept, ledger = (target.patience(c.estimated_document_count) for c in target.decided)
+    more = max((source.expected or 0) - kept - ledger, 0)  # 0 where the source was emptied
+    check_memory(settings.run.max_memory, settings.index, kept, min(more, limit or more))
 
 
 def _confirm(source: Namespace, target: Namespace) -> None:

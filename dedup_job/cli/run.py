@@ -62,6 +62,13 @@ def run(
         float | None,
         typer.Option(metavar="DOCS/S", help="Read no faster than that [default: no limit]."),
     ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="Refuse to begin if the index may need more, such as 8GB [default: warn].",
+        ),
+    ] = None,
     profile: Annotated[
         bool, typer.Option("--profile", help="Print where the time went, stage by stage.")
     ] = False,
@@ -102,6 +109,7 @@ def run(
         "run.threads": threads,
         "run.batch_bytes": batch_bytes,
         "run.max_rate": max_rate,
+        "run.max_memory": max_memory,
         "run.retry_for": retry_for,
         "run.lock_wait": lock_wait,
     }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+import pymongo
 from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import ConnectionFailure, PyMongoError
@@ -15,7 +16,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Client
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.state import AlreadyWritten, State
+from dedup_job.mongo.state import LAST_WORD_SECONDS, AlreadyWritten, State
 
 Writes = Callable[[ClientSession | None], None]
 
@@ -56,27 +57,34 @@ class Commits:
 
     def at_rest(self) -> bool:
         """Tell whether no commit is under way, nor a transaction left open on the server."""
+        with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
+            self._end_left_open()
         if self._left_open or not self._turn.acquire(blocking=False):
             return False
         self._turn.release()
         return True
 
     def renew(self) -> None:
-        """Renew the lease before something is tried again.
+        """Renew the lease before something is tried again, which an open transaction would bar."""
+        self._end_left_open()
+        self._state.renew()
 
-        A transaction whose end the server was not told of would bar the state for a minute; the
-        server ends it as soon as the same session begins the next one. Who only reads leaves that
-        to the commit that is being tried again.
+    def _end_left_open(self) -> None:
+        """End a transaction of whose end the server was not told; it would stay for a minute.
+
+        The server ends it as soon as the same session begins the next one. Who only reads leaves
+        that to the commit that is being tried again.
         """
         if self._left_open and self._turn.acquire(blocking=False):
-            self._session.start_transaction(ReadConcern("majority"))
             try:
-                self._state.read(self._session)
+                self._session.start_transaction(ReadConcern("majority"))
+                try:
+                    self._state.read(self._session)
+                finally:
+                    self._session.abort_transaction()
             finally:
-                self._session.abort_transaction()
                 self._turn.release()
             self._left_open = False
-        self._state.renew()
 
     def _together(self, writes: Writes, values: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         """Commit in one transaction, unless an earlier attempt did.

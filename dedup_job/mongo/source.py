@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import bson
@@ -126,8 +127,9 @@ class Source:
             + "Name one with --field, or give --yes if the field really is that rare."
         )
 
+    @cached_property
     def expected(self) -> int | None:
-        """Return about how many documents there are to read, None if that takes too long."""
+        """About how many documents there are to read, None if that takes too long to count."""
         if not self._query:
             return self._patience(self._collection.estimated_document_count)
         return self._patience(self._count)

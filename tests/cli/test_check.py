@@ -254,7 +254,7 @@ def test_a_source_that_was_emptied_afterwards_is_told_and_is_no_error(
 def test_ids_of_mixed_types_are_compared_across_pages(
     any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_IDS", PageSize(documents=7))
+    monkeypatch.setattr(module, "ID_PAGE", PageSize(documents=7))
     monkeypatch.setattr(module, "_ROWS", PageSize(documents=5))
     ids: list[Any] = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):

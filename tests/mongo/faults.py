@@ -13,14 +13,18 @@ TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
 
 @contextmanager
 def failing(
-    database: Database[dict[str, Any]], *commands: str, times: int | None = None, **how: Any
+    database: Database[dict[str, Any]],
+    *commands: str,
+    times: int | None = None,
+    share: float | None = None,
+    **how: Any,
 ) -> Iterator[None]:
-    """Let the next so many of these commands fail, all of them if None, within the block.
+    """Let the next so many of these commands fail, or a share of them, else all, in the block.
 
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
     """
-    fail(database, *commands, times=times, **how)
+    fail(database, *commands, times=times, share=share, **how)
     try:
         yield
     finally:
@@ -28,9 +32,15 @@ def failing(
 
 
 def fail(
-    database: Database[dict[str, Any]], *commands: str, times: int | None = None, **how: Any
+    database: Database[dict[str, Any]],
+    *commands: str,
+    times: int | None = None,
+    share: float | None = None,
+    **how: Any,
 ) -> None:
     """Let commands fail from now on, as above."""
     mode: Any = "alwaysOn" if times is None else {"times": times}
+    if share is not None:
+        mode = {"activationProbability": share}
     data = {"failCommands": list(commands), "appName": "dedup", **how}
     database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)

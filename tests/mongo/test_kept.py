@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from pymongo.database import Database
 
 from dedup_job.decision import texts
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Channel
+from dedup_job.documents import Batch, Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.job import Course, Decided
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.rows import Form, KeptRows
-from dedup_job.mongo.target import Target
+from dedup_job.under_way import UnderWay
 from tests.deciding import PLAIN
 from tests.running import outcome, run_here
 
@@ -75,15 +77,22 @@ def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
 
 
 def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
-    """Let someone remove a document as soon as the first batch is written; none is at hand."""
-    write = Target.write
+    """Let someone remove a document between two batches; its text is not at hand any more."""
+    arrived, decide = UnderWay.arrived, Course.decide
+    gone = threading.Event()
 
-    def watched(target: Target, *arguments: Any) -> None:
-        write(target, *arguments)
+    def watched(under_way: UnderWay, batch: Batch) -> None:
+        arrived(under_way, batch)
         database.target.delete_one({"_id": id_})
+        gone.set()
+
+    def waiting(course: Course, batch: Batch) -> Decided:
+        assert batch.documents[0].id == id_ or gone.wait(20)
+        return decide(course, batch)
 
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
-    monkeypatch.setattr(Target, "write", watched)
+    monkeypatch.setattr(UnderWay, "arrived", watched)
+    monkeypatch.setattr(Course, "decide", waiting)
 
 
 def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(

@@ -49,6 +49,12 @@ def corpus(faulty: Db) -> Db:
     return faulty
 
 
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again soon: a test has many failures in a row."""
+    monkeypatch.setattr("dedup_job.mongo.patience._LONGEST_PAUSE", 0.1)
+
+
 def assert_as_if_nothing_had_happened(database: Db) -> None:
     """Target, ledger and counts are those of the run left alone."""
     assert outcome(database) == outcome(database, "alone")
@@ -95,7 +101,7 @@ def test_texts_to_compare_and_the_index_are_fetched_again(
 ) -> None:
     monkeypatch.setattr("dedup_job.decision.texts._MOST_BYTES", 0)  # nothing is at hand
     run_here(corpus, run__batch_documents=25, limit=50)
-    with failing(corpus, "find", times=40, errorCode=91):
+    with failing(corpus, "find", share=0.6, errorCode=43):
         run_here(corpus, run__batch_documents=25)
     rows = [{**row, "run": 1} for row in outcome(corpus)[1]]
     assert rows == outcome(corpus, "alone")[1]

@@ -1,0 +1,123 @@
+"""A run whose index would not fit says so before it begins."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.cli import memory
+from dedup_job.cli.memory import check_memory
+from dedup_job.documents import Channel
+from dedup_job.errors import UsageError
+from dedup_job.index import IndexSettings
+from tests.running import dedup, refusal, uri_of
+
+Db = Database[dict[str, Any]]
+DEFAULT = IndexSettings()
+SIMHASH = IndexSettings(channels=(Channel.SIMHASH,))
+
+
+def test_an_index_that_fits_into_the_memory_allowed_is_no_matter() -> None:
+    check_memory(int(1e9), DEFAULT, kept=1_000_000, more=900_000)
+
+
+def test_one_that_does_not_fit_is_refused_with_the_figures_and_what_to_do() -> None:
+    with pytest.raises(UsageError) as refused:
+        check_memory(int(4e9), DEFAULT, kept=10_000_000, more=40_000_000)
+    message = str(refused.value)
+    for words in (
+        "13.1 GB",
+        "10,000,000 documents kept",
+        "40,000,000 to be decided",
+        "252 bytes each",
+        "run.max_memory allows 4.0 GB",
+        "raise --max-memory",
+        "--limit 3888888",
+        "62 bytes each",
+    ):
+        assert words in message, message
+
+
+def test_no_limit_is_proposed_where_what_is_kept_does_not_fit_already() -> None:
+    with pytest.raises(UsageError) as refused:
+        check_memory(int(1e9), SIMHASH, kept=10_000_000, more=1)
+    assert "--limit" not in str(refused.value)
+    assert "channels" not in str(refused.value)
+
+
+def test_a_machine_with_less_memory_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(
+        memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=2_000_000_000)
+    )
+    with caplog.at_level(logging.WARNING, "dedup"):
+        check_memory(None, DEFAULT, kept=0, more=1_000_000)
+        assert not caplog.messages
+        check_memory(None, DEFAULT, kept=0, more=50_000_000)
+    assert "this machine has available 2.0 GB" in caplog.text
+
+
+@pytest.mark.parametrize(("most", "warned"), [("max\n", False), ("3000000000\n", True)])
+def test_a_container_has_what_is_left_of_its_own_limit(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Any,
+    most: str,
+    warned: bool,
+) -> None:
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    monkeypatch.setattr(
+        memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=64_000_000_000)
+    )
+    (tmp_path / "memory.max").write_text(most)
+    (tmp_path / "memory.current").write_text("1000000000\n")
+    with caplog.at_level(logging.WARNING, "dedup"):
+        check_memory(None, DEFAULT, kept=0, more=50_000_000)
+    assert bool(caplog.messages) is warned
+
+
+def test_a_run_that_may_not_fit_ends_with_2_and_writes_nothing(database: Db) -> None:
+    database.source.insert_many({"_id": i, "text": f"第{i}段不同的正文内容"} for i in range(20))
+    names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
+    refused = dedup("run", *names, "--max-memory", "100MB", uri=uri_of(database))
+    assert refused.returncode == 2, refused.stderr
+    assert "run.max_memory allows 0.1 GB" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert database.list_collection_names() == ["source"]
+    allowed = dedup("run", *names, "--max-memory", "2GiB", uri=uri_of(database))
+    assert allowed.returncode == 0, allowed.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "words"),
+    [
+        ("--threads", "0", "greater than or equal to 1, not 0"),
+        ("--threads", "257", "less than or equal to 256, not 257"),
+        ("--batch-bytes", "1023", "greater than or equal to 1024, not 1023"),
+        ("--batch-bytes", "67108865", "less than or equal to 67108864, not 67108865"),
+        ("--max-rate", "0", "greater than 0, not 0"),
+        ("--max-rate", "-5", "greater than 0, not -5"),
+        ("--max-rate", "nan", "finite number"),
+        ("--max-memory", "0", "greater than 0"),
+        ("--max-memory", "much", "byte string, not 'much'"),
+    ],
+)
+def test_what_a_run_cannot_work_with_is_refused_by_name_and_value(
+    flag: str, value: str, words: str
+) -> None:
+    message = str(refusal("run", "--source", "d.a", "--target", "d.b", f"{flag}={value}"))
+    assert flag in message
+    assert words in message
+
+
+@pytest.mark.parametrize("value", ["0", "100001"])
+def test_a_batch_of_no_or_too_many_documents_is_refused(value: str) -> None:
+    names = ("--source", "d.a", "--target", "d.b")
+    message = str(refusal("run", *names, DEDUP_RUN__BATCH_DOCUMENTS=value))
+    assert "batch_documents" in message
+    assert value in message
