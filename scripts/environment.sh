@@ -23,3 +23,6 @@ if [ ! -e "$ready" ]; then
     touch "$ready"
 fi
 PATH="$(cd "$venv/bin" && pwd):$PATH"
+# Processes by the hundred start in the tests; none should compile the package's modules again.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX="$(cd "$venv" && pwd)/pycache"

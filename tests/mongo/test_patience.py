@@ -65,12 +65,12 @@ def assert_as_if_nothing_had_happened(database: Db) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_an_error_of_the_server_costs_nothing_but_time(corpus: Db, code: int) -> None:
-    """Three in a row, which is more than the driver itself would repeat."""
+    """Two in a row, which is more than the driver itself would repeat."""
     for command in ("find", "insert", "update"):
         corpus.drop_collection("target")
         for name in ("ledger", "runs", "state"):
             corpus.drop_collection(f"target.{name}")
-        with failing(corpus, command, times=3, errorCode=code):
+        with failing(corpus, command, times=2, errorCode=code):
             run_here(corpus, run__batch_documents=25)
         assert_as_if_nothing_had_happened(corpus)
 
