@@ -57,8 +57,7 @@ class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
     tried: Tried = NOTHING_TRIED
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(NamedTuple):
     """An earlier kept document says the same; `of` is its key.
 
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,

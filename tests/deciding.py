@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from dedup_job.decision import DecisionSettings, FirstWins
@@ -18,7 +17,7 @@ PLAIN = {"index__channels": ["simhash"], "decision__compare": "none"}
 
 def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:
     """Return the decisions without what each process counts anew."""
-    return [replace(d, cluster=0) if isinstance(d, Duplicate) else d for d in decisions]
+    return [d._replace(cluster=0) if isinstance(d, Duplicate) else d for d in decisions]
 
 
 class Decider:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Fetch = Callable[[Sequence[bytes]], Mapping[bytes, str]]
@@ -13,14 +13,18 @@ _OVERHEAD = 200  # bytes of a key and its place in the table
 
 
 class KeptTexts:
-    """Finds texts by number, with one question to the target for many of them."""
+    """Finds texts by number, with one question to the target for many of them.
+
+    What was taken in first is forgotten first, and together: to note each use costs more.
+    """
 
     def __init__(self, fetch: Fetch, key: Callable[[int], bytes]) -> None:
         """Take what fetches texts by key, where those that are gone are left out."""
         self._fetch = fetch
         self._key = key
         self._batch: dict[int, str] = {}
-        self._recent: OrderedDict[int, str] = OrderedDict()
+        self._recent: dict[int, str] = {}
+        self._blocks: deque[tuple[list[int], int]] = deque()  # of it: numbers, and their bytes
         self._bytes = 0
         self.fetched = 0
 
@@ -38,9 +42,7 @@ class KeptTexts:
         found: dict[int, str] = {}
         missing: list[int] = []
         for number in numbers:
-            text = self._batch.get(number)
-            if text is None and (text := self._recent.get(number)) is not None:
-                self._recent.move_to_end(number)
+            text = self._batch.get(number) or self._recent.get(number)
             if text is None:
                 missing.append(number)
             else:
@@ -55,14 +57,13 @@ class KeptTexts:
         return found
 
     def _remember(self, texts: Mapping[int, str]) -> None:
-        for number in self._recent.keys() & texts.keys():
-            self._bytes -= _size(self._recent.pop(number))
+        """Hold texts that are not held yet."""
+        size = sum(map(str.__sizeof__, texts.values())) + _OVERHEAD * len(texts)
         self._recent.update(texts)
-        self._bytes += sum(map(str.__sizeof__, texts.values())) + _OVERHEAD * len(texts)
+        self._blocks.append((list(texts), size))
+        self._bytes += size
         while self._bytes > _MOST_BYTES:
-            _, oldest = self._recent.popitem(last=False)
-            self._bytes -= _size(oldest)
-
-
-def _size(text: str) -> int:
-    return text.__sizeof__() + _OVERHEAD
+            oldest, size = self._blocks.popleft()
+            self._bytes -= size
+            for number in oldest:
+                del self._recent[number]

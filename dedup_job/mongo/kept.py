@@ -9,7 +9,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.mongo.reading import PageSize, Row, majority, pages
+from dedup_job.mongo.reading import PageSize, majority, pages, some
 from dedup_job.mongo.rows import KeptRows
 
 _NAMED = 5  # documents in a message
@@ -50,19 +50,18 @@ class KeptDocuments:
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
-        page, _ = self._rows.decode(self._some(keys))
+        rows = some(self._documents, keys, self._rows.projection, self._patience)
+        page, _ = self._rows.decode(rows)
         return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the stored texts of some documents by key; those that are gone are left out."""
-        texts = {row.key: self._rows.text(row) for row in self._some(keys)}
+        if not keys:
+            return {}
+        path = self._rows.path
+        rows = some(self._documents, keys, {".".join(path): 1}, self._patience, path)
+        texts = {row.key: row.text or self._rows.text(row) for row in rows}
         return {key: text for key, text in texts.items() if text is not None}
-
-    def _some(self, keys: Sequence[bytes]) -> list[Row]:
-        wanted = bson_raw.among(keys)
-        found = self._patience(lambda: list(self._documents.find(wanted, self._rows.projection)))
-        raws = [bytes(document.raw) for document in found]
-        return [Row(bson_raw.id_element(raw), raw) for raw in raws]
 
     def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
         names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)

@@ -108,6 +108,23 @@ def fetch(
         left = left[left.index(page[-1].key) + 1 :]
 
 
+def some(
+    collection: RawDocuments,
+    keys: Sequence[bytes],
+    projection: Mapping[str, Any],
+    patience: Patience = NO_PATIENCE,
+    path: Sequence[str] = (),
+) -> list[Row]:
+    """Return the documents of these ids, in any order; the vanished not."""
+    terms: Terms = {"filter": bson_raw.among(keys), "projection": projection}
+    reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
+    if not is_open:
+        return _rows(reply, path)
+    found = patience(lambda: list(_cursor(collection, terms)))  # more than a reply has room for
+    raws = [bytes(one.raw) for one in found]
+    return [Row(bson_raw.id_element(raw), raw) for raw in raws]
+
+
 def _page(
     collection: RawDocuments,
     terms: Terms,

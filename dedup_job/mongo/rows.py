@@ -80,11 +80,11 @@ class KeptRows:
     def __init__(self, form: Form, field: str, sketcher: Sketcher) -> None:
         self._form = form
         self._sketcher = sketcher
-        self._path = field.split(".") if form is not Form.CLASSIC else ["ques"]
+        self.path = field.split(".") if form is not Form.CLASSIC else ["ques"]
         self.has_runs = form is not Form.CLASSIC  # which has no place for the run
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1}
-        self.projection = {**self.marks_only, ".".join(self._path): 1}
+        self.projection = {**self.marks_only, ".".join(self.path): 1}
 
     def encode(self, document: Document, decision: Kept, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
@@ -96,7 +96,7 @@ class KeptRows:
                 return bson_raw.document(self._changed(document, text), own)
             case Form.TEXT:
                 own = _own(decision.fingerprint, run, decision.tried)
-                field = bson_raw.string_field(self._path, text)
+                field = bson_raw.string_field(self.path, text)
                 return bson_raw.document(document.key, field, own)
             case Form.CLASSIC:
                 field = bson_raw.string_field(["ques"], text)
@@ -116,9 +116,9 @@ class KeptRows:
             value = bson_raw.string(text)
             if raw.startswith(value, at):  # it begins with its length: the very same text
                 return raw[4:-1]
-            if len(self._path) == 1:  # else the documents around it change their length, too
+            if len(self.path) == 1:  # else the documents around it change their length, too
                 return bson_raw.replace_string_at(raw, at, value)
-        return bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self._path, text)[4:-1]
+        return bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1]
 
     def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
@@ -149,7 +149,7 @@ class KeptRows:
     def read(self, row: Row) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
         found = bson.decode(row.raw)
-        text = _text_at(found, self._path)
+        text = _text_at(found, self.path)
         return text if isinstance(text, str) else None, self._mark(found)
 
     def _mark(self, found: dict[str, Any]) -> Mark | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dedup_job.decision import texts
 from dedup_job.decision.texts import KeptTexts
@@ -80,24 +82,32 @@ def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
     assert held.asked == []
 
 
-def test_the_texts_used_least_lately_are_forgotten_first(held, kept, monkeypatch):
-    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * texts._size("text 1"))
-    kept.get([1, 2, 3])
-    kept.get([1])
-    kept.get([4])
+def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, monkeypatch):
+    size = "text 1".__sizeof__() + texts._OVERHEAD
+    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * size)
+    kept.get([1, 2])
+    kept.get([3])
+    kept.get([1, 4])
     held.asked.clear()
-    kept.get([1, 3, 4])
+    kept.get([3, 4])
     assert held.asked == []
-    kept.get([2])
-    assert held.asked == [[b"key 2"]]
+    kept.get([1, 2])
+    assert held.asked == [[b"key 1", b"key 2"]]
 
 
-def test_a_text_is_counted_once_however_often_it_comes(held, kept, monkeypatch):
-    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * texts._size("text 1"))
-    for _ in range(9):
-        kept.add([1], ["text 1"])
-        kept.written()
-    kept.get([2, 3])
-    held.asked.clear()
-    kept.get([1, 2, 3])
-    assert held.asked == []
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=60), st.integers(0, 9))
+def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(steps, room):
+    held, added = Held(100), 100
+    kept = KeptTexts(held.fetch, lambda number: f"key {number}".encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "_MOST_BYTES", room * texts._OVERHEAD)
+        for is_added, number in steps:
+            if is_added:
+                held.texts[f"key {added}".encode()] = f"text {added}"
+                kept.add([added], [f"text {added}"])
+                kept.written()
+                added += 1
+            else:
+                wanted = [number, min(number + 45, added - 1)]
+                assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
+            assert len(kept._recent) <= room
