@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
-    "cleaning/unchanged.py",
+    "cleaning/tidy.py",
     "fingerprint/*.py",
     "index/*.py",
     "decision/*.py",

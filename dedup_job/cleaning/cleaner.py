@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dedup_job.cleaning.css import drop_leading_rules, drop_rules
 from dedup_job.cleaning.html import read
 from dedup_job.cleaning.markup import prepare
 from dedup_job.cleaning.settings import CleaningSettings
-from dedup_job.cleaning.unchanged import certainly_unchanged
+from dedup_job.cleaning.tidy import tidied
 from dedup_job.cleaning.whitespace import drop_invisible, fold
-from dedup_job.packed import pack
 
 
 class Cleaner:
@@ -29,16 +26,14 @@ class Cleaner:
         return self._cut(fold(self._plain(text)))
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return what `clean` makes of each text; the long way is for those that may change."""
+        """Return what `clean` makes of each text; the long way is for those with more to clean."""
         html = self.settings.html == "auto"
-        unchanged = certainly_unchanged(pack(texts), html=html, css=self.settings.css)
-        markers = self.settings.cut_at
-        cleaned = list(texts)
-        for row in np.flatnonzero(~unchanged).tolist():
-            cleaned[row] = self.clean(texts[row])
-        for row in np.flatnonzero(unchanged).tolist() if markers else ():
-            cleaned[row] = self._cut(texts[row])
-        return cleaned
+        tidy = tidied(texts, html=html, css=self.settings.css)
+        cut = self._cut if self.settings.cut_at else str
+        return [
+            self.clean(text) if plain is None else cut(plain)
+            for text, plain in zip(texts, tidy, strict=True)
+        ]
 
     def _plain(self, text: str) -> str:
         css = self.settings.css
