@@ -44,7 +44,7 @@ def run_here(
 
 
 def dedup(
-    *arguments: str, uri: str | None = None, timeout: float = 60, **environment: str
+    *arguments: str, uri: str | None = None, timeout: float = 180, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `dedup` with arguments in a process of its own."""
     return subprocess.run(
