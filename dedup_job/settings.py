@@ -50,7 +50,7 @@ class RunSettings(BaseModel):
 
     threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
     batch_documents: int = Field(
-        default=1000, ge=1, le=100_000, description="documents in a transaction at most"
+        default=5000, ge=1, le=100_000, description="documents in a transaction at most"
     )
     batch_bytes: int = Field(
         default=16 * 1024 * 1024,
