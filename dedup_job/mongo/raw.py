@@ -63,7 +63,7 @@ class Element(NamedTuple):
 def elements(raw: bytes) -> Iterator[Element]:
     """Yield the top-level fields of a raw document.
 
-    Raises ValueError for a type that BSON does not have.
+    Raises ValueError for a type that BSON does not have, and for a length below zero.
     """
     start, stop = 4, len(raw) - 1
     while start < stop:
@@ -72,7 +72,10 @@ def elements(raw: bytes) -> Iterator[Element]:
         if kind in _FIXED:
             end = value + _FIXED[kind]
         elif kind in _COUNTED:
-            end = value + int(_INT32.unpack_from(raw, value)[0]) + _COUNTED[kind]
+            length = int(_INT32.unpack_from(raw, value)[0])
+            if length < 0:
+                raise ValueError(f"a BSON field of length {length}")
+            end = value + length + _COUNTED[kind]
         elif kind == _REGEX:
             end = raw.index(0, raw.index(0, value) + 1) + 1
         else:

@@ -90,6 +90,7 @@ def said_of(source: Source, row: Row) -> tuple[Any, ...]:
 @settings(max_examples=300, deadline=None)
 @given(raws(), PATHS, st.sampled_from([3, 1_000_000]))
 @example(WHOLE, "text", 100)
+@example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
 @example(raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))), "text", 9)
 @example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
 def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int) -> None:

@@ -305,3 +305,10 @@ def test_an_id_beyond_the_years_of_python_can_be_read_and_written_back():
 def test_the_result_can_be_given_to_the_driver():
     changed = raw.replace_string(bson.encode({"_id": 1, "text": "old"}), ["text"], "新")
     assert dict(RawBSONDocument(changed)) == {"_id": 1, "text": "新"}
+
+
+@pytest.mark.parametrize("length", [-1, -9, -(2**31)])
+def test_a_length_below_zero_is_an_error_and_no_endless_walk(length: int) -> None:
+    damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length))
+    with pytest.raises(ValueError, match="a BSON field of length -"):
+        raw.id_element(damaged)
