@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.cleaning.whitespace import INVISIBLE
 from dedup_job.compiled import native
 from dedup_job.packed import pack
 
@@ -50,7 +51,7 @@ def _kinds() -> NDArray[np.uint8]:
     spaces = [point for point in range(_PLANE) if chr(point).isspace()]
     kinds[spaces] = _SPACE
     kinds[[point for point in spaces if len(f"a{chr(point)}b".splitlines()) > 1]] = _LINE
-    kinds[[0x200B, 0xFEFF]] = _INVISIBLE
+    kinds[[ord(character) for character in INVISIBLE]] = _INVISIBLE
     marks = {"<&": _MARK, "{": _OPEN, "}": _CLOSE, ":": _COLON}
     for characters, kind in marks.items():
         kinds[[ord(character) for character in characters]] = kind
@@ -96,9 +97,9 @@ def _tidy(
         point = text[j]
         kind = kinds[point] if point < _PLANE else _PLAIN
         if kind in (_SPACE, _LINE):
-            becomes = np.uint32(_BREAK if kind == _LINE or blank == _BREAK else _BLANK)
-            other |= point ^ np.uint32(_BREAK if kind == _LINE else _BLANK)
-            blank = becomes
+            alone = np.uint32(_BREAK if kind == _LINE else _BLANK)
+            other |= point ^ alone
+            blank = blank if blank == _BREAK else alone
             continue
         if kind == _INVISIBLE:
             continue

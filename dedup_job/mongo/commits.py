@@ -100,9 +100,7 @@ class Commits:
             self._state.update(values, session, changed=True, generation=self.generation)
             session.commit_transaction()
             self._left_open = False
-        except (
-            Exception
-        ) as e:  # a second Ctrl-C does not wait for a slow server: it aborts by itself
+        except Exception as e:  # not a second Ctrl-C, which does not wait for a slow server
             if session.in_transaction:
                 session.abort_transaction()
                 self._left_open = isinstance(e, ConnectionFailure)  # was it told?

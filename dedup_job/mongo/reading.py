@@ -116,6 +116,8 @@ def some(
     path: Sequence[str] = (),
 ) -> list[Row]:
     """Return the documents of these ids, in any order; the vanished not."""
+    if not keys:
+        return []
     terms: Terms = {"filter": bson_raw.among(keys), "projection": projection}
     reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
     if not is_open:
@@ -235,9 +237,7 @@ def held(
         between = _between(collection, keys[low], keys[high - 1], patience)
         found.update(set(keys).intersection(between))
     if others := [*keys[:low], *keys[high:]]:
-        named = bson_raw.among(others)
-        raws = patience(lambda: list(collection.find(named, {"_id": 1})))
-        found.update(bson_raw.id_element(bytes(one.raw)) for one in raws)
+        found.update(row.key for row in some(collection, others, _BY_ID, patience))
     return found
 
 
@@ -256,5 +256,4 @@ def _between(
         yield from (row.key for row in page)
         if page:
             begin = seen = page[-1].key
-    for found in patience(lambda: list(collection.find({"_id": {"$in": [high]}}, {"_id": 1}))):
-        yield bson_raw.id_element(bytes(found.raw))
+    yield from (row.key for row in some(collection, [last], _BY_ID, patience))
