@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
-    "cleaning/tidy.py",
+    "cleaning/*.py",
     "fingerprint/*.py",
     "index/*.py",
     "decision/*.py",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from dedup_job.cleaning.css import drop_leading_rules, drop_rules
 from dedup_job.cleaning.html import read
 from dedup_job.cleaning.markup import prepare
 from dedup_job.cleaning.settings import CleaningSettings
-from dedup_job.cleaning.tidy import tidied
+from dedup_job.cleaning.tidy import LEADING_RULES, OPEN, RULES, tidied
 from dedup_job.cleaning.whitespace import drop_invisible, fold
 
 
@@ -28,12 +30,16 @@ class Cleaner:
     def clean_all(self, texts: Sequence[str]) -> list[str]:
         """Return what `clean` makes of each text; the long way is for those with more to clean."""
         html = self.settings.html == "auto"
-        tidy = tidied(texts, html=html, css=self.settings.css)
-        cut = self._cut if self.settings.cut_at else str
-        return [
-            self.clean(text) if plain is None else cut(plain)
-            for text, plain in zip(texts, tidy, strict=True)
-        ]
+        clean, found = tidied(texts, html=html, css=self.settings.css)
+        for row in np.flatnonzero(found == RULES).tolist():
+            clean[row] = fold(drop_rules(drop_invisible(clean[row])))
+        for row in np.flatnonzero(found == LEADING_RULES).tolist():
+            clean[row] = fold(drop_leading_rules(drop_invisible(clean[row])))
+        if self.settings.cut_at:
+            clean = [self._cut(text) for text in clean]
+        for row in np.flatnonzero(found == OPEN).tolist():
+            clean[row] = self.clean(texts[row])
+        return clean
 
     def _plain(self, text: str) -> str:
         css = self.settings.css

@@ -61,25 +61,14 @@ VERBATIM: Final = frozenset(["title", "textarea", "xmp"])
 CODE_LIKE: Final = frozenset(["pre", "code"])
 """Elements that show code; style rules in them are the matter itself."""
 
-IN_CONTEXT: Final = AMBIGUOUS | CLOSED_ONLY | CODE_LIKE | {"template"}
-"""Elements whose tags mean what they mean by what stands around them."""
+OFFICE_PREFIXES: Final = (
+    *("o", "v", "w", "m", "mml", "svg"),
+    *(f"{name}{number}" for name in ("st", "u") for number in range(10)),
+)
+"""Namespaces of what office programs write: o:p, st1:chsdate, v:shape."""
 
-PLAIN_TAGS: Final = {
-    tag: leaves
-    for name, leaves in REPLACEMENT.items()
-    if name not in CODE_LIKE and name != "template"
-    for tag in (f"</{name}>", f"<{name}>", f"<{name}/>", f"<{name} />")
-    if name not in IN_CONTEXT or tag.startswith("</")
-}
-"""The commonest tags as they are written, with what they leave: no need to read them closer."""
-
-PLAIN_CODE_TAGS: Final = {
-    f"<{slash}{name}>": REPLACEMENT[name] for name in CODE_LIKE for slash in ("", "/")
-}
-"""The same for code, where nothing depends on what is code."""
-
-WORD_NAME: Final = re.compile(r"(?:o|v|w|m|st\d|u\d|mml|svg):[a-z0-9]+")
-"""Namespaced tags that office programs write: o:p, st1:chsdate, v:shape."""
+WORD_NAME: Final = re.compile(rf"(?:{'|'.join(OFFICE_PREFIXES)}):[a-z0-9]+")
+"""The form of such names."""
 
 FOREIGN_NAME: Final = re.compile(r"[a-z][a-z0-9]*[:-][a-z0-9:._-]+")
 """Custom elements and other namespaces; `a<x-y>b` has the same form, so they need evidence."""

@@ -22,13 +22,10 @@ from dedup_job.cleaning.elements import (
     DROPPED,
     FOREIGN_NAME,
     NOTHING,
-    PLAIN_CODE_TAGS,
-    PLAIN_TAGS,
     REPLACEMENT,
     VERBATIM,
     WORD_NAME,
 )
-from dedup_job.cleaning.plain_tags import left_by, prepared_at_once
 from dedup_job.cleaning.references import escape, escape_all, holds_reference
 
 CODE: Final = "samp"
@@ -38,7 +35,8 @@ _DEEPEST = 256  # open templates; the parser's cost for each grows with the numb
 
 # Possessive quantifiers keep this linear. An attempt can pass the next `<` only inside quotes, and
 # of attempts begun at different `<` at most two are inside quotes at the same place.
-_TOKEN_FORM = r"""<(?:
+_TOKEN = re.compile(
+    r"""<(?:
         (?P<slash>/)?+ (?P<name>[A-Za-z][A-Za-z0-9]*+(?:[:._-][A-Za-z0-9]++)*+) (?=[\s/>])
         (?P<attributes>
             (?:
@@ -54,14 +52,12 @@ _TOKEN_FORM = r"""<(?:
             !(?i:doctype)\b[^<>]*+> | !\[ \s*+ (?i:if|endif)\b[^<>]*+> | !\[CDATA\[
           | \?(?i:xml|import|mso)[^<>]*+>
         )
-    )"""
-_TOKEN = re.compile(_TOKEN_FORM, re.VERBOSE)
-_WHOLE_TOKEN = re.compile(f"({re.sub('[?]P<[a-z]+>', '?:', _TOKEN_FORM)})", re.VERBOSE)
+    )""",
+    re.VERBOSE,
+)
 _CLOSING_TAG = re.compile(r"</([A-Za-z][A-Za-z0-9:._-]*+)(?=[\s/>])[^<>]*+>")
-_BRACE_REFERENCE = re.compile(r"&(?:#0{0,4}123|#[xX]0{0,4}7[bB]|lbrace|lcub);")
 _COMMENT_END = re.compile(r"--!?>")
-_ALL_PLAIN_TAGS = {**PLAIN_TAGS, **PLAIN_CODE_TAGS}
-_CDATA = "<![CDATA["
+CDATA: Final = "<![CDATA["
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +72,6 @@ class Prepared:
 def prepare(text: str) -> Prepared | None:
     """Prepare a text for the parser, or return None if it holds neither tag nor reference."""
     if "<" in text and _TOKEN.search(text):
-        if _CDATA not in text:
-            html = prepared_at_once(text, _WHOLE_TOKEN, _plain_tags(text))
-            if html is not None:
-                return Prepared(html=html, tags=True, code=False)
         prepared = _Guard(text).run()
         if prepared.tags:
             return prepared
@@ -97,7 +89,6 @@ class _Guard:
         self._tags = self._text is not text
         self._templates: list[int] = []  # where in the output the open ones stand
         self._too_deep = 0
-        self._plain: dict[str, str | None] = dict(_plain_tags(self._text))
         self._code = False
         self._open_code = 0
         self._last_comment_end = max(self._text.rfind("-->"), self._text.rfind("--!>"))
@@ -114,18 +105,13 @@ class _Guard:
         matches = _TOKEN.finditer(text)
         while match := next(matches, None):
             start, end = match.span()
-            tag = match[0]
-            leaves = self._plain.get(tag)
-            if leaves is None and tag not in self._plain:
-                leaves = self._plain[tag] = left_by(tag, text)
-            if leaves is None:
-                taken = self._read(match)
-                if taken is None:
-                    matches = _TOKEN.finditer(text, start + 1)
-                    continue
-                if taken[0] != end:
-                    matches = _TOKEN.finditer(text, taken[0])
-                end, leaves = taken
+            taken = self._read(match)
+            if taken is None:
+                matches = _TOKEN.finditer(text, start + 1)
+                continue
+            if taken[0] != end:
+                matches = _TOKEN.finditer(text, taken[0])
+            end, leaves = taken
             out += (escape(text[kept:start]), leaves)
             kept = end
         self._tags |= kept > 0
@@ -224,15 +210,9 @@ class _Guard:
         return BREAK
 
 
-def _plain_tags(text: str) -> dict[str, str]:
-    # Whether a style rule stands in code matters only if there can be one.
-    braces = "{" in text or _BRACE_REFERENCE.search(text)
-    return PLAIN_TAGS if braces else _ALL_PLAIN_TAGS
-
-
 def _without_cdata_marks(text: str) -> str:
-    head, mark, tail = text.partition(_CDATA)
+    head, mark, tail = text.partition(CDATA)
     if not mark:
         return text
-    closings = 1 + tail.count(_CDATA)
-    return head + tail.replace(_CDATA, NOTHING).replace("]]>", NOTHING, closings)
+    closings = 1 + tail.count(CDATA)
+    return head + tail.replace(CDATA, NOTHING).replace("]]>", NOTHING, closings)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 from html.entities import html5
+from typing import Final
 
-_FORM = r"#[0-9]{1,7};|#[xX][0-9A-Fa-f]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};"
+MOST_DIGITS: Final = 7
+MOST_HEX: Final = 6
+LONGEST_NAME: Final = 32
+"""How long what stands between `&` and `;` may be, without `#` or `#x`."""
+
+_FORM = (
+    rf"#[0-9]{{1,{MOST_DIGITS}}};|#[xX][0-9A-Fa-f]{{1,{MOST_HEX}}};"
+    rf"|[A-Za-z][A-Za-z0-9]{{1,{LONGEST_NAME - 1}}};"
+)
 _REFERENCE = re.compile(rf"&({_FORM})")
 _AMPERSANDS = re.compile(rf"(&++)({_FORM})?+")
 # Only with its semicolon: `?a=1&para=2&copy=3` is an address, not a paragraph sign.
@@ -15,15 +24,6 @@ _NAMED = frozenset(name for name in html5 if name.endswith(";"))
 def holds_reference(text: str) -> bool:
     """Tell whether any `&` of the text starts a character reference."""
     return any(_is_known(match[1]) for match in _REFERENCE.finditer(text))
-
-
-def all_known(text: str) -> bool:
-    """Tell whether every `&` of the text starts a character reference."""
-    count = text.count("&")
-    if not count:
-        return True
-    forms = _REFERENCE.findall(text)
-    return len(forms) == count and all(map(_is_known, set(forms)))
 
 
 def escape(text: str) -> str:

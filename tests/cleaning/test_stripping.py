@@ -1,0 +1,133 @@
+"""Markup is stripped natively as the guard and the parser strip it."""
+
+from __future__ import annotations
+
+from html.entities import html5
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning.elements import REPLACEMENT
+from dedup_job.cleaning.tidy import CLEAN, OPEN, RULES, tidied
+
+NAMES = ["p", "b", "i", "u", "a", "span", "div", "br", "img", "td", "o:p", "st1:x", "x-y", "sub"]
+NAMES += ["code", "pre", "title", "script", "xmp", "mn", "text", "P", "DIV", "ScRipt", "nobody"]
+NAMES += ["o:p-x", "w:p", "x.y", "a-", "b:", "iframe", "style", "textarea", "my-note"]
+ATTRIBUTES = ["", "", "", " ", "/", " /", "\t/ ", " a", " a=1", ' a="&amp;<b>"', " a='&lt'"]
+ATTRIBUTES += [
+    ' style="x:"y""',
+    " 甲=1",
+    " a甲=1",
+    " a😀=1",
+    " a = 'x",
+    ' a="',
+    " a=x/",
+    " =",
+    " a=`",
+]
+ATTRIBUTES += [" :a@b=1 #c *d", "//a=1//", "\u3000a\u2028=\x85'1'", " a=1=2", " a='1'b", ' a="1"=']
+TAGS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["<", "<", "<", "</", "</", "</", "< "]),
+        st.sampled_from(NAMES) | st.sampled_from(sorted(REPLACEMENT)),
+        st.sampled_from(ATTRIBUTES),
+        st.sampled_from([">", ">", ">", ">", ">", ""]),
+    ),
+)
+TEXT = ["若a<b且b>c", "{", "}", "{a:b}", ".a{color:red}", "@", "\n", "x", "<", ">", "😀", "\ud800"]
+TEXT += ["\0", "\r\n", "\r", "\u200b", " ", "\x0b", "'", '"', "=", "/", "-->", "--!>", "]]>"]
+REFERENCES = ["&", "&lt;", "&am", "p;", "&amp", "&nope;", "&#60;", "&lcub;", "&#x7b;", "&#", "&#x;"]
+REFERENCES += [
+    "&&amp;",
+    "&#0;",
+    "&#13;",
+    "&#128;",
+    "&#x81;",
+    "&#xD800;",
+    "&#1114112;",
+    "&#x110000;",
+]
+REFERENCES += ["&#9999999;", "&#00000060;", "&#xFFFFFF;", "&#x0000003c;", "&NotEqualTilde;", "&GT;"]
+REFERENCES += ["&gt", "&CounterClockwiseContourIntegral;", "&Gt;", "&#8203;", "&#xFEFF;", "&#X3C;"]
+RARE = [
+    "<!--",
+    "<!-->",
+    "<!doctype html>",
+    "<!DOCTYPE",
+    "<!doctypex>",
+    "<?xml ?>",
+    "<?php >",
+    "<!x>",
+]
+RARE += ["<![if x]>", "<![ endif]>", "<![ıf]>", "<?mſo>", "<![CDATA[", "<template>", "</template>"]
+PARTS = (
+    TAGS | TAGS | TAGS | st.sampled_from(TEXT) | st.sampled_from(REFERENCES) | st.sampled_from(RARE)
+)
+
+
+@settings(deadline=None, max_examples=1500)
+@given(st.lists(PARTS, max_size=14).map("".join), st.booleans())
+def test_a_text_is_stripped_as_by_the_guard_and_the_parser(text, css):
+    cleaner = Cleaner(CleaningSettings(css=css))
+    assert cleaner.clean_all([text]) == [cleaner.clean(text)]
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.text(alphabet="<>/!-?&;#abpx01= \"'"))
+def test_any_marks_are_read_as_by_the_guard_and_the_parser(text):
+    cleaner = Cleaner()
+    assert cleaner.clean_all([text]) == [cleaner.clean(text)]
+
+
+@pytest.mark.parametrize("name", sorted(REPLACEMENT))
+def test_each_element_is_stripped_as_by_the_guard_and_the_parser(name):
+    forms = f"<{name}> </{name}> <{name}/> <{name} a=b> <{name.upper()}>".split(" ", 3)
+    texts = [f"a{one}b{other}c&amp;{one}d" for one in forms for other in forms]
+    cleaner = Cleaner()
+    assert cleaner.clean_all(texts) == [cleaner.clean(text) for text in texts]
+
+
+def test_each_reference_means_what_the_parser_takes_it_for():
+    """By name and by number, through all of Unicode and beyond."""
+    names = [f"&{name}" for name in html5 if name.endswith(";")]
+    numbers = [
+        f"&#{i};" for i in (*range(0x3000), *range(0xD000, 0x11000), *range(0x10F000, 0x110100))
+    ]
+    cleaner = Cleaner()
+    texts = ["|".join(f"a{form}b" for form in (*names, *numbers))]
+    assert cleaner.clean_all(texts) == [cleaner.clean(texts[0])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>一</p><p>二</p>",
+        "<div class='a'>x&nbsp;y</div><br/><P style='a:b'>z</P>",
+        "<b>x</b>a<b且b>c</p>&amp;",
+        "<!-- a --><!doctype html><script>if (a<b) {c:d}</script>",
+        "<title>a<b></title><code>x</code>{1}<o:p></o:p>",
+        '<![if !supportLists]>1.<![endif]><p style="font-family:"宋体"">',
+    ],
+)
+def test_common_markup_needs_no_closer_look(text):
+    """Else the native way would be of no use."""
+    _, found = tidied([text], html=True, css=True)
+    assert found.tolist() == [CLEAN]
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("<p>.a{color:red}</p>", RULES),
+        ("<p>a@b.c</p>", RULES),
+        ("<code>.a{color:red}</code>", OPEN),
+        ("<template>a</template>", OPEN),
+        ("<b><!-- <![CDATA[ --></b>", OPEN),
+    ],
+)
+def test_rare_markup_is_left_to_the_guard(text, becomes):
+    _, found = tidied([text], html=True, css=True)
+    assert found.tolist() == [becomes]
