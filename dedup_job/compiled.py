@@ -36,10 +36,24 @@ def native(function: F) -> F:
     Where neither the package's folder nor the user's cache can be written to, numba refuses to
     cache; the code is then compiled in every process.
     """
+    return _compiled(function, counting=True)
+
+
+def borrowing(function: F) -> F:
+    """Compile like `native`, but count no references to arrays: the function only borrows them.
+
+    Counting is an atomic operation for each array of each call, which where a function is called
+    at every character or tag costs more than its work. It must make no array and return none.
+    """
+    return _compiled(function, counting=False)
+
+
+def _compiled(function: F, *, counting: bool) -> F:
+    options: Any = {"nogil": True, "_nrt": counting}  # else that of whoever calls it first
     try:
-        dispatcher = cast("Any", njit(cache=True, nogil=True)(function))
+        dispatcher = cast("Any", njit(cache=True, **options)(function))
     except RuntimeError:
-        return cast("F", njit(nogil=True)(function))
+        return cast("F", njit(**options)(function))
     own, file = dispatcher._cache, dispatcher._cache._cache_file  # numba has no other way in
     base = Path(file._index_path).name.removesuffix(".nbi")
     own._cache_file = _CheckedFile(own._cache_path, base, sources_digest())

@@ -57,7 +57,7 @@ _TOKEN = re.compile(
 )
 _CLOSING_TAG = re.compile(r"</([A-Za-z][A-Za-z0-9:._-]*+)(?=[\s/>])[^<>]*+>")
 _COMMENT_END = re.compile(r"--!?>")
-CDATA: Final = "<![CDATA["
+_CDATA = "<![CDATA["
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +211,8 @@ class _Guard:
 
 
 def _without_cdata_marks(text: str) -> str:
-    head, mark, tail = text.partition(CDATA)
+    head, mark, tail = text.partition(_CDATA)
     if not mark:
         return text
-    closings = 1 + tail.count(CDATA)
-    return head + tail.replace(CDATA, NOTHING).replace("]]>", NOTHING, closings)
+    closings = 1 + tail.count(_CDATA)
+    return head + tail.replace(_CDATA, NOTHING).replace("]]>", NOTHING, closings)

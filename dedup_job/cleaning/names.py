@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import re
 from collections.abc import Sequence
 from html.entities import html5
 from typing import Final, NamedTuple
@@ -21,12 +22,26 @@ from dedup_job.cleaning.elements import (
     REPLACEMENT,
     VERBATIM,
 )
-from dedup_job.compiled import native
+from dedup_job.compiled import borrowing
 from dedup_job.packed import pack
 
 PLANE: Final = 1 << 16
-SPACE, WORD = 1, 2
-"""What a character of the basic plane can be; a word's is a letter, a digit or `_`."""
+SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE = (1 << i for i in range(9))
+"""Classes of characters of the basic plane: white space; a word's of any script; an ASCII letter;
+one or a digit; a mark inside of names; what starts an attribute's name, and goes on with it; what
+ends a value without quotes; what may come out otherwise than it stands."""
+
+_CLASSES = {
+    LETTER: "[A-Za-z]",
+    ALNUM: "[A-Za-z0-9]",
+    MARK: "[:._-]",
+    STARTS: "[A-Za-z_:@#*]",
+    GOES_ON: r"[\w:.@-]",
+    ENDS: r"[\s\"'<>]",
+    SPACE: r"\s",
+    WORD: r"\w",
+    UNLIKE: "[&\0\r\ud800-\udfff]",
+}
 
 BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
     1 << i for i in range(10)
@@ -54,12 +69,12 @@ class Names(NamedTuple):
 class Tables(NamedTuple):
     """All that reading markup looks up.
 
-    kinds: uint8 (65536,), flags of SPACE and WORD; elements, roles: names in small letters, int32
+    kinds: uint16 (65536,), flags; elements, roles: names in small letters, int32
     (n,), flags; references: names without `&` and `;`, what each stands for, uint32 (m, 2), with 0
     for no second character; controls: uint32 (32,), what references to 128-159 stand for.
     """
 
-    kinds: NDArray[np.uint8]
+    kinds: NDArray[np.uint16]
     elements: Names
     roles: NDArray[np.int32]
     references: Names
@@ -75,12 +90,12 @@ def tables() -> Tables:
     roles = [*map(_roles, REPLACEMENT), *([EVIDENT] * len(prefixes))]
     references = [name for name in html5 if name.endswith(";")]
     meanings = [(*map(ord, html5[name]), 0)[:2] for name in references]
-    kinds = [
-        SPACE * character.isspace() | WORD * (character.isalnum() or character == "_")
-        for character in map(chr, range(PLANE))
-    ]
+    plane = "".join(map(chr, range(PLANE)))
+    kinds = np.zeros(PLANE, dtype=np.uint16)
+    for flag, form in _CLASSES.items():
+        kinds[[ord(character) for character in re.findall(form, plane)]] |= flag
     return Tables(
-        np.array(kinds, dtype=np.uint8),
+        kinds,
         names_of(elements),
         np.array(roles, dtype=np.int32),
         names_of([name.removesuffix(";") for name in references]),
@@ -112,20 +127,21 @@ def names_of(names: Sequence[str]) -> Names:
     return Names(points, offsets, slots)
 
 
-@native
+@borrowing
 def number_of(names: Names, text: NDArray[np.uint32], start: int, stop: int, small: bool) -> int:
     """Return the number of the name text[start:stop], -1 if it is none.
 
     small: capital letters count as small ones.
     """
-    mask = names.slots.shape[0] - 1
+    points, offsets, slots = names  # taken out once: each time costs an atomic operation
+    mask = slots.shape[0] - 1
     slot = _first_slot(text, start, stop, small, mask)
-    while names.slots[slot] != _UNKNOWN:
-        number = names.slots[slot]
-        begin = names.offsets[number]
-        if names.offsets[number + 1] - begin == stop - start:
+    while slots[slot] != _UNKNOWN:
+        number: int = slots[slot]
+        begin = offsets[number]
+        if offsets[number + 1] - begin == stop - start:
             k = 0
-            while k < stop - start and _letter(text[start + k], small) == names.points[begin + k]:
+            while k < stop - start and _letter(text[start + k], small) == points[begin + k]:
                 k += 1
             if k == stop - start:
                 return number
@@ -133,7 +149,7 @@ def number_of(names: Names, text: NDArray[np.uint32], start: int, stop: int, sma
     return _UNKNOWN
 
 
-@native
+@borrowing
 def _fill(points: NDArray[np.uint32], offsets: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
     mask = slots.shape[0] - 1
     for number in range(offsets.shape[0] - 1):
@@ -143,7 +159,7 @@ def _fill(points: NDArray[np.uint32], offsets: NDArray[np.int64], slots: NDArray
         slots[slot] = number
 
 
-@native
+@borrowing
 def _first_slot(text: NDArray[np.uint32], start: int, stop: int, small: bool, mask: int) -> int:
     key = np.uint64(stop - start)
     for k in range(start, stop):
@@ -151,6 +167,6 @@ def _first_slot(text: NDArray[np.uint32], start: int, stop: int, small: bool, ma
     return int(key >> np.uint64(40)) & mask
 
 
-@native
+@borrowing
 def _letter(point: int, small: bool) -> int:
     return point + _LOWER if small and _A <= point <= _Z else point

@@ -10,47 +10,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.names import (
+    ALNUM,
     BREAKS,
     CLOSED,
     CODE,
     DROPS,
     EVIDENT,
     FOREIGN,
+    LETTER,
     PARAGRAPH,
     RAW,
     SHOWS,
     SPACE,
     TEMPLATE,
+    UNLIKE,
     Tables,
     number_of,
 )
 from dedup_job.cleaning.references import LONGEST_NAME, MOST_DIGITS, MOST_HEX
 from dedup_job.cleaning.tags import (
+    CDATA,
     NONE,
     UNSURE,
     attributes_end,
+    begins,
+    behind,
     closing_tag,
     comment_end,
     declaration_end,
     ends_name,
-    is_digit,
     is_kind,
-    is_letter,
     name_end,
 )
-from dedup_job.compiled import native
+from dedup_job.compiled import borrowing
 
 TAGS, REFERENCES, SHOWS_CODE, UNKNOWN = 1, 2, 4, 8
 """What a text holds: tags, references, code; markup of which nothing is known here."""
 
 _LT, _GT, _SLASH, _BANG, _QUESTION, _DASH, _AMP, _HASH, _SEMICOLON = map(ord, "<>/!?-&#;")
-_COLON, _ZERO, _A, _F, _X, _LOWER = *map(ord, ":0afx"), 32
+_COLON, _ZERO, _NINE, _A, _F, _X, _LOWER = *map(ord, ":09afx"), 32
 _RETURN, _BREAK, _REPLACEMENT = ord("\r"), ord("\n"), 0xFFFD
 _FIRST_SURROGATE, _LAST_SURROGATE, _LAST_POINT = 0xD800, 0xDFFF, 0x10FFFF
 _FIRST_CONTROL, _LAST_CONTROL = 0x80, 0x9F
 
 
-@native
+@borrowing
 def strip(
     text: NDArray[np.uint32],
     tables: Tables,
@@ -63,7 +67,9 @@ def strip(
     it holds neither tag nor reference it stays as it is, and nothing of use is written.
     """
     end, at, kept, j, holds = text.shape[0], 0, 0, 0, 0
-    last_known, comments = False, True
+    comments = True
+    if _survey(text, tables, last):
+        return 0, UNKNOWN
     while j + 1 < end:
         if text[j] != _LT:
             j += 1
@@ -75,10 +81,7 @@ def strip(
             comments = stop != NONE  # else each further one would be looked for up to the end
         elif after in (_BANG, _QUESTION):
             stop = declaration_end(text, j, tables.kinds)
-        elif after == _SLASH or is_letter(after):
-            if not last_known:
-                _find_last_closing(text, j, tables, last)
-                last_known = True
+        elif after == _SLASH or is_kind(after, LETTER, tables.kinds):
             stop, roles, shown, hidden = _tag(text, j, tables, last)
         if stop == UNSURE:
             return 0, UNKNOWN
@@ -100,14 +103,14 @@ def strip(
     return at, holds | found
 
 
-@native
+@borrowing
 def _tag(
     text: NDArray[np.uint32], start: int, tables: Tables, last: NDArray[np.int64]
 ) -> tuple[int, int, int, int]:
     """Return where the markup ends that begins with a tag, the roles, and what content it shows."""
     closes = text[start + 1] == _SLASH
     begin = start + 2 if closes else start + 1
-    stop = name_end(text, begin)
+    stop = name_end(text, begin, tables.kinds)
     if stop == NONE or not ends_name(text, stop, tables.kinds):
         return NONE, 0, 0, 0
     number = number_of(tables.elements, text, begin, stop, True)
@@ -132,47 +135,48 @@ def _tag(
         if last[number] < end:
             return NONE, 0, 0, 0
         if roles & (DROPS | SHOWS):
-            hidden, behind = _content_end(text, end, number, tables)
-            return behind, roles, end, hidden if roles & SHOWS else 0
+            hidden, ends = _content_end(text, end, number, tables)
+            return ends, roles, end, hidden if roles & SHOWS else 0
     return end, roles, 0, 0
 
 
-@native
+@borrowing
 def _roles_of_other(text: NDArray[np.uint32], begin: int, stop: int, tables: Tables) -> int:
     """Return the roles of a name that is no element's, -1 if it is none of a tag."""
-    mark = begin
-    while mark < stop and (is_letter(text[mark]) or is_digit(text[mark])):
-        mark += 1
+    mark = behind(text, begin, ALNUM, tables.kinds)
     if mark == stop or text[mark] not in (_COLON, _DASH):
         return NONE
     office = number_of(tables.elements, text, begin, mark + 1, True)
-    rest = mark + 1
-    while rest < stop and (is_letter(text[rest]) or is_digit(text[rest])):
-        rest += 1
-    return EVIDENT if office != NONE and rest == stop else FOREIGN
+    whole = behind(text, mark + 1, ALNUM, tables.kinds) == stop
+    return EVIDENT if office != NONE and whole else FOREIGN
 
 
-@native
+@borrowing
 def _starts_paragraph(text: NDArray[np.uint32], start: int, tables: Tables) -> bool:
     if start == 0:
         return True
     return text[start - 1] == _GT or is_kind(text[start - 1], SPACE, tables.kinds)
 
 
-@native
-def _find_last_closing(
-    text: NDArray[np.uint32], start: int, tables: Tables, last: NDArray[np.int64]
-) -> None:
-    """Note of each element where its last closing tag begins, -1 where there is none."""
+@borrowing
+def _survey(text: NDArray[np.uint32], tables: Tables, last: NDArray[np.int64]) -> bool:
+    """Note of each element where its last closing tag begins, -1 where there is none.
+
+    Returns whether there is a CDATA mark: wherever it stands, in a comment even, it counts.
+    """
     last[:] = NONE
-    for j in range(start, text.shape[0]):
+    names, kinds = tables.elements, tables.kinds
+    for j in range(text.shape[0]):
         if text[j] == _LT:
-            _, number = closing_tag(text, j, tables.elements, tables.kinds)
+            if begins(text, j, CDATA):
+                return True
+            _, number = closing_tag(text, j, names, kinds)
             if number != NONE:
                 last[number] = j
+    return False
 
 
-@native
+@borrowing
 def _content_end(text: NDArray[np.uint32], j: int, number: int, tables: Tables) -> tuple[int, int]:
     """Return where the next closing tag of an element begins and ends; there is one."""
     while True:
@@ -183,7 +187,7 @@ def _content_end(text: NDArray[np.uint32], j: int, number: int, tables: Tables) 
         j += 1
 
 
-@native
+@borrowing
 def _copy(
     text: NDArray[np.uint32],
     start: int,
@@ -194,14 +198,18 @@ def _copy(
     at: int,
 ) -> tuple[int, int]:
     """Write text as a parser gives it; return where it ends, and whether it holds references."""
-    holds, j = 0, start
+    holds, j, kinds = 0, start, tables.kinds
     while j < stop:
         point = text[j]
         j += 1
+        if not is_kind(point, UNLIKE, kinds):
+            out[at] = point
+            at += 1
+            continue
         if point == _AMP and references:
-            behind, first, second = _reference(text, j, stop, tables)
-            if behind != NONE:
-                holds, j, point = REFERENCES, behind, first
+            ends, first, second = _reference(text, j, stop, tables)
+            if ends != NONE:
+                holds, j, point = REFERENCES, ends, first
                 if second:
                     out[at] = point
                     at += 1
@@ -217,12 +225,12 @@ def _copy(
     return at, holds
 
 
-@native
+@borrowing
 def _reference(
     text: NDArray[np.uint32], start: int, stop: int, tables: Tables
 ) -> tuple[int, np.uint32, np.uint32]:
     """Return where a reference ends whose `&` stands before, and its one or two characters."""
-    none = np.uint32(0)
+    none, kinds = np.uint32(0), tables.kinds
     j = start
     if j < stop and text[j] == _HASH:
         j += 1
@@ -237,7 +245,7 @@ def _reference(
         if not 0 < j - first <= most or j == stop or text[j] != _SEMICOLON:
             return NONE, none, none
         return j + 1, _character(value, tables), none
-    while j < stop and j - start <= LONGEST_NAME and (is_letter(text[j]) or is_digit(text[j])):
+    while j < stop and j - start <= LONGEST_NAME and is_kind(text[j], ALNUM, kinds):
         j += 1
     if j == stop or text[j] != _SEMICOLON:
         return NONE, none, none
@@ -247,20 +255,21 @@ def _reference(
     return j + 1, tables.meanings[number, 0], tables.meanings[number, 1]
 
 
-@native
+@borrowing
 def _digit(point: int) -> int:
     """Return the value of a hexadecimal digit, 16 if it is none."""
-    if is_digit(point):
+    if _ZERO <= point <= _NINE:
         return point - _ZERO
     small = point | _LOWER
     return small - _A + 10 if _A <= small <= _F else 16
 
 
-@native
+@borrowing
 def _character(value: int, tables: Tables) -> np.uint32:
     """Return what a number stands for (HTML standard, numeric character reference end state)."""
     if _FIRST_CONTROL <= value <= _LAST_CONTROL:
-        return tables.controls[value - _FIRST_CONTROL]
+        control: np.uint32 = tables.controls[value - _FIRST_CONTROL]
+        return control
     if value == 0 or value > _LAST_POINT or _FIRST_SURROGATE <= value <= _LAST_SURROGATE:
         return np.uint32(_REPLACEMENT)
     return np.uint32(value)

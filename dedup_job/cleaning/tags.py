@@ -12,8 +12,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.names import PLANE, SPACE, WORD, Names, number_of
-from dedup_job.compiled import native
+from dedup_job.cleaning.names import (
+    ALNUM,
+    ENDS,
+    GOES_ON,
+    LETTER,
+    MARK,
+    PLANE,
+    SPACE,
+    STARTS,
+    WORD,
+    Names,
+    number_of,
+)
+from dedup_job.compiled import borrowing
 from dedup_job.packed import points_of
 
 NONE: Final = -1
@@ -22,55 +34,53 @@ _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")
 _DOUBLE, _SINGLE, _BACKTICK = map(ord, "\"'`")
 _COLON, _DOT, _UNDERLINE, _AT, _HASH, _STAR, _BRACKET = map(ord, ":._@#*[")
 _QUESTION = ord("?")
+CDATA: Final = points_of("<![CDATA[")
 _DOCTYPE, _IF, _ENDIF, _XML, _IMPORT, _MSO = map(
     points_of, ("doctype", "if", "endif", "xml", "import", "mso")
 )
 _ZERO, _NINE, _A, _Z, _LOWER = ord("0"), ord("9"), ord("a"), ord("z"), 32
 
 
-@native
-def is_letter(point: int) -> bool:
-    """Tell whether this is an ASCII letter."""
-    return _A <= (point | _LOWER) <= _Z and point < 128
-
-
-@native
-def is_digit(point: int) -> bool:
-    """Tell whether this is an ASCII digit."""
-    return _ZERO <= point <= _NINE
-
-
-@native
-def is_kind(point: int, kind: int, kinds: NDArray[np.uint8]) -> bool:
-    """Tell whether a character is white space or a word's; none beyond the basic plane is."""
+@borrowing
+def is_kind(point: int, kind: int, kinds: NDArray[np.uint16]) -> bool:
+    """Tell whether a character is of one of these classes; none beyond the basic plane is."""
     return point < PLANE and kinds[point] & kind != 0
 
 
-@native
-def name_end(text: NDArray[np.uint32], at: int) -> int:
+@borrowing
+def behind(text: NDArray[np.uint32], at: int, kind: int, kinds: NDArray[np.uint16]) -> int:
+    """Return the next place from here on whose character is of none of these classes."""
+    while at < text.shape[0] and is_kind(text[at], kind, kinds):
+        at += 1
+    return at
+
+
+@borrowing
+def name_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where the name of a tag ends: letters and digits, with single marks between."""
     end = text.shape[0]
-    if at >= end or not is_letter(text[at]):
+    if at >= end or not is_kind(text[at], LETTER, kinds):
         return NONE
     while True:
-        while at < end and (is_letter(text[at]) or is_digit(text[at])):
-            at += 1
-        if at + 1 >= end or text[at] not in (_COLON, _DOT, _UNDERLINE, _DASH):
+        at = behind(text, at, ALNUM, kinds)
+        if at + 1 >= end or not is_kind(text[at], MARK, kinds):
             return at
-        if not (is_letter(text[at + 1]) or is_digit(text[at + 1])):
+        if not is_kind(text[at + 1], ALNUM, kinds):
             return at
         at += 1
 
 
-@native
-def ends_name(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> bool:
+@borrowing
+def ends_name(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> bool:
     """Tell whether a name may end here."""
-    return at < text.shape[0] and (text[at] in (_SLASH, _GT) or is_kind(text[at], SPACE, kinds))
+    return at < text.shape[0] and (
+        text[at] == _GT or text[at] == _SLASH or is_kind(text[at], SPACE, kinds)
+    )
 
 
-@native
+@borrowing
 def attributes_end(
-    text: NDArray[np.uint32], start: int, kinds: NDArray[np.uint8]
+    text: NDArray[np.uint32], start: int, kinds: NDArray[np.uint16]
 ) -> tuple[int, bool]:
     """Return where a tag ends, behind its `>`, and whether an attribute has a value."""
     end, at, values = text.shape[0], start, False
@@ -81,13 +91,9 @@ def attributes_end(
             return NONE, False
         if text[at] == _GT:
             return at + 1, values
-        if not _starts_attribute(text[at]):
+        if not is_kind(text[at], STARTS, kinds):
             return _open_quote_end(text, start, kinds), True
-        at += 1
-        while at < end and (
-            text[at] in (_COLON, _DOT, _AT, _DASH) or is_kind(text[at], WORD, kinds)
-        ):
-            at += 1
+        at = behind(text, at + 1, GOES_ON, kinds)
         if at < end and text[at] >= PLANE:
             return UNSURE, False
         value = _value_end(text, at, kinds)
@@ -95,91 +101,72 @@ def attributes_end(
             at, values = value, True
 
 
-@native
-def _starts_attribute(point: int) -> bool:
-    return is_letter(point) or point in (_UNDERLINE, _COLON, _AT, _HASH, _STAR)
-
-
-@native
-def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> int:
+@borrowing
+def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     end = text.shape[0]
-    at = _behind_spaces(text, at, kinds)
+    at = behind(text, at, SPACE, kinds)
     if at == end or text[at] != _EQUALS:
         return NONE
-    at = _behind_spaces(text, at + 1, kinds)
+    at = behind(text, at + 1, SPACE, kinds)
     if at == end:
         return NONE
-    if text[at] in (_DOUBLE, _SINGLE):
-        quote = text[at]
+    quote = text[at]
+    if quote in (_DOUBLE, _SINGLE):
         at += 1
         while at < end and text[at] != quote:
             at += 1
         return at + 1 if at < end else NONE
-    if text[at] in (_EQUALS, _BACKTICK):
+    if quote in (_EQUALS, _BACKTICK):
         return NONE
     start = at
-    while at < end and not (
-        text[at] in (_DOUBLE, _SINGLE, _LT, _GT) or is_kind(text[at], SPACE, kinds)
-    ):
+    while at < end and not is_kind(text[at], ENDS, kinds):
         at += 1
     return at if at > start else NONE
 
 
-@native
-def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> int:
+@borrowing
+def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where a tag ends with quotes inside quotes, style="font-family:"Arial""."""
     start, end = at, text.shape[0]
-    at = _behind_spaces(text, at, kinds)
-    if at in (start, end) or not is_letter(text[at]):
+    at = behind(text, at, SPACE, kinds)
+    if at in (start, end) or not is_kind(text[at], LETTER, kinds):
         return NONE
     at += 1
-    while at < end and (text[at] in (_COLON, _DOT, _DASH) or is_kind(text[at], WORD, kinds)):
+    while at < end and text[at] != _AT and is_kind(text[at], GOES_ON, kinds):
         at += 1
     if at < end and text[at] >= PLANE:
         return UNSURE
-    at = _behind_spaces(text, at, kinds)
+    at = behind(text, at, SPACE, kinds)
     if at == end or text[at] != _EQUALS:
         return NONE
-    at = _behind_spaces(text, at + 1, kinds)
+    at = behind(text, at + 1, SPACE, kinds)
     if at == end or text[at] not in (_DOUBLE, _SINGLE):
         return NONE
     return angle_end(text, at + 1)
 
 
-@native
-def _behind_spaces(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> int:
-    while at < text.shape[0] and is_kind(text[at], SPACE, kinds):
-        at += 1
-    return at
-
-
-@native
+@borrowing
 def angle_end(text: NDArray[np.uint32], at: int) -> int:
     """Return the place behind the next `>` if no `<` comes before it."""
-    while at < text.shape[0] and text[at] not in (_LT, _GT):
+    while at < text.shape[0] and text[at] != _LT and text[at] != _GT:
         at += 1
     return at + 1 if at < text.shape[0] and text[at] == _GT else NONE
 
 
-@native
+@borrowing
 def closing_tag(
-    text: NDArray[np.uint32], at: int, names: Names, kinds: NDArray[np.uint8]
+    text: NDArray[np.uint32], at: int, names: Names, kinds: NDArray[np.uint16]
 ) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
     stop = at + 2
-    if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_letter(text[stop]):
+    if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_kind(text[stop], LETTER, kinds):
         return NONE, NONE
-    while stop < text.shape[0] and (
-        is_letter(text[stop])
-        or is_digit(text[stop])
-        or text[stop] in (_COLON, _DOT, _UNDERLINE, _DASH)
-    ):
-        stop += 1
+    stop = behind(text, stop, ALNUM | MARK, kinds)
     end = angle_end(text, stop) if ends_name(text, stop, kinds) else NONE
     return end, NONE if end == NONE else number_of(names, text, at + 2, stop, True)
 
 
-@native
+@borrowing
 def comment_end(text: NDArray[np.uint32], at: int) -> int:
     """Return where a comment ends that is open here, behind `-->` or `--!>`."""
     end = text.shape[0]
@@ -193,37 +180,40 @@ def comment_end(text: NDArray[np.uint32], at: int) -> int:
     return NONE
 
 
-@native
-def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> int:
+@borrowing
+def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where `<!doctype>`, `<?xml>`, `<![if]>` and their like end whose `<` stands here."""
     if text[at + 1] == _QUESTION:
         for word in (_XML, _IMPORT, _MSO):
-            if _begins(text, at + 2, word):
+            if begins(text, at + 2, word):
                 return angle_end(text, at + 2)
         return UNSURE
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
-        start = _behind_spaces(text, at + 3, kinds)
+        start = behind(text, at + 3, SPACE, kinds)
         for word in (_IF, _ENDIF):
-            if _begins(text, start, word):
+            if begins(text, start, word):
                 return _behind_word(text, start + word.shape[0], kinds)
         return UNSURE
-    if _begins(text, at + 2, _DOCTYPE):
+    if begins(text, at + 2, _DOCTYPE):
         return _behind_word(text, at + 2 + _DOCTYPE.shape[0], kinds)
     return NONE
 
 
-@native
-def _begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
-    if at + word.shape[0] > text.shape[0]:
+@borrowing
+def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
+    """Tell whether a word of small letters, or capital ones, or marks, begins here."""
+    k, length = 0, len(word)
+    if at + length > text.shape[0]:
         return False
-    k = 0
-    while k < word.shape[0] and text[at + k] | np.uint32(_LOWER) == word[k]:
+    while k < length and (
+        text[at + k] == word[k] or (word[k] >= _A and text[at + k] | np.uint32(_LOWER) == word[k])
+    ):
         k += 1
-    return k == word.shape[0]
+    return k == length
 
 
-@native
-def _behind_word(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint8]) -> int:
+@borrowing
+def _behind_word(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     if at < text.shape[0] and text[at] >= PLANE:
         return UNSURE
     if at < text.shape[0] and is_kind(text[at], WORD, kinds):

@@ -14,11 +14,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.markup import CDATA
 from dedup_job.cleaning.names import PLANE, Tables, tables
 from dedup_job.cleaning.stripping import REFERENCES, SHOWS_CODE, TAGS, UNKNOWN, strip
 from dedup_job.cleaning.whitespace import INVISIBLE
-from dedup_job.compiled import native
+from dedup_job.compiled import borrowing, native
 from dedup_job.packed import pack
 
 STAYS: Final = 0
@@ -49,9 +48,6 @@ def tidied(texts: Sequence[str], *, html: bool, css: bool) -> tuple[list[str], N
     _tidy_all(points, offsets, _kinds(), tables(), html, css, out, stops, found)
     tidy = list(texts)
     for row in np.flatnonzero((found != STAYS) & (found != OPEN)).tolist():
-        if html and CDATA in texts[row]:  # its marks count wherever they stand
-            found[row] = OPEN
-            continue
         raw = out[offsets[row] : stops[row]].tobytes()
         tidy[row] = raw.decode("utf-32-le", "surrogatepass")
     return tidy, found
@@ -123,7 +119,7 @@ def _strip(
     return RULES if holds & TAGS else LEADING_RULES, length
 
 
-@native
+@borrowing
 def _fold(
     text: NDArray[np.uint32],
     kinds: NDArray[np.uint8],
@@ -175,7 +171,7 @@ def _fold(
     return (STAYS if at == end and other == 0 else CLEAN), at
 
 
-@native
+@borrowing
 def _may_begin(point: int) -> bool:
     """Tell whether markup may go on with this character after its first one."""
     letter = _A <= (point | _LOWER) <= _Z

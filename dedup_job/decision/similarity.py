@@ -8,7 +8,7 @@ from typing import NamedTuple, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import borrowing, inlined
 from dedup_job.decision import levenshtein
 from dedup_job.decision.white_space import blank_table, is_blank
 from dedup_job.packed import Packed
@@ -118,7 +118,7 @@ def _counts(
     return counts[0], counts[1], counts[2]
 
 
-@native
+@borrowing
 def table_bits(grams: int) -> int:
     """Return the bits of the address of a table for so many grams.
 
@@ -130,7 +130,7 @@ def table_bits(grams: int) -> int:
     return bits
 
 
-@native
+@borrowing
 def _count_all(
     left: Packed,
     left_rows: NDArray[np.int64],
@@ -172,7 +172,7 @@ def _count_all(
         begin = end
 
 
-@native
+@borrowing
 def _enter(
     points: NDArray[np.uint32],
     start: int,
@@ -204,7 +204,7 @@ def _enter(
     return fresh, met
 
 
-@native
+@borrowing
 def _write_grams(
     points: NDArray[np.uint32],
     start: int,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import borrowing, inlined
 from dedup_job.fingerprint.features import (
     Features,
     Options,
@@ -32,6 +32,7 @@ class Room(NamedTuple):
     scratch: Scratch
     features: Features
     packed: NDArray[np.uint32]
+    sums: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,10 @@ def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> 
 def _make_room(longest: int) -> Room:
     """Return room for texts of up to so many characters."""
     packed = np.empty(longest, dtype=np.uint32)
-    return Room(make_scratch(longest), make_features(longest), packed)
+    return Room(make_scratch(longest), make_features(longest), packed, np.empty(64))
 
 
-@native
+@borrowing
 def _fingerprint_all(
     lexicon: Lexicon,
     points: NDArray[np.uint32],
@@ -104,8 +105,7 @@ def _fingerprint_all(
 
     One function for many texts and for one, because it takes so long to compile.
     """
-    scratch, features, packed = room.scratch, room.features, room.packed
-    sums = np.empty(64, dtype=np.float64)
+    scratch, features, packed, sums = room
     tokens = chosen = 0
     for i in range(values.shape[0]):
         tokens = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import borrowing, inlined, native
 from dedup_job.packed import offsets_of, points_of
 
 PLANE = 0x10000
@@ -55,7 +55,7 @@ def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
     raise ValueError(f"the words need more than {MOST_NODES:,} trie nodes")
 
 
-@native
+@borrowing
 def _build(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],
@@ -106,7 +106,7 @@ def _key(node: np.int64, point: np.uint32) -> np.uint64:
     return (np.uint64(node + 1) << np.uint64(16)) | np.uint64(point)
 
 
-@native
+@borrowing
 def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
     """Return by how much a hashed key is shifted to address the table."""
     bits = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native, popcount
+from dedup_job.compiled import borrowing, inlined, popcount
 from dedup_job.index.lines import (
     CHECKS,
     ENTRIES,
@@ -74,7 +74,7 @@ def _address(tables: Tables, block: int, fingerprint: np.uint64) -> np.uint64:
     return (fingerprint >> np.uint64(tables.offset[block])) & mask
 
 
-@native
+@borrowing
 def insert(
     tables: Tables,
     pool: NDArray[np.uint32],
@@ -141,7 +141,7 @@ def _find_equal(
     return found
 
 
-@native
+@borrowing
 def search(
     tables: Tables,
     pool: NDArray[np.uint32],
@@ -167,7 +167,7 @@ def search(
     return len(queries)
 
 
-@native
+@borrowing
 def _search_one(
     tables: Tables,
     pool: NDArray[np.uint32],
@@ -235,7 +235,7 @@ def _seen(tables: Tables, difference: np.uint64, block: int) -> bool:
     return seen
 
 
-@native
+@borrowing
 def pairs_within(
     fingerprints: NDArray[np.uint64],
     searchable: NDArray[np.bool_],

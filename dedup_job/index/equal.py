@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import native
+from dedup_job.compiled import borrowing
 from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
 
@@ -16,7 +16,7 @@ _LEAST = 1 << 10
 _LOAD = 0.8
 
 
-@native
+@borrowing
 def _find(
     table: NDArray[np.uint32],
     digests: NDArray[np.uint64],
@@ -37,7 +37,7 @@ def _find(
             place = (place + np.uint64(1)) & mask
 
 
-@native
+@borrowing
 def _insert(table: NDArray[np.uint32], digests: NDArray[np.uint64], start: int, stop: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for number in range(start, stop):

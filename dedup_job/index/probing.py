@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
+from dedup_job.compiled import borrowing, inlined, native
 from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, fetch_heads, head_of, mask_of
 from dedup_job.index.lines import FIRST, NEXT, first_bit, near_entries
 
@@ -45,7 +45,7 @@ def make_room(columns: int, most_equal: int) -> Room:
     )
 
 
-@native
+@borrowing
 def search(
     heads: NDArray[np.uint32],
     more: NDArray[np.uint32],
@@ -86,7 +86,7 @@ def search(
     return len(keys)
 
 
-@native
+@borrowing
 def _collect(
     heads: NDArray[np.uint32],
     more: NDArray[np.uint32],
