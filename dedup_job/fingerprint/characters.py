@@ -7,6 +7,7 @@ point in bits 0-20, LABEL and WORD as flags, the kind from bit 24.
 from __future__ import annotations
 
 import functools
+import string
 import unicodedata
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ class Tables(NamedTuple):
 def tables() -> Tables:
     """Return the tables; they are made once."""
     folded = _folded()
-    kinds = np.array([_kind(chr(point)) for point in range(PLANE)], dtype=np.uint32)
+    kinds = _kinds()
     cells = folded.astype(np.uint32) | kinds[folded] << np.uint32(KIND)
     for first in ("A", "Ａ"):
         cells[ord(first) : ord(first) + 8] |= np.uint32(LABEL)
@@ -101,26 +102,28 @@ def _folded() -> NDArray[np.uint16]:
     base = fold_table(case=True, width=True)
     assert base is not None  # for mypy: something is folded
     folded = base.copy()
-    for point in range(PLANE):
-        character = chr(point)
+    for character in map(chr, range(PLANE)):
+        if not (unicodedata.decomposition(character) or character in _ALIKE):
+            continue  # the others, nearly all, have no other form
         one = _ALIKE.get(character, character)
         tag = unicodedata.decomposition(character).partition(" ")[0]
         if tag in _SAME or not tag.startswith("<"):
             normal = unicodedata.normalize("NFKC", one)
             one = normal if len(normal) == 1 and ord(normal) < PLANE else one
-        folded[point] = base[ord(one)]
+        folded[ord(character)] = base[ord(one)]
     return folded
 
 
-def _kind(character: str) -> int:
-    if character.isspace():
-        return BLANK
-    if character.isascii() and character.isalnum():
-        return DIGIT if character.isdigit() else LATIN
+def _kinds() -> NDArray[np.uint32]:
+    """Return the kind of each character, uint32 (65536,)."""
+    plane = "".join(map(chr, range(PLANE)))
+    kinds = np.where([character.isalnum() for character in plane], LETTER, SYMBOL)
+    kinds[[ord(character) for character in string.ascii_letters]] = LATIN
+    kinds[[ord(character) for character in string.digits]] = DIGIT
     for kind, those in ((STOP, _STOPS), (JOINT, _JOINTS), (TICK, _TICKS), (LINE, "_"), (OPEN, "(")):
-        if character in those:
-            return kind
-    return LETTER if character.isalnum() else SYMBOL
+        kinds[[ord(character) for character in those]] = kind
+    kinds[[character.isspace() for character in plane]] = BLANK
+    return kinds.astype(np.uint32)
 
 
 @inlined
