@@ -31,10 +31,12 @@ from dedup_job.documents import (
     Tried,
 )
 from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.index.look_up import meetings
 from dedup_job.index.memory import Growing
 
 _BY_TEXT = (str(Channel.TEXT),)
-_AT_ONCE = 1024  # texts that are compared with each other pair by pair
+_AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
+_MEETINGS = 4  # pairs a text above which they are many
 
 
 class _Chosen(NamedTuple):
@@ -101,8 +103,10 @@ class FirstWins:
         if len(documents) != len(batch.fingerprints):
             documents = [d for d in documents if isinstance(d.content, str)]
         decided: list[Decision] = []
-        for start in range(0, len(documents), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
+        crowded = meetings(batch.fingerprints) > _MEETINGS * len(documents)
+        size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
+        for start in range(0, len(documents), size):
+            part = slice(start, start + size)
             decided += self._decide_texts(documents[part], batch.fingerprints[part])
         if len(decided) == len(batch.documents):
             return decided

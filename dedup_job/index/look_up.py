@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
+from dedup_job.index import probing
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
 from dedup_job.index.in_turn import InTurn
@@ -24,6 +25,7 @@ from dedup_job.index.proposals import BY_SIMHASH, Found, brought_together
 # kept documents of one fingerprint that are found by it, the first ones; with sketches, which find
 # the others, one is enough
 MOST_EQUAL, MOST_SKETCHED = 16, 1
+_SAMPLED = 4
 
 
 class LookUp:
@@ -97,6 +99,16 @@ class LookUp:
     def visible(self) -> NDArray[np.uint32]:
         """The columns by which later texts find each one, uint32 (n,); 0 where it is not kept."""
         return self._visible
+
+
+def meetings(texts: Fingerprints) -> int:
+    """Return how many pairs of texts share a key, about, and a fingerprint if there are no keys.
+
+    Of the keys every fourth column is looked at, and counted four times.
+    """
+    if texts.sketches is None:
+        return probing.count_meetings(texts.values[:, np.newaxis], 1)
+    return probing.count_meetings(texts.sketches.keys, _SAMPLED)
 
 
 def _unique(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
