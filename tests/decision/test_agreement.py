@@ -256,6 +256,8 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
     naive = naive_of(options, most_equal=most_equal, most_same=most_equal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(first_wins, "_AT_ONCE", at_once)
+        patch.setattr(first_wins, "_CROWDED", rng.choice([1, 3]))
+        patch.setattr(first_wins, "_MEETINGS", rng.choice([0, 4]))
         patch.setattr(candidates, "_FEW", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
         patch.setattr(look_up, "MOST_EQUAL", most_equal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -159,3 +159,17 @@ def test_alone_is_what_finds_nothing_and_meets_no_other_text():
     ]
     found = index.look_up(made(rows, channels), np.zeros(6, dtype=np.int64))
     assert found.alone.tolist() == [False] * 5 + [True]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 2), min_size=8, max_size=8))))
+def test_meetings_are_the_pairs_with_an_equal_key_in_every_fourth_column(rows):
+    texts = made([(value, False, keys, 0) for value, keys in rows], (Channel.MINHASH,) * 8)
+    pairs = list(combinations([keys for _, keys in rows], 2))
+    shared = sum(a[column] == b[column] for a, b in pairs for column in (0, 4))
+    assert look_up.meetings(texts) == 4 * shared
+
+
+@given(st.lists(st.integers(0, 3)))
+def test_without_keys_meetings_are_the_pairs_with_an_equal_fingerprint(values):
+    texts = made([(value, False, [], 0) for value in values], ())
+    assert look_up.meetings(texts) == sum(a == b for a, b in combinations(values, 2))
