@@ -133,7 +133,7 @@ def number_of(names: Names, text: NDArray[np.uint32], start: int, stop: int, sma
 
     small: capital letters count as small ones.
     """
-    points, offsets, slots = names  # taken out once: each time costs an atomic operation
+    points, offsets, slots = names
     mask = slots.shape[0] - 1
     slot = _first_slot(text, start, stop, small, mask)
     while slots[slot] != _UNKNOWN:

@@ -32,13 +32,12 @@ NONE: Final = -1
 UNSURE: Final = -2
 _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")
 _DOUBLE, _SINGLE, _BACKTICK = map(ord, "\"'`")
-_COLON, _DOT, _UNDERLINE, _AT, _HASH, _STAR, _BRACKET = map(ord, ":._@#*[")
-_QUESTION = ord("?")
+_AT, _BRACKET, _QUESTION = map(ord, "@[?")
 CDATA: Final = points_of("<![CDATA[")
 _DOCTYPE, _IF, _ENDIF, _XML, _IMPORT, _MSO = map(
     points_of, ("doctype", "if", "endif", "xml", "import", "mso")
 )
-_ZERO, _NINE, _A, _Z, _LOWER = ord("0"), ord("9"), ord("a"), ord("z"), 32
+_A, _LOWER = ord("a"), 32
 
 
 @borrowing
@@ -104,11 +103,8 @@ def attributes_end(
 @borrowing
 def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     end = text.shape[0]
-    at = behind(text, at, SPACE, kinds)
-    if at == end or text[at] != _EQUALS:
-        return NONE
-    at = behind(text, at + 1, SPACE, kinds)
-    if at == end:
+    at = _behind_equals(text, at, kinds)
+    if at == NONE:
         return NONE
     quote = text[at]
     if quote in (_DOUBLE, _SINGLE):
@@ -136,13 +132,20 @@ def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
         at += 1
     if at < end and text[at] >= PLANE:
         return UNSURE
-    at = behind(text, at, SPACE, kinds)
-    if at == end or text[at] != _EQUALS:
-        return NONE
-    at = behind(text, at + 1, SPACE, kinds)
-    if at == end or text[at] not in (_DOUBLE, _SINGLE):
+    at = _behind_equals(text, at, kinds)
+    if at == NONE or text[at] not in (_DOUBLE, _SINGLE):
         return NONE
     return angle_end(text, at + 1)
+
+
+@borrowing
+def _behind_equals(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
+    """Return where a value begins, behind `=` and white space."""
+    at = behind(text, at, SPACE, kinds)
+    if at == text.shape[0] or text[at] != _EQUALS:
+        return NONE
+    at = behind(text, at + 1, SPACE, kinds)
+    return at if at < text.shape[0] else NONE
 
 
 @borrowing

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
 _MOST_COLUMNS = 1 << probing.COLUMN_BITS
 _LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
 _LOAD = 11  # documents a bucket, of 10 a chunk
-_AHEAD = (64, 16, 4, 2, 1)  # times the rows that are needed
+_AHEAD = (64, 16, 4, 2)  # times the rows that are needed
 _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
 
 
@@ -195,13 +196,12 @@ def _reserve(pages: Growing[np.uint32], rows: int) -> None:
     Pages never touched take no memory, and to move those in use breaks large ones up: that made
     every look-up slower by a fifth from there on.
     """
-    for times in _AHEAD if rows > len(pages.array) else ():
-        try:
+    for times in _AHEAD:
+        if rows <= len(pages.array):
+            return
+        with suppress(OSError, MemoryError):
             pages.grow(times * rows)
-            break
-        except (OSError, MemoryError):
-            if times == 1:
-                raise
+    pages.grow(rows)
 
 
 def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:

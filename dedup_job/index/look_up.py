@@ -107,8 +107,9 @@ def meetings(texts: Fingerprints) -> int:
     Of the keys every fourth column is looked at, and counted four times.
     """
     if texts.sketches is None:
-        return probing.count_meetings(texts.values[:, np.newaxis], 1)
-    return probing.count_meetings(texts.sketches.keys, _SAMPLED)
+        return probing.count_meetings(texts.values[:, np.newaxis])
+    keys = np.ascontiguousarray(texts.sketches.keys[:, ::_SAMPLED])
+    return _SAMPLED * probing.count_meetings(keys)
 
 
 def _unique(values: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -15,7 +15,6 @@ COLUMN_BITS = 5
 _COLUMN_SHIFT = np.uint64(COLUMN_BITS)
 _COLUMN_MASK = np.uint64((1 << COLUMN_BITS) - 1)
 _ONE = np.uint64(1)
-_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)  # hashing by it: Knuth, TAOCP 3, section 6.4
 _DIGIT_BITS, _FEW = 9, 40
 
 
@@ -213,30 +212,22 @@ def pairs_sharing(
 
 
 @native
-def count_meetings(keys: NDArray[np.uint32] | NDArray[np.uint64], step: int) -> int:
-    """Count the pairs of rows with an equal key, in every `step`-th column and times `step`."""
-    n, columns = keys.shape
-    bits = 4
-    while 1 << bits < 2 * n:
-        bits += 1
-    table = np.empty(1 << bits, dtype=np.int64)  # the first row with a key
-    times = np.empty(1 << bits, dtype=np.int64)
+def count_meetings(keys: NDArray[np.uint32] | NDArray[np.uint64]) -> int:
+    """Count the pairs of rows with an equal key, once for each column."""
+    former = _former_rows(keys)
+    columns, n = former.shape
+    earlier = np.empty(n, dtype=np.int64)  # rows with the same key
     count = 0
-    for c in range(0, columns, step):
-        table[:] = -1
+    for c in range(columns):
         for i in range(n):
-            place = (np.uint64(keys[i, c]) * _FIBONACCI) >> np.uint64(64 - bits)
-            while table[place] >= 0 and keys[table[place], c] != keys[i, c]:
-                place = (place + _ONE) & np.uint64((1 << bits) - 1)
-            if table[place] < 0:
-                table[place], times[place] = i, 0
-            count += step * times[place]
-            times[place] += 1
+            j = former[c, i]
+            earlier[i] = earlier[j] + 1 if j >= 0 else 0
+            count += earlier[i]
     return count
 
 
 @native
-def _former_rows(keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+def _former_rows(keys: NDArray[np.uint32] | NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return for each column and row the last row before it with the same key, or -1."""
     n, columns = keys.shape
     bits = 4
@@ -247,7 +238,8 @@ def _former_rows(keys: NDArray[np.uint32]) -> NDArray[np.int64]:
     for c in range(columns):
         table[:] = -1
         for i in range(n):
-            place = (np.uint64(keys[i, c]) * _FIBONACCI) >> np.uint64(64 - bits)
+            # Fibonacci hashing: Knuth, TAOCP 3, section 6.4
+            place = (np.uint64(keys[i, c]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
             while table[place] >= 0 and keys[table[place], c] != keys[i, c]:
                 place = (place + _ONE) & np.uint64((1 << bits) - 1)
             former[c, i] = table[place]
