@@ -25,6 +25,7 @@ from dedup_job.report.progress import Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _LEAST_SECONDS = 5.0  # for the last attempt
+_ALL_BUT = 0.8  # of an attempt's limit: the server is given less, by the way to it and back
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _SLICE = 0.2  # seconds after which a stop is noticed
 _TOLD_FROM = 1.0  # a shorter wait is not worth a word
@@ -127,7 +128,7 @@ class Patience:
                 failed = failed or now
                 if not is_transient(e) or now - failed >= self._seconds:
                     raise
-                if now - start >= self._limit:  # it may need more time than that
+                if now - start >= _ALL_BUT * self._limit:  # it may need more time than that
                     self._limit *= 2
                 if told := told or now - failed >= _TOLD_FROM:
                     self._tell(now - failed)

@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pymongo
 import pytest
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
@@ -18,6 +20,7 @@ from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
     CursorNotFound,
+    ExecutionTimeout,
     NotPrimaryError,
     OperationFailure,
     ServerSelectionTimeoutError,
@@ -246,7 +249,7 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(
 
 
 def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(database: Db) -> None:
-    """A count that takes a second needs three attempts: of 0.3, 0.6 and 1.2 s."""
+    """A count that takes a second needs three attempts: of 0.4, 0.8 and 1.6 s."""
     database.source.insert_one({"_id": 1})
     slow = {"$where": "sleep(1000) || true"}
     attempts = []
@@ -255,8 +258,29 @@ def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(database: Db
         attempts.append(time.monotonic())
         return len(list(database.source.find(slow)))
 
-    assert Patience(30, attempt=0.3)(count) == 1
+    assert Patience(30, attempt=0.4)(count) == 1
     assert len(attempts) == 3
+
+
+def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver takes the way to the server off the time that it gives it."""
+    limits: list[float] = []
+
+    def timeout(seconds: float) -> nullcontext[None]:
+        limits.append(seconds)
+        return nullcontext()
+
+    def work() -> int:
+        if len(limits) < 3:
+            time.sleep(0.9 * limits[-1])
+            raise ExecutionTimeout("operation exceeded time limit", 50)
+        return 1
+
+    monkeypatch.setattr(pymongo, "timeout", timeout)
+    assert Patience(30, attempt=0.1)(work) == 1
+    assert limits == [0.1, 0.2, 0.4]
 
 
 @pytest.mark.parametrize(
