@@ -43,13 +43,15 @@ def tidied(texts: Sequence[str], *, html: bool, css: bool) -> tuple[list[str], N
     """
     points, offsets = pack(texts)
     out = np.empty_like(points)
-    stops = np.empty(len(texts), dtype=np.int64)
+    bounds = np.zeros(len(texts) + 1, dtype=np.int64)
     found = np.empty(len(texts), dtype=np.uint8)
-    _tidy_all(points, offsets, _kinds(), tables(), html, css, out, stops, found)
+    _tidy_all(points, offsets, _kinds(), tables(), html, css, out, bounds, found)
+    # decoded at once: a call for each text costs more than to take it out of all of them
+    written = out[: bounds[-1]].tobytes().decode("utf-32-le", "surrogatepass")
+    ends = bounds.tolist()
     tidy = list(texts)
     for row in np.flatnonzero((found != STAYS) & (found != OPEN)).tolist():
-        raw = out[offsets[row] : stops[row]].tobytes()
-        tidy[row] = raw.decode("utf-32-le", "surrogatepass")
+        tidy[row] = written[ends[row] : ends[row + 1]]
     return tidy, found
 
 
@@ -76,20 +78,24 @@ def _tidy_all(
     html: bool,
     css: bool,
     out: NDArray[np.uint32],
-    stops: NDArray[np.int64],
+    bounds: NDArray[np.int64],
     found: NDArray[np.uint8],
 ) -> None:
+    """Enter what has become of n texts; text i, if it is another now, is out[bounds[i:i + 2]].
+
+    bounds: int64 (n + 1,), of which the first is 0.
+    """
     last = np.empty(lookup.roles.shape[0], dtype=np.int64)
     bare = np.empty(np.max(np.diff(offsets)) if found.shape[0] else 0, dtype=np.uint32)
     for i in range(found.shape[0]):
         text = points[offsets[i] : offsets[i + 1]]
-        tidy = out[offsets[i] : offsets[i + 1]]
+        tidy = out[bounds[i] :]
         found[i], length = _fold(text, kinds, html, _AT_START if css else _NOWHERE, tidy)
         if found[i] == _MARKUP:
             found[i], length = _strip(text, kinds, lookup, css, last, bare, tidy)
         elif found[i] == _RULE:
             found[i] = OPEN
-        stops[i] = offsets[i] + length
+        bounds[i + 1] = bounds[i] + (0 if found[i] in (STAYS, OPEN) else length)
 
 
 @native
