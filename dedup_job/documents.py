@@ -99,7 +99,8 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
 
     `raw` is the whole document as the database gave it, opaque outside mongo/; `key` stands for
     `id` where ids are compared (equal keys, equal ids); `content` is the text, or why there is
-    none; `text_at` is where the text's value begins in `raw`, 0 where that is not known.
+    none; `text_at` is where the text's value begins in `raw`, 0 where that is not known; as_read
+    tells whether the content is still the one that `raw` holds.
     """
 
     id: Any
@@ -107,11 +108,12 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
     raw: bytes
     content: str | Refusal
     text_at: int = 0
+    as_read: bool = True
 
     def with_content(self, content: str | Refusal) -> Document:
         """Return the same document with another content."""
-        id_, key, raw, former, text_at = self
-        return self if content is former else type(self)(id_, key, raw, content, text_at)
+        id_, key, raw, _, text_at, _ = self
+        return type(self)(id_, key, raw, content, text_at, as_read=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,34 +60,34 @@ class Element(NamedTuple):
     end: int
 
 
-def elements(raw: bytes) -> Iterator[Element]:
-    """Yield the top-level fields of a raw document.
+def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Element]:
+    """Yield the top-level fields of a raw document, or of the one within it at raw[start:end].
 
     Raises ValueError for a type that BSON does not have, and for a length below zero.
     """
-    start, stop = 4, len(raw) - 1
+    start, stop = start + 4, (len(raw) if end is None else end) - 1
     while start < stop:
         kind = raw[start]
         value = raw.index(0, start + 1) + 1
         if kind in _FIXED:
-            end = value + _FIXED[kind]
+            after = value + _FIXED[kind]
         elif kind in _COUNTED:
             length = int(_INT32.unpack_from(raw, value)[0])
             if length < 0:
                 raise ValueError(f"a BSON field of length {length}")
-            end = value + length + _COUNTED[kind]
+            after = value + length + _COUNTED[kind]
         elif kind == _REGEX:
-            end = raw.index(0, raw.index(0, value) + 1) + 1
+            after = raw.index(0, raw.index(0, value) + 1) + 1
         else:
             raise ValueError(f"unknown BSON type 0x{kind:02x}")
-        yield Element(raw[start + 1 : value - 1], kind, start, value, end)
-        start = end
+        yield Element(raw[start + 1 : value - 1], kind, start, value, after)
+        start = after
 
 
-def find(raw: bytes, name: bytes) -> Element | None:
+def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Element | None:
     """Return the top-level field of this name; of repeated ones the last, as decoders do."""
     found = None
-    for element in elements(raw):
+    for element in elements(raw, start, end):
         if element.name == name:
             found = element
     return found
@@ -108,12 +108,15 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
     return False
 
 
-def value(raw: bytes, name: bytes) -> bytes:
-    """Return the bytes of a top-level field's value; KeyError where it is not there."""
-    element = find(raw, name)
-    if element is None:
-        raise KeyError(name)
-    return raw[element.value : element.end]
+def value(raw: bytes, *path: bytes) -> bytes:
+    """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
+    start, end = 0, len(raw)
+    for name in path:
+        element = find(raw, name, start, end)
+        if element is None:
+            raise KeyError(name)
+        start, end = element.value, element.end
+    return raw[start:end]
 
 
 def id_element(raw: bytes) -> bytes:
@@ -176,15 +179,10 @@ def fields(values: dict[str, Any]) -> bytes:
     return bson.encode(values)[4:-1]
 
 
-def string(text: str) -> bytes:
-    """Return the raw value of a string."""
-    value = text.encode()
-    return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
-
-
 def string_field(path: Sequence[str], text: str) -> bytes:
     """Return a raw string field; a path of several names gives nested documents."""
-    field = string(text)
+    value = text.encode()
+    field = b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
     kind = _STRING
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
@@ -208,10 +206,14 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
     return document(raw[4 : element.start], field, raw[element.end : -1])
 
 
-def replace_string_at(raw: bytes, at: int, value: bytes) -> bytes:
-    """Return the fields of a document, not one within it, whose string at `at` is replaced."""
+def with_string_at(raw: bytes, at: int, text: str) -> tuple[bytes, ...]:
+    """Return the fields of a document, not one within it, with another string at `at`.
+
+    They are in several pieces, to be joined by `document`.
+    """
+    value = text.encode()
     end = at + 4 + int(_INT32.unpack_from(raw, at)[0])
-    return raw[4:at] + value + raw[end:-1]
+    return raw[4:at], _INT32.pack(len(value) + 1), value, b"\0", raw[end:-1]
 
 
 def without(raw: bytes, name: bytes) -> bytes:

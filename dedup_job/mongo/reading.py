@@ -162,17 +162,17 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, boo
     """Return the first documents as a BSON array, and whether the reply has no room for more."""
     database = collection.database
     command = {"find": collection.name, **terms, "limit": limit, "batchSize": limit}
-    reply = database.command(
+    found = database.command(
         {**command, "readConcern": collection.read_concern.document},
         read_preference=collection.read_preference,
         codec_options=collection.codec_options,
     )
-    cursor = bson_raw.value(bytes(reply.raw), b"cursor")
-    number = int.from_bytes(bson_raw.value(cursor, b"id"), "little", signed=True)
+    reply = bytes(found.raw)
+    number = int.from_bytes(bson_raw.value(reply, b"cursor", b"id"), "little", signed=True)
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
-    return bson_raw.value(cursor, b"firstBatch"), number != 0
+    return bson_raw.value(reply, b"cursor", b"firstBatch"), number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:

@@ -93,7 +93,7 @@ class KeptRows:
         match self._form:
             case Form.WHOLE:
                 own = _own(decision.fingerprint, run, decision.tried)
-                return bson_raw.document(self._changed(document, text), own)
+                return bson_raw.document(*self._changed(document, text), own)
             case Form.TEXT:
                 own = _own(decision.fingerprint, run, decision.tried)
                 field = bson_raw.string_field(self.path, text)
@@ -106,19 +106,17 @@ class KeptRows:
             case _:
                 assert_never(self._form)
 
-    def _changed(self, document: Document, text: str) -> bytes:
+    def _changed(self, document: Document, text: str) -> tuple[bytes, ...]:
         """Return the fields of the source document with the cleaned text, without `dedup`.
 
         Where it is known at which place the text lies, there is no `dedup`.
         """
         raw, at = document.raw, document.text_at
-        if at:
-            value = bson_raw.string(text)
-            if raw.startswith(value, at):  # it begins with its length: the very same text
-                return raw[4:-1]
-            if len(self.path) == 1:  # else the documents around it change their length, too
-                return bson_raw.replace_string_at(raw, at, value)
-        return bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1]
+        if at and document.as_read:
+            return (raw[4:-1],)
+        if at and len(self.path) == 1:  # else the documents around it change their length, too
+            return bson_raw.with_string_at(raw, at, text)
+        return (bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1],)
 
     def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
@@ -201,7 +199,7 @@ def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
         values = {"fingerprint": signed(fingerprint), "run": run, "void": _ids(tried.void)}
         return bson_raw.fields({"dedup": values})
     before, after = _around_fingerprint(run)
-    return b"%b%b%b" % (before, _UINT64.pack(fingerprint), after)
+    return before + _UINT64.pack(fingerprint) + after
 
 
 @lru_cache
