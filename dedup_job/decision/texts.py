@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 Fetch = Callable[[Sequence[bytes]], Mapping[bytes, str]]
 
 _MOST_BYTES = 1 << 26
 _MOST_KEYS = 2000  # in one question to the target
 _OVERHEAD = 200  # bytes of a key and its place in the table
+
+
+class _Block(NamedTuple):
+    """Texts that came together: their numbers, and their bytes."""
+
+    numbers: Sequence[int]
+    bytes: int
 
 
 class KeptTexts:
@@ -22,27 +30,28 @@ class KeptTexts:
         """Take what fetches texts by key, where those that are gone are left out."""
         self._fetch = fetch
         self._key = key
-        self._batch: dict[int, str] = {}
-        self._recent: dict[int, str] = {}
-        self._blocks: deque[tuple[list[int], int]] = deque()  # of it: numbers, and their bytes
+        self._held: dict[int, str] = {}
+        self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
+        self._batch: list[_Block] = []  # the batch in hand
         self._bytes = 0
         self.fetched = 0
 
-    def add(self, numbers: Iterable[int], texts: Iterable[str]) -> None:
+    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
         """Hold the texts of documents that are kept, which cannot be fetched before `written`."""
-        self._batch.update(zip(numbers, texts, strict=True))
+        self._batch.append(self._take_in(numbers, texts))
 
     def written(self) -> None:
         """Take note that the texts of all documents added can be fetched."""
-        self._remember(self._batch)
+        self._blocks += self._batch
         self._batch.clear()
+        self._forget()
 
     def get(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of some documents; those that are gone are left out."""
         found: dict[int, str] = {}
         missing: list[int] = []
         for number in numbers:
-            text = self._batch.get(number) or self._recent.get(number)
+            text = self._held.get(number)
             if text is None:
                 missing.append(number)
             else:
@@ -53,17 +62,20 @@ class KeptTexts:
             self.fetched += len(texts)
             fetched = {keys[key]: text for key, text in texts.items()}
             found |= fetched
-            self._remember(fetched)
+            self._blocks.append(self._take_in(list(fetched), list(fetched.values())))
+            self._forget()
         return found
 
-    def _remember(self, texts: Mapping[int, str]) -> None:
+    def _take_in(self, numbers: Sequence[int], texts: Sequence[str]) -> _Block:
         """Hold texts that are not held yet."""
-        size = sum(map(str.__sizeof__, texts.values())) + _OVERHEAD * len(texts)
-        self._recent.update(texts)
-        self._blocks.append((list(texts), size))
+        size = sum(map(str.__sizeof__, texts)) + _OVERHEAD * len(texts)
+        self._held.update(zip(numbers, texts, strict=True))
         self._bytes += size
-        while self._bytes > _MOST_BYTES:
-            oldest, size = self._blocks.popleft()
-            self._bytes -= size
-            for number in oldest:
-                del self._recent[number]
+        return _Block(numbers, size)
+
+    def _forget(self) -> None:
+        while self._bytes > _MOST_BYTES and self._blocks:
+            oldest = self._blocks.popleft()
+            self._bytes -= oldest.bytes
+            for number in oldest.numbers:
+                del self._held[number]

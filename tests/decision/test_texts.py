@@ -110,4 +110,4 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
             else:
                 wanted = [number, min(number + 45, added - 1)]
                 assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
-            assert len(kept._recent) <= room
+            assert len(kept._held) <= room
