@@ -47,7 +47,7 @@ def tidied(texts: Sequence[str], *, html: bool, css: bool) -> tuple[list[str], N
     found = np.empty(len(texts), dtype=np.uint8)
     _tidy_all(points, offsets, _kinds(), tables(), html, css, out, bounds, found)
     # decoded at once: a call for each text costs more than to take it out of all of them
-    written = out[: bounds[-1]].tobytes().decode("utf-32-le", "surrogatepass")
+    written = str(out[: bounds[-1]].data, "utf-32-le", "surrogatepass")
     ends = bounds.tolist()
     tidy = list(texts)
     for row in np.flatnonzero((found != STAYS) & (found != OPEN)).tolist():
