@@ -86,11 +86,9 @@ def attributes_end(
     while True:
         while at < end and (text[at] == _SLASH or is_kind(text[at], SPACE, kinds)):
             at += 1
-        if at == end:
-            return NONE, False
-        if text[at] == _GT:
+        if at < end and text[at] == _GT:
             return at + 1, values
-        if not is_kind(text[at], STARTS, kinds):
+        if at == end or not is_kind(text[at], STARTS, kinds):
             return _open_quote_end(text, start, kinds), True
         at = behind(text, at + 1, GOES_ON, kinds)
         if at < end and text[at] >= PLANE:
