@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Brakes, FirstWins
@@ -117,8 +118,7 @@ class Course:
         yield from in_order(self._prepare, ahead(pages, _PAGES), job.threads)
 
     def _prepare(self, page: list[Document]) -> Batch:
-        read = sum(len(document.raw) for document in page)
-        self.watch.passed(Stage.READ, len(page), read)
+        self.watch.passed(Stage.READ, len(page), _bytes(page))
         with self.watch.timing(Stage.CLEAN):
             documents = tuple(_clean(self._job, page))
             texts = [d.content for d in documents if isinstance(d.content, str)]
@@ -144,7 +144,7 @@ class Course:
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
         documents = decided.batch.documents
-        with self.watch.timing(Stage.WRITE, len(documents), sum(len(d.raw) for d in documents)):
+        with self.watch.timing(Stage.WRITE, len(documents), _bytes(documents)):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.under_way.arrived(decided.batch)
         self.written = decided.report
@@ -180,6 +180,10 @@ class Course:
             known=self._known(),
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
         )
+
+
+def _bytes(documents: Sequence[Document]) -> int:
+    return sum(map(len, map(attrgetter("raw"), documents)))
 
 
 def _clean(job: Job, page: Sequence[Document]) -> Iterator[Document]:

@@ -23,7 +23,7 @@ from dedup_job.cleaning.elements import (
     VERBATIM,
 )
 from dedup_job.compiled import borrowing
-from dedup_job.packed import pack
+from dedup_job.packed import pack, points_of
 
 PLANE: Final = 1 << 16
 SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE = (1 << i for i in range(9))
@@ -93,7 +93,7 @@ def tables() -> Tables:
     plane = "".join(map(chr, range(PLANE)))
     kinds = np.zeros(PLANE, dtype=np.uint16)
     for flag, form in _CLASSES.items():
-        kinds[[ord(character) for character in re.findall(form, plane)]] |= flag
+        kinds[points_of("".join(re.findall(f"{form}+", plane)))] |= flag
     return Tables(
         kinds,
         names_of(elements),

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress, repeat
-from typing import NamedTuple, cast
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class FirstWins:
         self, documents: Sequence[Document], fingerprints: Fingerprints
     ) -> list[Decision]:
         """Keep all texts but for those open ones that are found to be duplicates."""
-        texts = cast("list[str]", [document.content for document in documents])
+        texts: list[str] = list(map(attrgetter("content"), documents))
         base, dropped = len(self._kept), 0
         self._clusters.grow(base + len(documents))
         candidates = Candidates(
@@ -142,7 +143,8 @@ class FirstWins:
                 dropped += 1
         rows = np.flatnonzero(is_kept)
         self._texts.add(range(base, base + len(rows)), [*compress(texts, is_kept)])
-        self._kept.add([d.key for d in compress(documents, is_kept)], fingerprints[rows])
+        kept = compress(documents, is_kept)
+        self._kept.add(list(map(attrgetter("key"), kept)), fingerprints[rows])
         self._kept.hidden += candidates.hidden
         return decisions
 

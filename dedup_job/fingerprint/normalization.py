@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import native
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.packed import points_of
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000
 
 
+@functools.cache
 def fold_table(case: bool, width: bool) -> NDArray[np.uint16] | None:
     """Return what each character of the basic plane becomes, uint16 (65536,); None: itself.
 
@@ -30,14 +32,12 @@ def fold_table(case: bool, width: bool) -> NDArray[np.uint16] | None:
         table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
         table[_WIDE_SPACE] = ord(" ")
     if case:
-        lowered = [chr(point).lower() for point in table]
-        table = np.array(
-            [
-                ord(low) if len(low) == 1 and ord(low) < PLANE else point
-                for low, point in zip(lowered, table, strict=True)
-            ]
-        )
-    return table.astype(np.uint16)
+        letters = list(map(chr, table.tolist()))
+        pairs = zip(letters, map(str.lower, letters), strict=True)
+        table = points_of("".join(low if len(low) == 1 else letter for letter, low in pairs))
+    folded = table.astype(np.uint16)
+    folded.flags.writeable = False  # it is the same for all who ask
+    return folded
 
 
 @native
