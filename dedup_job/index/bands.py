@@ -25,7 +25,7 @@ _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
 _MOST_COLUMNS = 1 << probing.COLUMN_BITS
 _LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
 _LOAD = 11  # documents a bucket, of 10 a chunk
-_AHEAD = (64, 16, 4, 2)  # times the rows that are needed
+_AHEAD = (4096, 1024, 256, 64, 16, 4, 2)  # times the rows that are needed
 _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
 
 
