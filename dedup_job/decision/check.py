@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -127,7 +126,6 @@ def _lengths(texts: Packed) -> NDArray[np.int64]:
     return np.diff(texts.offsets)
 
 
-@functools.cache
 def _narrow_table() -> NDArray[np.uint16]:
     table = fold_table(case=True, width=True)
     assert table is not None  # something is folded

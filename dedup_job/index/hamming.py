@@ -26,7 +26,8 @@ MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 _LEAST_PLANNED = 47 << 10  # doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk
 _AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that is left
 _CHECK_BITS = 16
-_NUMBER_BITS, _NUMBER = 32, 2**32 - 1
+NUMBER_BITS = 32  # as MOST says
+_NUMBER = (1 << NUMBER_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ class HammingIndex:
         if self._equal and most_equal != 1:
             offsets, numbers = self._expanded(offsets, numbers, most_equal)
         rows = np.repeat(np.arange(len(queries)), np.diff(offsets))
-        numbers = np.sort(rows << _NUMBER_BITS | numbers) & _NUMBER
+        numbers = np.sort(rows << NUMBER_BITS | numbers) & _NUMBER
         distances = np.bitwise_count(self._fingerprints.array[numbers] ^ queries[rows])
         return Candidates(offsets, numbers, distances)
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
 from dedup_job.fingerprint.sketch import equal_bits
+from dedup_job.index.hamming import NUMBER_BITS
 
 BY_SIMHASH = 1 << 31
-_NUMBER_BITS = 32  # which every index holds its numbers in
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def brought_together(
     rows = np.concatenate([part.rows for part in parts] or [np.empty(0, np.int64)])
     numbers = np.concatenate([part.numbers for part in parts] or [np.empty(0, np.int64)])
     columns = np.concatenate([part.columns for part in parts] or [np.empty(0, np.uint32)])
-    order = np.argsort(rows << _NUMBER_BITS | numbers)
+    order = np.argsort(rows << NUMBER_BITS | numbers)
     rows, numbers, columns = rows[order], numbers[order], columns[order]
     new = np.ones(len(rows), dtype=np.bool_)
     new[1:] = (rows[1:] != rows[:-1]) | (numbers[1:] != numbers[:-1])
