@@ -35,7 +35,7 @@ HARMLESS = frozenset(
 MOST_EDITS, MOST_REWRITTEN, CONTEXT, NEAR = 1000, 32, 4, 3
 LONG, VERY_LONG, SHORTEST_LONE_STEM, SHORTEST_CUT = 80, 200, 12, 15
 PROSE, SHORTEST_PROSE, SENTENCE, TAIL, CORRECTED, ADDED = 150, 100, 10, 20, 0.02, 0.3
-MOST_CLAUSES = 6
+MOST_CLAUSES, LONGEST_LIST = 6, 60
 
 
 @dataclass
@@ -576,7 +576,7 @@ def stems(a: Form, b: Form, size: int, spelling: bool) -> list[Found]:
     right = [b.clauses[i] for i in _unlike(b.clauses, a.clauses)]
     if min(len(a.clauses), len(b.clauses)) < 2 or a.sequence or b.sequence:
         return found
-    if len(left) != len(right) or len(left) > MOST_CLAUSES:
+    if len(left) != len(right) or len(left) > MOST_CLAUSES or len(a.clauses) > LONGEST_LIST:
         return found
     moved = [Found("order", "", "")]
     for x in left:
@@ -652,10 +652,10 @@ def judge(a: Form, b: Form) -> list[Found]:
     if a.answer and b.answer and not is_harmless(part(a.answer, b.answer, size, spelling)):
         found.append(Found("answer", a.answer, b.answer))
     if bool(a.choices) != bool(b.choices):
-        full, bare = (a, b) if a.choices else (b, a)
-        lone = part(full.stem, bare.stem, size, spelling)
+        full = a if a.choices else b
+        lone = part(a.stem, b.stem, size, spelling)
         if len(full.stem) >= SHORTEST_LONE_STEM and is_harmless(lone):
-            return found + _turned(lone, full is b) + [Found("truncated", "", "")]
+            return [*found, *lone, Found("truncated", "", "")]
         return found + part(a.main, b.main, size, spelling)
     if a.choices:
         found += stems(a, b, size, spelling)
@@ -664,7 +664,3 @@ def judge(a: Form, b: Form) -> list[Found]:
     if lengths[0] >= SHORTEST_PROSE and lengths[1] >= PROSE and not (a.question or b.question):
         return found + ([] if a.stem == b.stem else prose(a.stem, b.stem))
     return found + stems(a, b, size, spelling)
-
-
-def _turned(found: list[Found], turn: bool) -> list[Found]:
-    return [Found(f.kind, f.other, f.text) for f in found] if turn else found
