@@ -630,7 +630,7 @@ def prose(a: str, b: str) -> list[Found]:
             found.append(Found("added", x, y))
         elif harmful_class(x, y) in ("number", "image", "formula", "polarity"):
             found.append(Found(harmful_class(x, y), x, y))
-        elif x and y and max(len(x), len(y)) <= 4 and not set(x) & set(y):
+        elif x and y and not set(x) & set(y):
             found.append(Found("content", x, y))
         else:
             corrected += max(len(x), len(y))

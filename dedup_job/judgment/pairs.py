@@ -53,8 +53,13 @@ def is_turned(one: Forms, i: int, other: Forms, j: int) -> bool:
 
 
 @borrowing
-def judge_pair(one: Forms, i: int, other: Forms, j: int, tables: Tables, room: Room) -> int:
-    """Enter the differences of two forms in their order; return how many there are."""
+def judge_pair(
+    one: Forms, i: int, other: Forms, j: int, tables: Tables, room: Room, whole: bool
+) -> int:
+    """Enter the differences of two forms in their order; return how many there are.
+
+    whole: else nothing is entered behind the first one that is not harmless.
+    """
     a, b = one.points, other.points
     start_a, start_b = one.offsets[i], other.offsets[j]
     stem_a, stem_b = start_a + one.cuts[i, 0], start_b + other.cuts[j, 0]
@@ -64,26 +69,30 @@ def judge_pair(one: Forms, i: int, other: Forms, j: int, tables: Tables, room: R
     flags = one.flags[i] | other.flags[j]
     spelling = flags & SPELLING != 0
     count = _compare_rest(one, i, other, j, size, spelling, tables, room)
+    if not whole and not all_harmless(room, 0, count):
+        return count
     if (choices_a > 0) != (choices_b > 0):
         full, bare = (stem_a - start_a, stem_b - start_b)
         if choices_b > 0:
             full, bare = bare, full
         before = count
         count = compare_part(
-            a, start_a, stem_a, b, start_b, stem_b, size, spelling, tables, room, count
+            a, start_a, stem_a, b, start_b, stem_b, size, spelling, tables, room, count, whole
         )
         if full >= _SHORTEST_LONE_STEM and all_harmless(room, before, count):
             return enter(room, count, TRUNCATED, stem_a, main_a, stem_b, main_b)
         return compare_part(
-            a, start_a, main_a, b, start_b, main_b, size, spelling, tables, room, before
+            a, start_a, main_a, b, start_b, main_b, size, spelling, tables, room, before, whole
         )
     if choices_a > 0:
-        count = _compare_stems(one, i, other, j, size, spelling, tables, room, count)
+        count = _compare_stems(one, i, other, j, size, spelling, tables, room, count, whole)
+        if not whole and not all_harmless(room, 0, count):
+            return count
         return _compare_choices(one, i, other, j, size, spelling, tables, room, count)
     shorter, longer = size, max(main_a - start_a, main_b - start_b)
     if shorter >= _SHORTEST_PROSE and longer >= _PROSE and not flags & QUESTION:
         return compare_prose(a, start_a, stem_a, b, start_b, stem_b, tables, room, count)
-    return _compare_stems(one, i, other, j, size, spelling, tables, room, count)
+    return _compare_stems(one, i, other, j, size, spelling, tables, room, count, whole)
 
 
 @borrowing
@@ -107,7 +116,9 @@ def _compare_rest(
     if last_a > end_a and last_b > end_b and not is_same(a, end_a, last_a, b, end_b, last_b):
         count = enter(room, count, _EMPHASIS, end_a, last_a, end_b, last_b)
     if end_a > key_a and end_b > key_b:
-        after = compare_part(a, key_a, end_a, b, key_b, end_b, size, spelling, tables, room, count)
+        after = compare_part(
+            a, key_a, end_a, b, key_b, end_b, size, spelling, tables, room, count, False
+        )
         if not all_harmless(room, count, after):
             count = enter(room, count, _ANSWER, key_a, end_a, key_b, end_b)
     return count
@@ -124,12 +135,13 @@ def _compare_stems(
     tables: Tables,
     room: Room,
     count: int,
+    whole: bool,
 ) -> int:
     """Compare two stems; clauses in another order and a text cut short are harmless."""
     a, b = one.points, other.points
     p, r = one.offsets[i], other.offsets[j]
     q, s = p + one.cuts[i, 0], r + other.cuts[j, 0]
-    after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count)
+    after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count, whole)
     if all_harmless(room, count, after):
         return after
     flags, other_flags = one.flags[i], other.flags[j]
@@ -212,7 +224,7 @@ def _compare_clauses(
                 continue
             r, s = _clause(other, j, y)
             after = compare_part(
-                one.points, p, q, other.points, r, s, size, spelling, tables, room, count
+                one.points, p, q, other.points, r, s, size, spelling, tables, room, count, False
             )
             if all_harmless(room, count, after):
                 right &= ~(np.int64(1) << y)
@@ -338,7 +350,7 @@ def _compare_choice(
         if not free >> y & 1:
             continue
         r, s = _choice(other, j, y)
-        after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count)
+        after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count, False)
         if all_harmless(room, count, after):
             return after, free & ~(1 << y)
     if free >> x & 1 and x in (n - 1, m - 1):

@@ -31,7 +31,7 @@ _FIRST_HARMFUL: Final = CLASSES.index(Difference.NUMBER)
 MOST_DIFFERENCES: Final = 4096
 _NEAR, _JOINED = 3, 3  # characters between hunks that are tried as one; how many of them
 _LEAST_UNLIKE = 8
-_SENTENCE, _TAIL, _SHORT_WORD = 10, 20, 4
+_SENTENCE, _TAIL = 10, 20
 _CORRECTED, _ADDED = 0.02, 0.3
 
 
@@ -97,8 +97,12 @@ def compare_part(
     tables: Tables,
     room: Room,
     count: int,
+    whole: bool,
 ) -> int:
-    """Enter the differences of two parts; return how many there are now."""
+    """Enter the differences of two parts; return how many there are now.
+
+    whole: else nothing is entered behind the first one that is not harmless.
+    """
     p, q, r, s = trimmed(a, i, j, b, k, end)
     if p == q and r == s:
         return count
@@ -124,7 +128,7 @@ def compare_part(
         if bits == NOT_HARMLESS:
             p, q, r, s = room.hunks[at, 0], room.hunks[at, 1], room.hunks[at, 2], room.hunks[at, 3]
             count = enter(room, count, harmful_class(a, p, q, b, r, s, tables), p, q, r, s)
-            at += 1
+            at = at + 1 if whole else hunks
         else:
             p, q, r, s = (
                 room.hunks[at, 0],
@@ -188,8 +192,8 @@ def compare_prose(
 def _are_other_words(
     a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
 ) -> bool:
-    """Tell whether two short words have no character in common."""
-    if i == j or k == end or max(j - i, end - k) > _SHORT_WORD:
+    """Tell whether two words have no character in common."""
+    if i == j or k == end:
         return False
     for p in range(i, j):
         for q in range(k, end):

@@ -154,12 +154,13 @@ def _readings(lines: tuple[str, ...]) -> NDArray[np.uint16]:
 def _pairs(
     shapes: tuple[str, ...], sure: tuple[str, ...]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    certain = [pair_key(ord(pair[0]), ord(pair[1])) for pair in sure]
-    near = np.concatenate([_keys_of(line) for line in shapes] + [np.array(certain, np.uint32)])
-    return _set_of(near), _set_of(np.array(certain, dtype=np.uint32))
+    certain = [_keys_of(min(pair) + max(pair)) for pair in sure]
+    near = [_keys_of(line) for line in shapes]
+    return _set_of(np.concatenate([*near, *certain])), _set_of(np.concatenate(certain))
 
 
 def _keys_of(line: str) -> NDArray[np.uint32]:
+    """Return the pairs of a character and those behind it, as `is_pair` looks for them."""
     points = points_of(line)
     return (points[0] << np.uint32(16)) | points[1:]  # the others have higher code points
 
@@ -212,7 +213,7 @@ def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
 @borrowing
 def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     """Tell whether two characters of the basic plane are a pair of the table."""
-    key = pair_key(a, b)
+    key = _pair_key(a, b)
     mask = np.uint64(slots.shape[0] - 1)
     place = (np.uint64(key) * _MULTIPLIER >> np.uint64(32)) & mask
     while slots[place] != 0:
@@ -223,7 +224,7 @@ def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
 
 
 @inlined
-def pair_key(a: int, b: int) -> int:
+def _pair_key(a: int, b: int) -> int:
     """Return the key of a pair in either order."""
     return np.uint32((min(a, b) << 16) | max(a, b))
 
