@@ -34,7 +34,7 @@ HARMLESS = frozenset(
 )
 MOST_EDITS, MOST_REWRITTEN, CONTEXT, NEAR = 1000, 32, 4, 3
 LONG, VERY_LONG, SHORTEST_LONE_STEM, SHORTEST_CUT = 80, 200, 12, 15
-PROSE, SHORTEST_PROSE, SENTENCE, TAIL, CORRECTED, ADDED = 150, 100, 10, 20, 0.02, 0.3
+PROSE, SHORTEST_PROSE, SENTENCE, TAIL, CORRECTED, ADDED = 150, 100, 6, 20, 0.02, 0.3
 MOST_CLAUSES, LONGEST_LIST = 6, 60
 
 
@@ -606,6 +606,42 @@ def core(words_: str) -> str:
     return words_
 
 
+def prose_class(a: str, hunk: tuple[int, int, int, int], b: str) -> str:
+    """Return the class of a hunk of prose: a word may be corrected, a name may not."""
+    i, j, k, l = hunk
+    kind = harmful_class(a[i:j], b[k:l])
+    if kind == "formula":
+        return kind if set(a[i:j] + b[k:l]) & set("+-×=<>^√≤≥%") else "corrected"
+    if kind != "content":
+        return kind
+    one_sided = i == j or k == l
+    plain = are_plain_words(a, i, j) and are_plain_words(b, k, l)
+    return "corrected" if one_sided or plain else "content"
+
+
+def are_plain_words(s: str, i: int, j: int) -> bool:
+    """Tell whether each character of s[i:j] is a function word or lies in a known word, no name."""
+    for at in range(i, j):
+        spans = (
+            s[p:q]
+            for p in range(max(0, at - 3), at + 1)
+            for q in range(max(at + 1, p + 2), min(len(s), p + 4) + 1)
+        )
+        around = [w for w in spans if frequency(w)]
+        plain = bool(around) and max(around, key=frequency) not in names()
+        if s[at] not in words()[1] and not (plain and is_han(s[at])):
+            return False
+    return True
+
+
+@functools.cache
+def names() -> set[str]:
+    """Return the words that jieba's dictionary tags as names or dates."""
+    lines = jieba.get_dict_file().read().decode("utf-8").splitlines()
+    tagged = (line.split() for line in lines)
+    return {word for word, _, tag in tagged if tag.startswith(("nr", "ns", "nt", "nz", "t"))}
+
+
 def prose(a: str, b: str) -> list[Found]:
     """Return the differences of two texts of prose: notes, sentences and a few words are harmless."""
     script = hunks(a, b)
@@ -625,16 +661,13 @@ def prose(a: str, b: str) -> list[Found]:
             found.append(Found("order", x, y))
         elif not (x and y) and j == len(a) and l == len(b) and len(x + y) >= TAIL:
             found.append(Found("truncated", x, y))
-        elif not (x and y) and len(x + y) >= SENTENCE:
+        elif not (x and y) and (len(x + y) >= SENTENCE or harmful_class(x, y) == "image"):
             added += len(x + y)
             found.append(Found("added", x, y))
-        elif harmful_class(x, y) in ("number", "image", "formula", "polarity"):
-            found.append(Found(harmful_class(x, y), x, y))
-        elif x and y and not set(x) & set(y):
-            found.append(Found("content", x, y))
         else:
-            corrected += max(len(x), len(y))
-            found.append(Found("corrected", x, y))
+            kind = prose_class(a, hunk, b)
+            corrected += max(len(x), len(y)) if kind == "corrected" else 0
+            found.append(Found(kind, x, y))
     if corrected > CORRECTED * size or added > ADDED * size:
         found.append(Found("content", "", ""))
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
-from dedup_job.judgment.tables import DIGIT, Tables, kind_of
+from dedup_job.judgment.lookups import DIGIT, Tables, kind_of
 
 MOST_EDITS: Final = 1000
 TOO_MANY: Final = -1

@@ -11,7 +11,7 @@ from dedup_job.compiled import borrowing
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room
 from dedup_job.judgment.rewriting import MOST_REWRITTEN, rewritten
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.lookups import (
     BRACKET,
     DIGIT,
     HAN,

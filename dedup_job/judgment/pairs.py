@@ -31,7 +31,7 @@ from dedup_job.judgment.parts import (
     enter,
     is_same,
 )
-from dedup_job.judgment.tables import Tables
+from dedup_job.judgment.lookups import Tables
 
 _CHOICE, _ANSWER, _EMPHASIS = (
     CLASSES.index(kind) for kind in (Difference.CHOICE, Difference.ANSWER, Difference.EMPHASIS)

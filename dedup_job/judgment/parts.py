@@ -16,13 +16,12 @@ from dedup_job.judgment.hunks import (
     FORMULA,
     IMAGE,
     NOT_HARMLESS,
-    NUMBER,
-    POLARITY,
     harmful_class,
     harmless_classes,
 )
 from dedup_job.judgment.rewriting import is_function_word
-from dedup_job.judgment.tables import Tables
+from dedup_job.judgment.lookups import Tables
+from dedup_job.judgment.typos import are_plain_words
 
 ORDER, TRUNCATED, CORRECTED = (
     CLASSES.index(kind) for kind in (Difference.ORDER, Difference.TRUNCATED, Difference.CORRECTED)
@@ -31,8 +30,9 @@ _FIRST_HARMFUL: Final = CLASSES.index(Difference.NUMBER)
 MOST_DIFFERENCES: Final = 4096
 _NEAR, _JOINED = 3, 3  # characters between hunks that are tried as one; how many of them
 _LEAST_UNLIKE = 8
-_SENTENCE, _TAIL = 10, 20
+_SENTENCE, _TAIL = 6, 20
 _CORRECTED, _ADDED = 0.02, 0.3
+_OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 
 @borrowing
@@ -174,14 +174,12 @@ def compare_prose(
             count = enter(room, count, ORDER, p, q, r, s)
         elif one_sided and q == j and s == end and length >= _TAIL:
             count = enter(room, count, TRUNCATED, p, q, r, s)
-        elif one_sided and length >= _SENTENCE:
+        elif one_sided and (length >= _SENTENCE or _is_image(a, p, q, b, r, s, tables)):
             added += length
             count = enter(room, count, ADDED, p, q, r, s)
         else:
-            kind = harmful_class(a, p, q, b, r, s, tables)
-            if kind not in (NUMBER, IMAGE, FORMULA, POLARITY):
-                kind = CONTENT if _are_other_words(a, p, q, b, r, s) else CORRECTED
-                corrected += max(q - p, s - r) if kind == CORRECTED else 0
+            kind = _class_in_prose(a, p, q, i, j, b, r, s, k, end, tables)
+            corrected += max(q - p, s - r) if kind == CORRECTED else 0
             count = enter(room, count, kind, p, q, r, s)
     if corrected > _CORRECTED * size or added > _ADDED * size:
         count = enter(room, count, CONTENT, i, i, k, k)
@@ -189,17 +187,50 @@ def compare_prose(
 
 
 @borrowing
-def _are_other_words(
-    a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
+def _class_in_prose(
+    a: NDArray[np.uint32],
+    p: int,
+    q: int,
+    low_a: int,
+    high_a: int,
+    b: NDArray[np.uint32],
+    r: int,
+    s: int,
+    low_b: int,
+    high_b: int,
+    tables: Tables,
+) -> int:
+    """Return the class of hunks of prose: a word may be corrected, a name may not."""
+    kind = harmful_class(a, p, q, b, r, s, tables)
+    if kind == FORMULA:
+        return FORMULA if _holds_operator(a, p, q) or _holds_operator(b, r, s) else CORRECTED
+    if kind != CONTENT or p == q or r == s:
+        return CORRECTED if kind == CONTENT else kind
+    plain = are_plain_words(a, p, q, low_a, high_a, tables)
+    plain &= are_plain_words(b, r, s, low_b, high_b, tables)
+    return CORRECTED if plain else CONTENT
+
+
+@borrowing
+def _is_image(
+    a: NDArray[np.uint32],
+    p: int,
+    q: int,
+    b: NDArray[np.uint32],
+    r: int,
+    s: int,
+    tables: Tables,
 ) -> bool:
-    """Tell whether two words have no character in common."""
-    if i == j or k == end:
-        return False
-    for p in range(i, j):
-        for q in range(k, end):
-            if a[p] == b[q]:
-                return False
-    return True
+    return harmful_class(a, p, q, b, r, s, tables) == IMAGE
+
+
+@borrowing
+def _holds_operator(points: NDArray[np.uint32], start: int, stop: int) -> bool:
+    for p in range(start, stop):
+        for q in range(len(_OPERATORS)):
+            if points[p] == _OPERATORS[q]:
+                return True
+    return False
 
 
 @borrowing

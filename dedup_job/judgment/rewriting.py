@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.edits import in_number
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.lookups import (
     DIGIT,
     LISTED,
     MOST_GROUPS,

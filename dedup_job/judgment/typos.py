@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.rewriting import is_function_word
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.lookups import (
     HAN,
     LATIN,
     MEANING,
@@ -26,6 +26,7 @@ from dedup_job.judgment.tables import (
     is_pair,
     kind_of,
     known,
+    node_of,
     step,
 )
 
@@ -187,6 +188,29 @@ def covering(
             if q - p >= 2 and q - p > j - i and _all(tables, points, p, q, HAN):
                 best = max(best, frequency(tables, points, p, q))
     return best
+
+
+@borrowing
+def are_plain_words(
+    points: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables
+) -> bool:
+    """Tell whether each character of points[i:j] is a function word or lies in a known word.
+
+    The commonest word around it, of 2 to 4 characters, must be no name.
+    """
+    for at in range(i, j):
+        if is_function_word(tables, points, at, at + 1):
+            continue
+        best, name = 0, False
+        for p in range(max(low, at + 1 - _LONGEST_WORD), at + 1):
+            for q in range(max(at + 1, p + 2), min(high, p + _LONGEST_WORD) + 1):
+                node = node_of(tables, points, p, q)
+                often = known(tables, node)
+                if often > best:
+                    best, name = often, bool(tables.names[node])
+        if best == 0 or name or not kind_of(tables, points[at]) & HAN:
+            return False
+    return True
 
 
 @borrowing

@@ -11,7 +11,7 @@ from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.judgment import CLASSES, HARMLESS, bits_of
 from dedup_job.judgment.judge import Verdicts, judge_forms
-from dedup_job.judgment.tables import Tables, tables_of
+from dedup_job.judgment.lookups import Tables, tables_of
 from tests import reference_judge
 from tests.judgment.packing import packed
 from tests.reference_judge import Form

@@ -61,8 +61,8 @@ class Tables(NamedTuple):
     kinds: uint16 (65536,), flags of each character of the basic plane; readings: uint16 (65536,
     MOST_READINGS), how a character is read, 0 for none; near, sure: uint32 (slots,), pairs of
     characters that look alike and those that every OCR program confuses, the smaller code point
-    in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities: of
-    the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it; total: float64,
+    in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities,
+    names: of the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it; total: float64,
     the logarithm of all its frequencies.
     """
 
@@ -75,6 +75,7 @@ class Tables(NamedTuple):
     edges: NDArray[np.uint64]
     filter: NDArray[np.uint8]
     probabilities: NDArray[np.float64]
+    names: NDArray[np.bool_]
     shift: np.uint64
     total: float
 
@@ -103,6 +104,7 @@ def tables_of(
         lexicon.edges,
         lexicon.filter,
         probabilities,
+        lexicon.names,
         np.uint64(shift),
         -float(lexicon.constants[0]),
     )
@@ -281,13 +283,19 @@ def known(tables: Tables, node: int) -> int:
 
 
 @borrowing
-def frequency(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
-    """Return how often a word occurs by the dictionary, 0 where it is none."""
+def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
+    """Return the dictionary's node of points[start:stop], -1 if none."""
     if start >= stop or points[start] >= PLANE:
-        return 0
+        return -1
     node = np.int64(tables.first[points[start]])
     for p in range(start + 1, stop):
         if node < 0 or points[p] >= PLANE:
-            return 0
+            return -1
         node = step(tables, node, points[p])
-    return known(tables, node)
+    return node
+
+
+@borrowing
+def frequency(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
+    """Return how often a word occurs by the dictionary, 0 where it is none."""
+    return known(tables, node_of(tables, points, start, stop))
