@@ -1,4 +1,4 @@
-"""The judge of two canonical forms, written naively: what dedup_job.judgment does in native code."""
+"""The judge of two canonical forms, written naively: what dedup_job.judgment does natively."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ DIGITS = {d: i for i, ds in enumerate(("零〇", "一", "二两", *"三四五六
 TENS, MYRIADS = {"十": 10, "百": 100, "千": 1000}, {"万": 4, "亿": 8}
 MISREAD = {"i": "1", "l": "1", "|": "1", "o": "0"}
 HARMLESS = frozenset(
-    "punctuation notation typo numeral function_word synonym order truncated added numbering "
-    "corrected".split()
+    {
+        *("punctuation", "notation", "typo", "numeral", "function_word", "synonym", "order"),
+        *("truncated", "added", "numbering", "corrected"),
+    }
 )
 MOST_EDITS, MOST_REWRITTEN, CONTEXT, NEAR = 1000, 32, 4, 3
 LONG, VERY_LONG, SHORTEST_LONE_STEM, SHORTEST_CUT = 80, 200, 12, 15
@@ -160,7 +162,7 @@ def is_rare(character: str) -> bool:
 
 
 def edits(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
-    """Return the hunks a[i:j] -> b[k:l] of a shortest edit script; None beyond MOST_EDITS.
+    """Return the hunks a[i:j] -> b[k:z] of a shortest edit script; None beyond MOST_EDITS.
 
     Myers, "An O(ND) difference algorithm and its variations" (1986), the greedy algorithm, between
     the common beginning and the common end.
@@ -217,21 +219,21 @@ def hunks(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
     if script is None:
         return None
     out: list[tuple[int, int, int, int]] = []
-    for i, j, k, l in script:
-        while i > 0 and k > 0 and in_number(a[i - 1]) and (_cut(a, i, j) or _cut(b, k, l)):
+    for i, j, k, z in script:
+        while i > 0 and k > 0 and in_number(a[i - 1]) and (_cut(a, i, j) or _cut(b, k, z)):
             i, k = i - 1, k - 1
         while (
             j < len(a)
-            and l < len(b)
+            and z < len(b)
             and in_number(a[j])
-            and (_cut_end(a, i, j) or _cut_end(b, k, l))
+            and (_cut_end(a, i, j) or _cut_end(b, k, z))
         ):
-            j, l = j + 1, l + 1
+            j, z = j + 1, z + 1
         while out and (i <= out[-1][1] or k <= out[-1][3]):
             before = out.pop()
             i, j = min(before[0], i), max(before[1], j)
-            k, l = min(before[2], k), max(before[3], l)
-        out.append((i, j, k, l))
+            k, z = min(before[2], k), max(before[3], z)
+        out.append((i, j, k, z))
     return out
 
 
@@ -322,9 +324,9 @@ def _steps(
         for m in range(1, min(8, len(y) - j) + 1):
             a, b = x[i : i + n], y[j : j + m]
             whole = x[i + n : i + n + 1], y[j + m : j + m + 1]
-            if a != b and value(a) is not None and value(a) == value(b):
-                if not any(c and in_number(c) for c in whole):
-                    yield (i + n, j + m), "numeral"
+            cut = any(c and in_number(c) for c in whole)
+            if a != b and not cut and value(a) is not None and value(a) == value(b):
+                yield (i + n, j + m), "numeral"
 
 
 def covering(s: str, i: int, j: int) -> int:
@@ -338,12 +340,12 @@ def covering(s: str, i: int, j: int) -> int:
     return max((frequency(w) for w in spans if all(map(is_han, w))), default=0)
 
 
-def is_typo(a: str, i: int, j: int, b: str, k: int, l: int, size: int) -> bool:
-    """Tell whether a[i:j] and b[k:l] are the same but for a misspelling, an OCR error or a loss.
+def is_typo(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> bool:
+    """Tell whether a[i:j] and b[k:z] are the same but for a misspelling, an OCR error or a loss.
 
     size: characters of the shorter text.
     """
-    x, y = a[i:j], b[k:l]
+    x, y = a[i:j], b[k:z]
     if [MISREAD.get(c, c) for c in x] == [MISREAD.get(c, c) for c in y]:
         return True
     if len(x) + len(y) == 1:
@@ -351,19 +353,19 @@ def is_typo(a: str, i: int, j: int, b: str, k: int, l: int, size: int) -> bool:
     if not x or not y or not all(map(is_han, x + y)):
         return False
     if len(x) == len(y) <= 2:
-        return _is_misspelt(a, i, j, b, k, l, size)
+        return _is_misspelt(a, i, j, b, k, z, size)
     return abs(len(x) - len(y)) <= 2 and (all(map(is_rare, x)) or all(map(is_rare, y)))
 
 
-def _is_misspelt(a: str, i: int, j: int, b: str, k: int, l: int, size: int) -> bool:
-    x, y = a[i:j], b[k:l]
+def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> bool:
+    x, y = a[i:j], b[k:z]
     pairs = [frozenset(pair) for pair in zip(x, y, strict=True)]
     if any(pair <= MEANING for pair in pairs):
         return False
     near, sure = alike()
     if all(pair in sure for pair in pairs) or any(map(is_rare, x)) != any(map(is_rare, y)):
         return True
-    more, less = sorted((covering(a, i, j), covering(b, k, l)), reverse=True)
+    more, less = sorted((covering(a, i, j), covering(b, k, z)), reverse=True)
     looks = all(pair in near for pair in pairs)
     sounds = all(heard(c) & heard(d) for c, d in zip(x, y, strict=True))
     if (looks or sounds) and more >= 20 * max(less, 1):
@@ -408,14 +410,14 @@ def _is_lost(s: str, i: int, other: str, k: int, lost: str) -> bool:
     return False
 
 
-def bracket_class(a: str, i: int, j: int, b: str, k: int, l: int) -> str | None:
+def bracket_class(a: str, i: int, j: int, b: str, k: int, z: int) -> str | None:
     """Return the class of a difference in brackets alone, if it is harmless."""
-    x, y = a[i:j], b[k:l]
+    x, y = a[i:j], b[k:z]
     if not set(x + y) & BRACKETS:
         return None
     bare = str.maketrans("", "", "()")
     if x.translate(bare) == y.translate(bare) and len(x) + len(y) <= 12:
-        near = a[max(0, i - 3) : j + 3] + b[max(0, k - 3) : l + 3]
+        near = a[max(0, i - 3) : j + 3] + b[max(0, k - 3) : z + 3]
         if not set(near) & set("+-×/=<>^√,[]{}|"):
             return "notation"
     if set(x + y) <= BRACKETS:
@@ -436,27 +438,27 @@ def classes_of(
     a: str, hunk: tuple[int, int, int, int], b: str, size: int, spelling: bool
 ) -> frozenset[str] | None:
     """Return the harmless classes of a hunk, None where it is not harmless."""
-    i, j, k, l = hunk
-    x, y = a[i:j], b[k:l]
-    if kind := bracket_class(a, i, j, b, k, l):
+    i, j, k, z = hunk
+    x, y = a[i:j], b[k:z]
+    if kind := bracket_class(a, i, j, b, k, z):
         return frozenset({kind})
     if x + y == "-" and re.search("[a-z]{2}$", a[:i]) and re.match("[a-z]{2}", a[j:]):
         return frozenset({"punctuation"})
     if re.fullmatch(r"\([0-9]\)", x + y) and (i == 0 or is_han(a[i - 1])):
         return frozenset({"numbering"})
-    if not (x and y) and j == len(a) and l == len(b) and a[i - 1 : i] == "=" == b[k - 1 : k]:
+    if not (x and y) and j == len(a) and z == len(b) and a[i - 1 : i] == "=" == b[k - 1 : k]:
         return frozenset({"added"})
-    if not spelling and is_typo(a, i, j, b, k, l, size):
+    if not spelling and is_typo(a, i, j, b, k, z, size):
         return frozenset({"typo"})
     for left in range(CONTEXT + 1):
         if left and (left > min(i, k) or a[i - left] != b[k - left]):
             break
         for right in range(CONTEXT + 1):
             if right and (
-                j + right > len(a) or l + right > len(b) or a[j + right - 1] != b[l + right - 1]
+                j + right > len(a) or z + right > len(b) or a[j + right - 1] != b[z + right - 1]
             ):
                 break
-            kinds = rewritten(a[i - left : j + right], b[k - left : l + right])
+            kinds = rewritten(a[i - left : j + right], b[k - left : z + right])
             if kinds:
                 return kinds
     return None
@@ -499,8 +501,8 @@ def part(a: str, b: str, size: int, spelling: bool) -> list[Found]:
                 t = e + 1
                 break
         else:
-            i, j, k, l = script[t]
-            found.append(Found(harmful_class(a[i:j], b[k:l]), a[i:j], b[k:l]))
+            i, j, k, z = script[t]
+            found.append(Found(harmful_class(a[i:j], b[k:z]), a[i:j], b[k:z]))
             t += 1
     return found
 
@@ -608,14 +610,14 @@ def core(words_: str) -> str:
 
 def prose_class(a: str, hunk: tuple[int, int, int, int], b: str) -> str:
     """Return the class of a hunk of prose: a word may be corrected, a name may not."""
-    i, j, k, l = hunk
-    kind = harmful_class(a[i:j], b[k:l])
+    i, j, k, z = hunk
+    kind = harmful_class(a[i:j], b[k:z])
     if kind == "formula":
-        return kind if set(a[i:j] + b[k:l]) & set("+-×=<>^√≤≥%") else "corrected"
+        return kind if set(a[i:j] + b[k:z]) & set("+-×=<>^√≤≥%") else "corrected"
     if kind != "content":
         return kind
-    one_sided = i == j or k == l
-    plain = are_plain_words(a, i, j) and are_plain_words(b, k, l)
+    one_sided = i == j or k == z
+    plain = are_plain_words(a, i, j) and are_plain_words(b, k, z)
     return "corrected" if one_sided or plain else "content"
 
 
@@ -643,23 +645,23 @@ def names() -> set[str]:
 
 
 def prose(a: str, b: str) -> list[Found]:
-    """Return the differences of two texts of prose: notes, sentences and a few words are harmless."""
+    """Return the differences of two texts of prose: sentences and a few words are harmless."""
     script = hunks(a, b)
     if script is None:
         return [Found("content", "", "")]
     size = min(len(a), len(b))
-    gone = {core(a[i:j]) for i, j, k, l in script if k == l}
-    come = {core(b[k:l]) for i, j, k, l in script if i == j}
+    gone = {core(a[i:j]) for i, j, k, z in script if k == z}
+    come = {core(b[k:z]) for i, j, k, z in script if i == j}
     found = []
     corrected = added = 0
     for hunk in script:
-        i, j, k, l = hunk
-        x, y = a[i:j], b[k:l]
+        i, j, k, z = hunk
+        x, y = a[i:j], b[k:z]
         if kinds := classes_of(a, hunk, b, size, False):
             found += [Found(kind, x, y) for kind in sorted(kinds)]
         elif not (x and y) and core(x + y) in gone & come:
             found.append(Found("order", x, y))
-        elif not (x and y) and j == len(a) and l == len(b) and len(x + y) >= TAIL:
+        elif not (x and y) and j == len(a) and z == len(b) and len(x + y) >= TAIL:
             found.append(Found("truncated", x, y))
         elif not (x and y) and (len(x + y) >= SENTENCE or harmful_class(x, y) == "image"):
             added += len(x + y)

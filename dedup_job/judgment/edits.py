@@ -54,6 +54,17 @@ def room_of(ways: int, differences: int) -> Room:
 
 
 @borrowing
+def is_same(a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int) -> bool:
+    """Tell whether two parts are equal."""
+    if j - i != end - k:
+        return False
+    for p in range(j - i):  # noqa: SIM110  # numba compiles no generator here
+        if a[i + p] != b[k + p]:
+            return False
+    return True
+
+
+@borrowing
 def trimmed(
     a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
 ) -> tuple[int, int, int, int]:

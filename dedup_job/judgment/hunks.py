@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room
-from dedup_job.judgment.rewriting import MOST_REWRITTEN, rewritten
 from dedup_job.judgment.lookups import (
     BRACKET,
     DIGIT,
@@ -21,6 +20,7 @@ from dedup_job.judgment.lookups import (
     Tables,
     kind_of,
 )
+from dedup_job.judgment.rewriting import MOST_REWRITTEN, rewritten
 from dedup_job.judgment.typos import is_typo
 
 NOT_HARMLESS: Final = 0
@@ -95,9 +95,9 @@ def harmless_classes(
         and _joins_words(a, i, j, low_a, high_a, tables)
     ):
         return 1 << PUNCTUATION
-    if n + m == 3 and _is_item(a, i, n, b, k, tables):
-        if i == low_a or kind_of(tables, a[i - 1]) & HAN:
-            return 1 << NUMBERING
+    before = i == low_a or kind_of(tables, a[i - 1]) & HAN != 0
+    if n + m == 3 and before and _is_item(a, i, n, b, k, tables):
+        return 1 << NUMBERING
     at_end = j == high_a and end == high_b and i > low_a and k > low_b
     if not (n and m) and at_end and a[i - 1] == _EQUALS and b[k - 1] == _EQUALS:
         return 1 << ADDED
@@ -156,7 +156,7 @@ def _joins_words(
     """Tell whether two letters stand on either side."""
     if i - 2 < low or j + 2 > high:
         return False
-    for p in (i - 2, i - 1, j, j + 1):
+    for p in (i - 2, i - 1, j, j + 1):  # noqa: SIM110  # numba compiles no generator here
         if not kind_of(tables, a[p]) & LATIN:
             return False
     return True
@@ -169,7 +169,7 @@ def _is_item(
     """Tell whether the three characters of both hunks are (1) or the like."""
     first = a[i] if n > 0 else b[k]
     second = a[i + 1] if n > 1 else b[k + 1 - n]
-    third = a[i + 2] if n > 2 else b[k + 2 - n]  # noqa: PLR2004
+    third = a[i + 2] if n > 2 else b[k + 2 - n]
     digit = kind_of(tables, second) & DIGIT != 0
     return first == _ROUND and digit and third == _ROUND_END
 
@@ -278,6 +278,6 @@ def harmful_class(
                 negation_b = True
     if digits:
         return NUMBER
-    if formula or (letters and max(j - i, end - k) <= 2):  # noqa: PLR2004
+    if formula or (letters and max(j - i, end - k) <= 2):
         return FORMULA
     return POLARITY if negation_a != negation_b else CONTENT

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing, inlined
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
-from dedup_job.fingerprint.trie import PLANE, child_at, place_of
+from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
 from dedup_job.packed import points_of
 
 MOST_WORD: Final = 16  # characters of a listed word
@@ -62,8 +62,8 @@ class Tables(NamedTuple):
     MOST_READINGS), how a character is read, 0 for none; near, sure: uint32 (slots,), pairs of
     characters that look alike and those that every OCR program confuses, the smaller code point
     in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities,
-    names: of the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it; total: float64,
-    the logarithm of all its frequencies.
+    names: of the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it;
+    total: float64, the logarithm of all its frequencies.
     """
 
     kinds: NDArray[np.uint16]
@@ -164,7 +164,8 @@ def _pairs(
 def _keys_of(line: str) -> NDArray[np.uint32]:
     """Return the pairs of a character and those behind it, as `is_pair` looks for them."""
     points = points_of(line)
-    return (points[0] << np.uint32(16)) | points[1:]  # the others have higher code points
+    keys: NDArray[np.uint32] = (points[0] << np.uint32(16)) | points[1:]
+    return keys  # the others have higher code points
 
 
 def _set_of(keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -226,7 +227,7 @@ def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
 
 
 @inlined
-def _pair_key(a: int, b: int) -> int:
+def _pair_key(a: int, b: int) -> np.uint32:
     """Return the key of a pair in either order."""
     return np.uint32((min(a, b) << 16) | max(a, b))
 
@@ -242,40 +243,40 @@ def word_key(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
 
 
 @borrowing
-def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> int:
+def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> np.int64:
     """Return the row of a word, or the free one where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)
     place = (key >> np.uint64(20)) & mask
-    while keys[place] != _FREE and keys[place] != key:  # noqa: PLR1714  # numba mixes the types up
+    while keys[place] != _FREE and keys[place] != key:
         place = (place + _ONE) & mask
     return np.int64(place)
 
 
 @borrowing
-def word_row(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> int:
+def word_row(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
     """Return the row of a listed word, -1 if it is none."""
     row = _slot_of(words.keys, word_key(points, start, stop))
-    return row if words.keys[row] != 0 else -1
+    return row if words.keys[row] != 0 else np.int64(ABSENT)
 
 
 @borrowing
 def kind_of(tables: Tables, point: int) -> int:
     """Return the kinds of a character, 0 beyond the basic plane."""
     if point < PLANE:
-        kind: int = np.int64(tables.kinds[point])
+        kind: int = tables.kinds[point]
         return kind
     return 0
 
 
 @borrowing
-def step(tables: Tables, node: int, point: int) -> int:
+def step(tables: Tables, node: np.int64, point: np.uint32) -> np.int64:
     """Return the dictionary's node behind another one, -1 if none."""
     place = place_of(tables.edges, tables.filter, tables.shift, node, point)
-    return child_at(tables.edges, place) if place >= 0 else np.int64(-1)
+    return child_at(tables.edges, place) if place >= 0 else np.int64(ABSENT)
 
 
 @borrowing
-def known(tables: Tables, node: int) -> int:
+def known(tables: Tables, node: np.int64) -> int:
     """Return how often the word of a node occurs, 0 where it is none."""
     if node < 0 or tables.probabilities[node] == NO_WORD:
         return 0
@@ -283,14 +284,14 @@ def known(tables: Tables, node: int) -> int:
 
 
 @borrowing
-def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
+def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
     """Return the dictionary's node of points[start:stop], -1 if none."""
     if start >= stop or points[start] >= PLANE:
-        return -1
+        return np.int64(ABSENT)
     node = np.int64(tables.first[points[start]])
     for p in range(start + 1, stop):
         if node < 0 or points[p] >= PLANE:
-            return -1
+            return np.int64(ABSENT)
         node = step(tables, node, points[p])
     return node
 

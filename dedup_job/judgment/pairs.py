@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room
+from dedup_job.judgment.edits import Room, is_same
 from dedup_job.judgment.forms import (
     ANSWER,
     CUT_LEFT,
@@ -21,6 +21,7 @@ from dedup_job.judgment.forms import (
     SPELLING,
     Forms,
 )
+from dedup_job.judgment.lookups import Tables
 from dedup_job.judgment.parts import (
     ORDER,
     TRUNCATED,
@@ -29,9 +30,7 @@ from dedup_job.judgment.parts import (
     compare_part,
     compare_prose,
     enter,
-    is_same,
 )
-from dedup_job.judgment.lookups import Tables
 
 _CHOICE, _ANSWER, _EMPHASIS = (
     CLASSES.index(kind) for kind in (Difference.CHOICE, Difference.ANSWER, Difference.EMPHASIS)
@@ -63,7 +62,7 @@ def judge_pair(
     a, b = one.points, other.points
     start_a, start_b = one.offsets[i], other.offsets[j]
     stem_a, stem_b = start_a + one.cuts[i, 0], start_b + other.cuts[j, 0]
-    choices_a, choices_b = np.int64(one.counts[i]), np.int64(other.counts[j])
+    choices_a, choices_b = one.counts[i], other.counts[j]
     main_a, main_b = start_a + one.cuts[i, choices_a], start_b + other.cuts[j, choices_b]
     size = min(main_a - start_a, main_b - start_b)
     flags = one.flags[i] | other.flags[j]
@@ -188,7 +187,7 @@ def _compare_clauses(
     room: Room,
     count: int,
 ) -> int:
-    """Enter the differences of the clauses in any order; -1 where that does not bring them together.
+    """Enter the differences of the clauses in any order; -1 where they do not go together.
 
     Equal clauses go together first, the earliest of either text; each of the others goes with the
     first one that differs from it in harmless ways.
@@ -196,22 +195,21 @@ def _compare_clauses(
     first_a, last_a = one.clause_offsets[i], one.clause_offsets[i + 1]
     first_b, last_b = other.clause_offsets[j], other.clause_offsets[j + 1]
     n, m = last_a - first_a, last_b - first_b
-    if min(n, m) < 2 or abs(n - m) > _MOST_CLAUSES or max(n, m) > _LONGEST_LIST:  # noqa: PLR2004
+    if min(n, m) < 2 or abs(n - m) > _MOST_CLAUSES or max(n, m) > _LONGEST_LIST:
         return -1
-    left, right = np.int64(0), np.int64(0)  # bits of the clauses that are alone
-    taken = np.int64(0)
+    left, taken = 0, 0  # bits of the clauses that are alone, that have found an equal one
     for x in range(n):
         p, q = _clause(one, i, x)
         found = False
         for y in range(m):
             r, s = _clause(other, j, y)
             if not taken >> y & 1 and is_same(one.points, p, q, other.points, r, s):
-                taken |= np.int64(1) << y
+                taken |= 1 << y
                 found = True
                 break
         if not found:
-            left |= np.int64(1) << x
-    right = ~taken & ((np.int64(1) << m) - 1)
+            left |= 1 << x
+    right = ~taken & ((1 << m) - 1)
     if _ones(left) != _ones(right) or _ones(left) > _MOST_CLAUSES:
         return -1
     for x in range(n):
@@ -227,7 +225,7 @@ def _compare_clauses(
                 one.points, p, q, other.points, r, s, size, spelling, tables, room, count, False
             )
             if all_harmless(room, count, after):
-                right &= ~(np.int64(1) << y)
+                right &= ~(1 << y)
                 count = after
                 found = True
                 break
@@ -299,7 +297,7 @@ def _compare_choices(
 ) -> int:
     """Compare the choices as a set."""
     a, b = one.points, other.points
-    n, m = np.int64(one.counts[i]), np.int64(other.counts[j])
+    n, m = one.counts[i], other.counts[j]
     left, right = _alone(one, i, other, j), _alone(other, j, one, i)
     if left == 0 and right == 0:
         for x in range(n):
@@ -311,9 +309,9 @@ def _compare_choices(
     first = 0
     while not (left | right) >> first & 1:
         first += 1
-    if first > 0 and _are_all_from(left, first, n) and _are_all_from(right, first, m):
-        if _begin(one, i, other, j, first) or _begin(other, j, one, i, first):
-            return _enter_truncated(one, i, other, j, first, room, count)
+    cut = first > 0 and _are_all_from(left, first, n) and _are_all_from(right, first, m)
+    if cut and (_begin(one, i, other, j, first) or _begin(other, j, one, i, first)):
+        return _enter_truncated(one, i, other, j, first, room, count)
     free = right
     for x in range(n):
         if left >> x & 1:
@@ -344,7 +342,7 @@ def _compare_choice(
 ) -> tuple[int, int]:
     """Find a choice of the other text that differs in harmless ways; return count and the free."""
     a, b = one.points, other.points
-    n, m = np.int64(one.counts[i]), np.int64(other.counts[j])
+    n, m = one.counts[i], other.counts[j]
     p, q = _choice(one, i, x)
     for y in range(m):
         if not free >> y & 1:
@@ -370,7 +368,7 @@ def _are_all_from(bits: int, first: int, stop: int) -> bool:
 @borrowing
 def _begin(short: Forms, i: int, long: Forms, j: int, first: int) -> bool:
     """Tell whether each choice from one on is the beginning of the other text's, or missing."""
-    for x in range(first, max(np.int64(short.counts[i]), np.int64(long.counts[j]))):
+    for x in range(first, max(short.counts[i], long.counts[j])):
         if x >= short.counts[i]:
             continue
         p, q = _choice(short, i, x)
@@ -388,7 +386,7 @@ def _begin(short: Forms, i: int, long: Forms, j: int, first: int) -> bool:
 def _enter_truncated(
     one: Forms, i: int, other: Forms, j: int, first: int, room: Room, count: int
 ) -> int:
-    n, m = np.int64(one.counts[i]), np.int64(other.counts[j])
+    n, m = one.counts[i], other.counts[j]
     for x in range(first, max(n, m)):
         p, q = _choice(one, i, min(x, n - 1))
         r, s = _choice(other, j, min(x, m - 1))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room, find_hunks, trimmed, unlike
+from dedup_job.judgment.edits import Room, find_hunks, is_same, trimmed, unlike
 from dedup_job.judgment.hunks import (
     ADDED,
     CONTENT,
@@ -19,8 +19,8 @@ from dedup_job.judgment.hunks import (
     harmful_class,
     harmless_classes,
 )
-from dedup_job.judgment.rewriting import is_function_word
 from dedup_job.judgment.lookups import Tables
+from dedup_job.judgment.rewriting import is_function_word
 from dedup_job.judgment.typos import are_plain_words
 
 ORDER, TRUNCATED, CORRECTED = (
@@ -59,19 +59,8 @@ def enter_bits(room: Room, count: int, bits: int, i: int, j: int, k: int, end: i
 @borrowing
 def all_harmless(room: Room, start: int, stop: int) -> bool:
     """Tell whether the differences from one place to another are harmless."""
-    for p in range(start, stop):
+    for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if room.kinds[p] >= _FIRST_HARMFUL:
-            return False
-    return True
-
-
-@borrowing
-def is_same(a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int) -> bool:
-    """Tell whether two parts are equal."""
-    if j - i != end - k:
-        return False
-    for p in range(j - i):
-        if a[i + p] != b[k + p]:
             return False
     return True
 
@@ -143,7 +132,7 @@ def compare_part(
 
 @borrowing
 def _are_near(room: Room, hunk: int) -> bool:
-    return room.hunks[hunk + 1, 0] - room.hunks[hunk, 1] <= _NEAR
+    return bool(room.hunks[hunk + 1, 0] - room.hunks[hunk, 1] <= _NEAR)
 
 
 @borrowing

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
-from dedup_job.judgment.edits import in_number
+from dedup_job.judgment.edits import in_number, is_same
 from dedup_job.judgment.lookups import (
     DIGIT,
     LISTED,
@@ -75,7 +75,8 @@ def rewritten(
                 _by_synonyms(a, i, x, n, b, k, y, m, way, tables.words, ways)
             if x < n and y < m and _starts_number(tables, a[p]) and _starts_number(tables, b[q]):
                 _by_numerals(a, i, x, n, b, k, y, m, way, tables, ways)
-    return np.int64(ways[n * width + m])
+    found: int = ways[n * width + m]
+    return found
 
 
 @borrowing
@@ -93,7 +94,7 @@ def _count(way: int) -> int:
 @borrowing
 def _is_function_word(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> bool:
     row = word_row(words, points, start, stop)
-    return row >= 0 and bool(words.function[row])
+    return bool(row >= 0 and words.function[row])
 
 
 @borrowing
@@ -130,7 +131,7 @@ def _by_synonyms(
 
 
 @borrowing
-def _share_group(words: Words, row: int, other: int) -> bool:
+def _share_group(words: Words, row: np.int64, other: np.int64) -> bool:
     for p in range(MOST_GROUPS):
         group = words.groups[row, p]
         if group == 0:
@@ -170,20 +171,8 @@ def _by_numerals(
                 continue
             other = _value(tables, b, k + y, k + to_b)
             same = value == other and value != _ONLY_AS_WRITTEN
-            if same and not _is_same(a, i + x, i + to, b, k + y, k + to_b):
+            if same and not is_same(a, i + x, i + to, b, k + y, k + to_b):
                 _reach(ways, to * (m + 1) + to_b, way | BY_NUMERAL)
-
-
-@borrowing
-def _is_same(
-    a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
-) -> bool:
-    if j - i != end - k:
-        return False
-    for p in range(j - i):
-        if a[i + p] != b[k + p]:
-            return False
-    return True
 
 
 @borrowing

@@ -1,8 +1,8 @@
 """Misspellings, OCR errors and lost characters: what the dictionary and the eye tell of them.
 
-早其 is no word and 早期 is one, so one of them is a slip; 早期 and 早起 are both words, so the texts
-differ. A slip looks or sounds like what was meant; characters that carry a meaning of their own,
-such as 前 and 后 or the elements, are never taken for a slip of each other.
+早其 is no word and 早期 is one, so one of them is a slip; 早期 and 早起 are both words, so the
+texts differ. A slip looks or sounds like what was meant; characters that carry a meaning of their
+own, such as 前 and 后 or the elements, are never taken for a slip of each other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.rewriting import is_function_word
 from dedup_job.judgment.lookups import (
     HAN,
     LATIN,
@@ -29,6 +28,7 @@ from dedup_job.judgment.lookups import (
     node_of,
     step,
 )
+from dedup_job.judgment.rewriting import is_function_word
 
 LONG, VERY_LONG = 80, 200  # characters of a text in which one odd character cannot be meant
 _CLEARLY, _FAR_RARER = 20, 1000  # times as frequent
@@ -73,7 +73,7 @@ def is_typo(
 
 @borrowing
 def _all(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind: int) -> bool:
-    for p in range(start, stop):
+    for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if not kind_of(tables, points[p]) & kind:
             return False
     return True
@@ -81,7 +81,7 @@ def _all(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind
 
 @borrowing
 def _any(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind: int) -> bool:
-    for p in range(start, stop):
+    for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if kind_of(tables, points[p]) & kind:
             return True
     return False
@@ -90,7 +90,7 @@ def _any(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind
 @borrowing
 def _misread(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], k: int, length: int) -> bool:
     """Tell whether the characters are the same but for l, i, | and 1, o and 0."""
-    for p in range(length):
+    for p in range(length):  # noqa: SIM110  # numba compiles no generator here
         if _plain(a[i + p]) != _plain(b[k + p]):
             return False
     return True
@@ -100,7 +100,7 @@ def _misread(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], k: int, lengt
 def _plain(point: int) -> int:
     if point in (_I, _L, _BAR):
         return _ONE
-    return _ZERO if point == _O else np.int64(point)
+    return _ZERO if point == _O else point
 
 
 @borrowing
@@ -263,9 +263,7 @@ def _frequency_without(
     tables: Tables, points: NDArray[np.uint32], start: int, gap: int, stop: int
 ) -> int:
     """Return how often the word points[start:stop] without the character at `gap` occurs."""
-    node = np.int64(-1)
-    from_left = gap > start
-    first = start if from_left else start + 1
+    first = start if gap > start else start + 1
     if points[first] >= PLANE:
         return 0
     node = np.int64(tables.first[points[first]])

@@ -16,12 +16,28 @@ from tests import reference_judge
 from tests.judgment.packing import packed
 from tests.reference_judge import Form
 
-WORDS = """
-    的 了 是 在 为 则 一 哪项 什么 下列 说法 表述 叙述 正确 错误 不正确 增大 变大 至多 最多 无法 不能 不 没
-    光合 作用 植物 叶绿体 细胞 膜 神经 动脉 静脉 气候 气侯 特征 持征 碘酒 磺酒 大会 太会 受益 收益 人 入
-    十 三 二十 两 12 3 0.5 1,000 007 x y ab cd + - = ( ) [ ] | ^ √ / α \ufffc\U000f1234 早期 早起 早其 䒩 菌
-    the of lo l0 1 i
-""".split()
+WORDS = [
+    *("的", "了", "是", "在", "为", "则", "一", "哪项", "什么", "下列", "说法", "表述"),
+    *("叙述", "正确", "错误", "不正确", "增大", "变大", "至多", "最多", "无法", "不能", "不", "没"),
+    *(
+        "光合",
+        "作用",
+        "植物",
+        "叶绿体",
+        "细胞",
+        "膜",
+        "神经",
+        "动脉",
+        "静脉",
+        "气候",
+        "气侯",
+        "特征",
+    ),
+    *("持征", "碘酒", "磺酒", "大会", "太会", "受益", "收益", "人", "入", "十", "三", "二十"),
+    *("两", "12", "3", "0.5", "1,000", "007", "x", "y", "ab", "cd", "+", "-"),
+    *("=", "(", ")", "[", "]", "|", "^", "√", "/", "α", "￼\U000f1234", "早期"),
+    *("早起", "早其", "䒩", "菌", "the", "of", "lo", "l0", "1", "i"),
+]
 PIECES = st.lists(st.sampled_from(WORDS), max_size=24)
 FLAGS = st.fixed_dictionaries(
     {name: st.booleans() for name in ("question", "cut_left", "cut_right", "spelling", "sequence")}
