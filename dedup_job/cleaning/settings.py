@@ -16,6 +16,11 @@ class CleaningSettings(BaseModel):
         default="auto",
         description="auto: remove markup where a text holds some; never: take every text as plain",
     )
+    notation: Literal["marked", "plain"] = Field(
+        default="marked",
+        description="marked: what markup says (images, formulas, exponents, emphasis, tables, "
+        "code) becomes text; plain: markup is dropped, as before version 0.2",
+    )
     css: bool = Field(
         default=True,
         description="remove style rules that a paste from Word or a naive strip left in the text",
