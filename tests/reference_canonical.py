@@ -167,10 +167,11 @@ def image(address: str) -> str:
 LINE = re.compile(rf"(?:^|(?<=\s))(?:【{one_of('line')}】|{one_of('line')}\s*:)[^\n]*")
 BEFORE = r"(?:^|(?<=[\n。！？.?!)\s]))"
 CLOSED = rf"【{one_of('answer', 'explanation')}】|\[{one_of('answer', 'explanation')}\]"
-KEY = re.compile(rf"{BEFORE}(?:{CLOSED}|{one_of('answer')}\s*:)")
-EXPLANATION = re.compile(rf"{BEFORE}(?:{CLOSED}|{one_of('answer', 'explanation')}\s*:)")
-LETTERS = re.compile(r"(?:(?!\w)[^\U00010000-\U0010ffff])*([A-Ha-h](?:\s*[,、]?\s*[A-Ha-h])*)(?![A-Za-z])")
-FIGURE = re.compile(r"(?:(?!\w)[^\U00010000-\U0010ffff])*([1-8])(?![0-9])")
+KEY = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer')}\s*:)")
+EXPLANATION = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer', 'explanation')}\s*:)")
+GAP = r"[^\w\U00010000-\U0010ffff]*"
+LETTERS = re.compile(rf"{GAP}([A-Ha-h](?:\s*[,、]?\s*[A-Ha-h])*)(?![A-Za-z])")
+FIGURE = re.compile(rf"{GAP}([1-8])(?![0-9])")
 NO_IMAGE = r"(?<!!\[\])(?<!!\[audio\])(?<!!\[video\])"
 BRACKET = re.compile(rf"(?:{NO_IMAGE}\(|[\[【〔])([^()\[\]【】〔〕\n]{{0,60}})[)\]】〕](?!\{{\.)")
 YEAR = r"(?<![0-9])(?:19|20)[0-9][0-9](?![0-9])"
@@ -182,7 +183,7 @@ SOURCE = re.compile(
 SOURCE_LATIN = re.compile(one_of("bracket", latin=True))
 NOTE = re.compile(
     rf"{one_of('note')}|第\s*[0-9]+\s*页|共\s*[0-9]+\s*页|page\s*[0-9]+\s*of\s*[0-9]+"
-    r"|阅读\s*[0-9]+|密\W*封\W*线|^文/"
+    rf"|阅读\s*[0-9]+|密{GAP}封{GAP}线|^文/"
 )
 
 
@@ -516,7 +517,7 @@ class Writer:
             return i + 1
         elif m := self.match("-[0-9]+" if self.latex else "-?[0-9]+", i + 1):
             inner, end = m[0], m.end()
-        elif m := self.match(r"\s*(?:([-+'])|\{\s*(\+|-+|'+)\s*\})", i + 1):
+        elif m := self.match(r"\s*(?:([-+'])|\{\s*(\+|-{1,8}|'{1,8})\s*\})", i + 1):
             inner, end = re.sub("-+", "-", m[1] or m[2]), m.end()
         else:
             inner, end = self.group(i + 1)
@@ -524,7 +525,7 @@ class Writer:
             joined = (is_word(self.last) and not is_digit(self.last)) or self.last == ")"
             joined = joined and wrapped(inner) == inner
             self.put(inner if joined or not inner else f"_{wrapped(inner)}")
-        elif inner in ("°", "+", "-") or not inner.strip("'"):
+        elif inner in ("°", "+", "-") or re.fullmatch("'{0,8}", inner):
             self.put(inner)
         else:
             self.put_exponent(inner)
@@ -843,7 +844,7 @@ def canonical(text: str) -> Form:
         choices.pop()
     answer = [Writer(parts.answer, latex=latex).written()]
     if parts.letters:
-        at = ["ABCDEFGH".index(letter) for letter in parts.letters]
+        at = {"ABCDEFGH".index(letter) for letter in parts.letters}
         answer = sorted(choices[k] for k in at if k < len(choices))
     return Form(
         stem + rest,
