@@ -1,0 +1,430 @@
+"""Numbers in digits, in Chinese numerals, in words; units behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import borrowing
+from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
+from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
+from dedup_job.judgment.tables import (
+    COUNTER,
+    ENGLISH,
+    UNIT,
+    Lists,
+    before,
+    is_blank,
+    is_digit,
+    is_latin,
+    length_of,
+    point_at,
+    skip_blanks,
+    skip_digits,
+    small_at,
+    word_at,
+)
+
+_LARGEST = 10**17
+_DIGITS = tuple(map(ord, "零〇一二两三四五六七八九"))
+_VALUES = (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9)
+_TEN, _HUNDRED, _THOUSAND, _MYRIAD, _HUNDRED_MILLION, _ONE_OF = map(ord, "十百千万亿一")
+_NO_NUMBER = tuple((ord(a) << 32) + ord(b) for a, b in ("千万", "百万", "万千", "千百", "万一", "百千", "十一"))
+_ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = map(ord, "09,. $o")
+_PERCENT, _SLASH, _PART, _OF, _ORDINAL, _POINTS, _HYPHEN = map(ord, "%/分之第分-")
+_NAUGHT, _NAUGHT_ROUND, _DEGREE = map(ord, "零〇°")
+
+
+@borrowing
+def is_digit_point(point: int) -> bool:
+    """Tell whether a character is a digit of ASCII."""
+    return _ZERO <= point <= _NINE
+
+
+@borrowing
+def put_apart(room: Room) -> None:
+    """Write a comma where a number would follow a number."""
+    if is_digit_point(last_of(room)):
+        put(room, _COMMA)
+
+
+@borrowing
+def write_number(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+    """Write the number at i and the unit behind it; return where that ends."""
+    end_of = frame_at(room, END)
+    put_apart(room)
+    start = room.state[AT]
+    whole = skip_digits(cells, i, end_of)
+    end, fraction = whole, 0
+    if whole == i:
+        put(room, _ZERO)
+    else:
+        end = _grouped(cells, i, whole, end_of)
+        if end == whole:
+            latin = i > frame_at(room, BASE) and is_latin(cells, i - 1)
+            end = whole if latin else _with_zeros(cells, i, whole, end_of)
+    spaced = end > whole and point_at(cells, whole) != _COMMA
+    for k in range(i, end):
+        if is_digit(cells, k):
+            put(room, point_at(cells, k))
+        elif small_at(cells, k) == _O:
+            put(room, _ZERO)
+    point = room.state[AT]
+    if not spaced and end + 1 < end_of and point_at(cells, end) == _DOT and is_digit(cells, end + 1):
+        for k in range(end + 1, skip_digits(cells, end + 1, end_of)):
+            put(room, point_at(cells, k))
+            fraction += 1
+        end += 1 + fraction
+    shift = 0
+    for _ in range(2):
+        k = end + 1 if end < end_of and is_blank(cells, end) else end
+        if k < end_of and point_at(cells, k) == _MYRIAD:
+            shift += 4
+        elif k < end_of and point_at(cells, k) == _HUNDRED_MILLION:
+            shift += 8
+        else:
+            break
+        end = k + 1
+    while fraction < shift:
+        put(room, _ZERO)
+        fraction += 1
+    tidy_number(room, start, point + shift)
+    return write_unit(cells, end, lists, room)
+
+
+@borrowing
+def tidy_number(room: Room, start: int, point: int) -> None:
+    """Take zeros that say nothing off the digits from start on, and set the decimal point."""
+    out, end = room.out, room.state[AT]
+    first = start
+    while first + 1 < point and out[first] == _ZERO:
+        first += 1
+    while end > point and out[end - 1] == _ZERO:
+        end -= 1
+    if first > start:
+        for k in range(first, end):
+            out[start + k - first] = out[k]
+        point, end = point + start - first, end + start - first
+    if end > point:
+        for k in range(end, point, -1):
+            out[k] = out[k - 1]
+        out[point] = _DOT
+        end += 1
+    room.state[AT] = end
+
+
+@borrowing
+def _grouped(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
+    """Return where 1,000 or 1 000 ends whose first digits end at `end`; end: it is none."""
+    if end - i > 3:
+        return end
+    k = former = end
+    while k < stop and point_at(cells, k) == _COMMA and _three(cells, k + 1, stop):
+        former, k = k, k + 4
+    if k > end:
+        k = former if k < stop and is_digit(cells, k) else k
+    if k > end:
+        return k
+    k = former = end
+    while k < stop:
+        m = k
+        while m < stop and (point_at(cells, m) == _SPACE or point_at(cells, m) == _DOLLAR):
+            m += 1
+        if m == k or not _three(cells, m, stop):
+            break
+        former, k = k, m + 3
+    return former if k < stop and is_digit(cells, k) else k
+
+
+@borrowing
+def _three(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+    """Tell whether three digits stand at i."""
+    return i + 3 <= stop and is_digit(cells, i) and is_digit(cells, i + 1) and is_digit(cells, i + 2)
+
+
+@borrowing
+def _with_zeros(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
+    """Return where a number ends in which an o was read for a zero, end: none was."""
+    if end >= stop or small_at(cells, end) != _O:
+        return end
+    if end - i > 1:
+        if end + 1 < stop and is_latin(cells, end + 1):
+            return end
+    elif end + 1 >= stop:
+        return end
+    elif not is_digit(cells, end + 1):
+        if end + 2 >= stop or point_at(cells, end + 1) != _SPACE:
+            return end
+        if point_at(cells, end + 2) != _ZERO:
+            return end
+    k = end
+    while k < stop and (is_digit(cells, k) or small_at(cells, k) == _O):
+        k += 1
+    former = k
+    while k < stop and point_at(cells, k) == _SPACE and _three(cells, k + 1, stop):
+        former, k = k, k + 4
+    return former if k < stop and is_digit(cells, k) else k
+
+
+@borrowing
+def is_range(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> bool:
+    """Tell whether cells[i:end] stand between two numbers."""
+    base, stop = frame_at(room, BASE), frame_at(room, END)
+    k, after = before(cells, i, base), skip_blanks(cells, end, stop)
+    if k < base or after >= stop or not is_digit(cells, after):
+        return False
+    return is_digit(cells, k) or point_at(cells, k) == _PERCENT or point_at(cells, k) == _DEGREE
+
+
+# --- units
+
+
+@borrowing
+def unit_at(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+    """Return the word for a unit at i, -1: none is there."""
+    w = word_at(cells, i, stop, lists, np.int64(UNIT), -1)
+    if w >= 0 and is_latin(cells, i):
+        end = i + length_of(lists, w)
+        if end < stop and is_latin(cells, end):
+            return -1
+    return w
+
+
+@borrowing
+def put_value(lists: Lists, w: int, room: Room) -> None:
+    """Write what a word stands for."""
+    for k in range(lists.value_offsets[w], lists.value_offsets[w + 1]):
+        put(room, lists.values[k])
+
+
+@borrowing
+def write_unit(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+    """Write the unit behind a number, if there is one; return where that ends."""
+    stop = frame_at(room, END)
+    k = skip_blanks(cells, i, stop)
+    w = unit_at(cells, k, stop, lists)
+    if w < 0:
+        return i
+    put_value(lists, w, room)
+    return k + length_of(lists, w)
+
+
+# --- Chinese numerals
+
+
+@borrowing
+def numeral_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+    """Return where a Chinese numeral ends."""
+    while i < stop and cells[i] >> KIND == NUMERAL:
+        i += 1
+    return i
+
+
+@borrowing
+def _digit_of(point: int) -> int:
+    """Return the value of a Chinese digit, -1 of others."""
+    for k in range(len(_DIGITS)):
+        if _DIGITS[k] == point:
+            return _VALUES[k]
+    return -1
+
+
+@borrowing
+def _all_digits(cells: NDArray[np.uint32], i: int, end: int) -> bool:
+    for k in range(i, end):  # noqa: SIM110  # numba compiles no generator here
+        if _digit_of(point_at(cells, k)) < 0:
+            return False
+    return True
+
+
+@borrowing
+def _numeral_value(cells: NDArray[np.uint32], i: int, end: int) -> int:
+    """Return the number that a numeral with units stands for, -1: none."""
+    total = section = digit = 0
+    for k in range(i, end):
+        point = point_at(cells, k)
+        value = _digit_of(point)
+        if value >= 0:
+            if digit > 0:
+                return -1
+            digit = value
+        elif point == _MYRIAD or point == _HUNDRED_MILLION:  # noqa: PLR1714
+            section += digit
+            if section == 0 and (point == _MYRIAD or total == 0):
+                return -1
+            by, taken = (10**4, 0) if point == _MYRIAD else (10**8, total)
+            if taken + section >= _LARGEST // by:
+                return -1
+            total += (taken + section) * by - taken
+            section = digit = 0
+        else:
+            if digit == 0 and (point != _TEN or section > 0):
+                return -1
+            by = 10 if point == _TEN else 100 if point == _HUNDRED else 1000
+            section += max(digit, 1) * by
+            digit = 0
+        if total >= _LARGEST:
+            return -1
+    return total + section + digit
+
+
+@borrowing
+def _put_numeral(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> None:
+    """Write the number that a numeral stands for."""
+    start = room.state[AT]
+    if _all_digits(cells, i, end):
+        for k in range(i, end):
+            put(room, _ZERO + _digit_of(point_at(cells, k)))
+        tidy_number(room, start, room.state[AT])
+        return
+    value = _numeral_value(cells, i, end)
+    count, rest = 1, value
+    while rest >= 10:
+        count, rest = count + 1, rest // 10
+    for k in range(count - 1, -1, -1):
+        room.out[start + k] = _ZERO + value % 10
+        value //= 10
+    room.state[AT] = start + count
+
+
+@borrowing
+def write_numeral(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+    """Write the Chinese numeral at i, as a number where it counts something; return its end."""
+    stop = frame_at(room, END)
+    end = numeral_end(cells, i, stop)
+    first = point_at(cells, i)
+    is_number = _all_digits(cells, i, end) or _numeral_value(cells, i, end) >= 0
+    whole = end - i == 1 and (first == _HUNDRED or first == _THOUSAND or first == _MYRIAD)
+    if (is_number or whole) and end + 2 < stop:
+        if point_at(cells, end) == _PART and point_at(cells, end + 1) == _OF:
+            after = _write_part(cells, i, end, room)
+            if after > end:
+                return after
+    if is_number and _counts(cells, i, end, lists, room):
+        put_apart(room)
+        _put_numeral(cells, i, end, room)
+        w = unit_at(cells, end, stop, lists)
+        if w >= 0:
+            put_value(lists, w, room)
+            end += length_of(lists, w)
+        return end
+    for k in range(i, end):
+        put(room, point_at(cells, k))
+    return end
+
+
+@borrowing
+def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
+    """Write 三分之一 whose 三 is cells[i:end] as 1/3; return its end, `end` where it is none."""
+    stop = frame_at(room, END)
+    k = end + 2
+    after = skip_digits(cells, k, stop)
+    if after > k:
+        put_apart(room)
+        start = room.state[AT]
+        for m in range(k, after):
+            put(room, point_at(cells, m))
+        point = room.state[AT]
+        if after + 1 < stop and point_at(cells, after) == _DOT and is_digit(cells, after + 1):
+            k = after + 1
+            after = skip_digits(cells, k, stop)
+            for m in range(k, after):
+                put(room, point_at(cells, m))
+        tidy_number(room, start, point)
+    else:
+        after = numeral_end(cells, k, stop)
+        if after == k or not (_all_digits(cells, k, after) or _numeral_value(cells, k, after) >= 0):
+            return end
+        put_apart(room)
+        _put_numeral(cells, k, after, room)
+    first = point_at(cells, i)
+    if end - i > 1 or not (first == _HUNDRED or first == _THOUSAND or first == _MYRIAD):
+        put(room, _SLASH)
+        _put_numeral(cells, i, end, room)
+    elif first == _HUNDRED:
+        put(room, _PERCENT)
+    else:
+        put(room, _SLASH)
+        put(room, _ZERO + 1)
+        for _ in range(3 if first == _THOUSAND else 4):
+            put(room, _ZERO)
+    return after
+
+
+@borrowing
+def _counts(cells: NDArray[np.uint32], i: int, end: int, lists: Lists, room: Room) -> bool:
+    """Tell whether a numeral is used to count, not within a word."""
+    base, stop = frame_at(room, BASE), frame_at(room, END)
+    counted = word_at(cells, end, stop, lists, np.int64(COUNTER), -1) >= 0
+    first = point_at(cells, i)
+    if end - i == 1:
+        large = first == _HUNDRED or first == _THOUSAND
+        large |= first == _MYRIAD or first == _HUNDRED_MILLION
+        if before(cells, i, base) < base and skip_blanks(cells, end, stop) == stop:
+            return not large
+        if large or first == _TEN or first == _NAUGHT or first == _NAUGHT_ROUND:
+            return first == _TEN and counted and point_at(cells, end) != _POINTS
+        if i > base and point_at(cells, i - 1) == _ORDINAL:
+            return True
+        return first != _ONE_OF and (counted or unit_at(cells, end, stop, lists) >= 0)
+    if _all_digits(cells, i, end):
+        for k in range(i, end):
+            if point_at(cells, k) == _NAUGHT or point_at(cells, k) == _NAUGHT_ROUND:
+                return True
+        return end - i >= 4
+    if counted or end - i > 2:
+        return True
+    pair = (first << 32) + point_at(cells, i + 1)
+    return pair not in _NO_NUMBER
+
+
+# --- words
+
+
+@borrowing
+def write_word(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+    """Write the word in Latin letters at i, a number word as a number; return its end."""
+    stop = frame_at(room, END)
+    end = i + 1
+    while end < stop and is_latin(cells, end):
+        end += 1
+    w = _english(cells, i, end, lists)
+    if w < 0 or lists.value_offsets[w] == lists.value_offsets[w + 1]:
+        for k in range(i, end):
+            put(room, small_at(cells, k))
+        return end
+    put_apart(room)
+    start = room.state[AT]
+    put_value(lists, w, room)
+    tens = room.state[AT] - start == 2 and room.out[start] >= _ZERO + 2
+    if tens and end < stop and (point_at(cells, end) == _HYPHEN or point_at(cells, end) == _SPACE):
+        one = end + 1
+        while one < stop and is_latin(cells, one):
+            one += 1
+        unit = _english(cells, end + 1, one, lists) if one > end + 1 else -1
+        value = _one_value(lists, unit) if unit >= 0 else 0
+        if value > 0 and not (one < stop and cells[one] & WORD_CHARACTER):
+            room.out[start + 1] = _ZERO + value
+            return one
+    return end
+
+
+@borrowing
+def _english(cells: NDArray[np.uint32], i: int, end: int, lists: Lists) -> int:
+    """Return the word for a number that cells[i:end] are, with a value; -1: they are none."""
+    w = word_at(cells, i, end, lists, np.int64(ENGLISH), -1)
+    while w >= 0 and length_of(lists, w) != end - i:
+        w = word_at(cells, i, end, lists, np.int64(ENGLISH), w)
+    return w
+
+
+@borrowing
+def _one_value(lists: Lists, w: int) -> int:
+    """Return the value of one to nine, 0 of others."""
+    start, end = lists.value_offsets[w], lists.value_offsets[w + 1]
+    if end == start:
+        return 1  # one
+    if end - start > 1:
+        return 0
+    value: int = lists.values[start] - _ZERO
+    return value
