@@ -368,11 +368,14 @@ def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> b
     more, less = sorted((covering(a, i, j), covering(b, k, z)), reverse=True)
     looks = all(pair in near for pair in pairs)
     sounds = all(heard(c) & heard(d) for c, d in zip(x, y, strict=True))
-    if (looks or sounds) and more >= 20 * max(less, 1):
-        return True
+    if (looks or sounds) and (more >= 20 * max(less, 1) if less <= 5 else 200 * less <= more):
+        if less <= 20:
+            return True
     if len(x) == 2:
         return False
-    if sounds and (min(len(a), len(b)) >= 10 or (not more and _run(a, i, j) >= 4)):
+    if sounds and size >= 100 and min(len(a), len(b)) >= 10:
+        return True
+    if sounds and not more and _run(a, i, j) >= 4:
         return True
     if less:
         return False
@@ -460,7 +463,10 @@ def classes_of(
                 break
             kinds = rewritten(a[i - left : j + right], b[k - left : z + right])
             if kinds:
-                return kinds
+                short = 0 < len(x) <= 2 and 0 < len(y) <= 2
+                words_of_their_own = short and covering(a, i, j) and covering(b, k, z)
+                own = words_of_their_own and kinds == {"function_word"}
+                return None if own else kinds
     return None
 
 

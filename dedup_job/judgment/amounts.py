@@ -29,7 +29,9 @@ _LARGEST = 10**17
 _DIGITS = tuple(map(ord, "零〇一二两三四五六七八九"))
 _VALUES = (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9)
 _TEN, _HUNDRED, _THOUSAND, _MYRIAD, _HUNDRED_MILLION, _ONE_OF = map(ord, "十百千万亿一")
-_NO_NUMBER = tuple((ord(a) << 32) + ord(b) for a, b in ("千万", "百万", "万千", "千百", "万一", "百千", "十一"))
+_NO_NUMBER = tuple(
+    (ord(a) << 32) + ord(b) for a, b in ("千万", "百万", "万千", "千百", "万一", "百千", "十一")
+)
 _ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = map(ord, "09,. $o")
 _PERCENT, _SLASH, _PART, _OF, _ORDINAL, _POINTS, _HYPHEN = map(ord, "%/分之第分-")
 _NAUGHT, _NAUGHT_ROUND, _DEGREE = map(ord, "零〇°")
@@ -70,7 +72,12 @@ def write_number(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) ->
         elif small_at(cells, k) == _O:
             put(room, _ZERO)
     point = room.state[AT]
-    if not spaced and end + 1 < end_of and point_at(cells, end) == _DOT and is_digit(cells, end + 1):
+    if (
+        not spaced
+        and end + 1 < end_of
+        and point_at(cells, end) == _DOT
+        and is_digit(cells, end + 1)
+    ):
         for k in range(end + 1, skip_digits(cells, end + 1, end_of)):
             put(room, point_at(cells, k))
             fraction += 1
@@ -139,7 +146,9 @@ def _grouped(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
 @borrowing
 def _three(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Tell whether three digits stand at i."""
-    return i + 3 <= stop and is_digit(cells, i) and is_digit(cells, i + 1) and is_digit(cells, i + 2)
+    return (
+        i + 3 <= stop and is_digit(cells, i) and is_digit(cells, i + 1) and is_digit(cells, i + 2)
+    )
 
 
 @borrowing

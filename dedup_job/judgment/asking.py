@@ -25,7 +25,7 @@ LONGEST_HEADLINE = 60
 
 _ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = map(ord, "?()_….")
 _SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = map(ord, " 。\n!,;")
-_ENDS = tuple(map(ord, "。!.?;:,”\""))
+_ENDS = tuple(map(ord, '。!.?;:,”"'))
 
 
 @borrowing

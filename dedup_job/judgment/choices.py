@@ -166,9 +166,7 @@ def _is_mark(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
 
 
 @borrowing
-def are_choices(
-    cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], count: int
-) -> bool:
+def are_choices(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], count: int) -> bool:
     """Tell whether none is too long and one holds more than what is dropped."""
     held = False
     for k in range(count):

@@ -21,7 +21,7 @@ from dedup_job.judgment.lookups import (
     kind_of,
 )
 from dedup_job.judgment.rewriting import MOST_REWRITTEN, rewritten
-from dedup_job.judgment.typos import is_typo
+from dedup_job.judgment.typos import covering, is_typo
 
 NOT_HARMLESS: Final = 0
 (
@@ -57,7 +57,7 @@ NOT_HARMLESS: Final = 0
     )
 )
 _REWRITTEN: Final = (1 << FUNCTION_WORD, 1 << SYNONYM, 1 << NUMERAL)
-_CONTEXT, _NEAR, _MOST_BRACKETED = 4, 3, 12
+_CONTEXT, _NEAR, _MOST_BRACKETED, _SHORT = 4, 3, 12, 2
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END, _BAR, _DASH, _EQUALS = map(ord, "()[]|-=")
 _PICTURE, _FIRST_PRIVATE, _ALPHA, _OMEGA = 0xFFFC, 0xF0000, ord("α"), ord("ω")
 _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place of a bracket count
@@ -103,7 +103,13 @@ def harmless_classes(
         return 1 << ADDED
     if not spelling and is_typo(a, i, j, low_a, high_a, b, k, end, low_b, high_b, size, tables):
         return 1 << TYPO
-    return _by_words(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables, room)
+    bits = _by_words(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables, room)
+    if bits == 1 << FUNCTION_WORD and 0 < n <= _SHORT and 0 < m <= _SHORT:
+        one = covering(a, i, j, low_a, high_a, tables)
+        other = covering(b, k, end, low_b, high_b, tables)
+        if one > 0 and other > 0:  # 可变 and 应变 are words of their own
+            return NOT_HARMLESS
+    return bits
 
 
 @borrowing

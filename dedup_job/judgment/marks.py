@@ -38,7 +38,7 @@ from dedup_job.judgment.tables import (
     _STAR, _BANG, _BRACE, _BRACE_END, _AND, _BAR, _SLASH, _CENTRE, _TICK, _DOT, _CARET, _UNDERLINE,
 ) = map(ord, "\\([)]-~—<>*!{}&|/·'.^_")  # fmt: skip
 _TIMES, _SPACE, _NEWLINE, _ALPHA, _OMEGA = map(ord, "× \nαω")
-_QUOTES, _QUOTES_END = tuple(map(ord, "“\"《")), tuple(map(ord, "”\"》"))
+_QUOTES, _QUOTES_END = tuple(map(ord, '“"《')), tuple(map(ord, '”"》'))
 _BEFORE_POINT = tuple(map(ord, "=+-×÷<>(,$~/|"))
 _AFTER_BANG = tuple(map(ord, "=+-×÷/*)"))
 _STYLES = ("underline", "dots", "bold", "italic")
@@ -208,9 +208,7 @@ def _write_bang(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     variable &= not (i - 2 >= base and is_latin(cells, i - 2))
     if variable or (k >= base and is_digit(cells, k)):
         after = skip_blanks(cells, i + 1, stop)
-        kept = after < stop and (
-            is_digit(cells, after) or point_at(cells, after) in _AFTER_BANG
-        )
+        kept = after < stop and (is_digit(cells, after) or point_at(cells, after) in _AFTER_BANG)
     if kept:
         put(room, _BANG)
     else:

@@ -178,9 +178,7 @@ def _ends_label(point: int) -> bool:
 
 
 @borrowing
-def _read_letters(
-    cells: NDArray[np.uint32], i: int, stop: int, key: NDArray[np.int64]
-) -> bool:
+def _read_letters(cells: NDArray[np.uint32], i: int, stop: int, key: NDArray[np.int64]) -> bool:
     """Read A, AC, A、C at i, not the beginning of a word."""
     good = seen = 0
     while i < stop and is_latin(cells, i) and small_at(cells, i) - _SMALL_A < 8:
@@ -252,9 +250,7 @@ def is_source(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists) ->
 
 
 @borrowing
-def is_marked(
-    cells: NDArray[np.uint32], start: int, stop: int, lists: Lists, strict: bool
-) -> bool:
+def is_marked(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists, strict: bool) -> bool:
     """Tell whether it holds the mark of a source; strict: and no word or formula in Latin."""
     year, with_year, paper = -1, -1, stop
     found = False
@@ -312,7 +308,9 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
     at = i = 0
     while i < stop:
         end, noted = i, False
-        while end < stop and point_at(cells, end) != _NEWLINE and point_at(cells, end) != _FULL_STOP:
+        while (
+            end < stop and point_at(cells, end) != _NEWLINE and point_at(cells, end) != _FULL_STOP
+        ):
             noted |= cells[end] & STARTS != 0
             end += 1
         end = min(end + 1, stop)

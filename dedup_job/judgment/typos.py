@@ -31,9 +31,11 @@ from dedup_job.judgment.lookups import (
 from dedup_job.judgment.rewriting import is_function_word
 
 LONG, VERY_LONG = 80, 200  # characters of a text in which one odd character cannot be meant
-_CLEARLY, _FAR_RARER = 20, 1000  # times as frequent
+_CLEARLY, _VERY_CLEARLY, _FAR_RARER = 20, 200, 1000  # times as frequent
+_HARDLY_A_WORD, _ODD_WORD = 5, 20  # frequencies: jieba's dictionary holds some slips, too
+_LONG_FOR_SOUND, _PART = 100, 10  # characters of the shorter text, of the shorter part
 _COMMON: Final = 100
-_LONGEST_WORD, _LONGEST_SLIP, _LONGEST_PART, _NAME = 4, 2, 10, 4
+_LONGEST_WORD, _LONGEST_SLIP, _NAME = 4, 2, 4
 _I, _L, _BAR, _O, _ONE, _ZERO = map(ord, "il|o10")
 
 
@@ -131,11 +133,11 @@ def _is_misspelt(
     of_a = covering(a, i, j, low_a, high_a, tables)
     of_b = covering(b, k, end, low_b, high_b, tables)
     more, less = max(of_a, of_b), min(of_a, of_b)
-    if (looks or sounds) and more >= _CLEARLY * max(less, 1):
+    if (looks or sounds) and _is_slip_of(more, less):
         return True
     if j - i > 1:
         return False
-    if sounds and min(high_a - low_a, high_b - low_b) >= _LONGEST_PART:
+    if sounds and size >= _LONG_FOR_SOUND and min(high_a - low_a, high_b - low_b) >= _PART:
         return True
     if sounds and not more and _run(a, i, j, low_a, high_a, tables) >= _NAME:
         return True
@@ -152,6 +154,14 @@ def _is_misspelt(
     if function_a and _is_strange(b, k, a, i, tables):
         return True
     return (size >= LONG and more >= _COMMON) or (size >= VERY_LONG and more > 0)
+
+
+@borrowing
+def _is_slip_of(more: int, less: int) -> bool:
+    """Tell by the frequencies of two words whether the rarer one is a slip of the other."""
+    if less <= _HARDLY_A_WORD:
+        return more >= _CLEARLY * max(less, 1)
+    return less <= _ODD_WORD and more >= _VERY_CLEARLY * less
 
 
 @borrowing
