@@ -246,6 +246,7 @@ def close_span(
     _pop(work)
     if entry[INSIDE] < 0:
         if kind == UNDERLINE:
+            state[BLANKS], state[HARD] = entry[BLANK_BEFORE], entry[HARD_BEFORE]
             for _ in range(4):
                 at = put(_UNDERSCORE, bare, work, out, at)
         return at
