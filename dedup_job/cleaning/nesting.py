@@ -203,8 +203,9 @@ def _end(
     elif action == READING_MARK and how != BY_END:
         at = entry[PLACE]
     elif action == LIST_ITEM and entry[EXTRA]:
+        at = close_spans(entry[SPANS_OPEN], out, at)
         out[at] = ITEM + END
-        at += 1
+        return at + 1
     if entry[EXTRA] == BOX and entry[BOX_AT] == top:
         work.state[BOX_START], work.state[BOX_END] = entry[PLACE], at
     return close_spans(entry[SPANS_OPEN], out, at)

@@ -180,6 +180,8 @@ def open_element(
     top = push(number, action, origin, at, work)
     entry = work.stack[top]
     classes = class_flags(text, tables, work) if found >> CLASS & 1 else 0
+    if action in (LIST_ITEM, TABLE_CELL):
+        at = _begin(text, top, found, tables, work, out, at)
     if not entry[MATH_AT]:
         spans = tables.values[number, 1] >> SPANS_FROM & _SPANS | classes & ONCE
         at = _open_spans(text, number, flags, spans, found, top, tables, work, out, at)
@@ -187,7 +189,7 @@ def open_element(
     if after != at:
         entry[CUT] = at = after
         entry[ACTION] = NO_ACTION
-    elif action != NO_ACTION and action != SPAN:
+    elif action not in (NO_ACTION, SPAN, LIST_ITEM, TABLE_CELL):
         at = _begin(text, top, found, tables, work, out, at)
     elif classes & BOX:
         entry[EXTRA], entry[BOX_AT] = BOX, top
@@ -341,8 +343,9 @@ def _begin(
     """Write what stands at the beginning of the element on top, and note what it is for others."""
     entry = work.stack[top]
     action = entry[ACTION]
+    entry[PLACE] = at
     if action == MATH:
-        entry[MATH_AT], entry[PLACE] = top, at
+        entry[MATH_AT] = top
         out[at] = FORMULA
         return at + 1
     if action > MATH:
@@ -362,7 +365,7 @@ def _begin(
         entry[BARRIER_AT] = entry[HARD_AT] = entry[DRAWING_AT] = top
     elif action == TEMPLATE_ACTION:
         entry[BARRIER_AT] = entry[HARD_AT] = top
-        entry[PLACE] = entry[CUT] = at
+        entry[CUT] = at
     elif action in (ORDERED, UNORDERED):
         open_list(text, top, found, tables, work)
     elif action == SELECT:
@@ -370,7 +373,7 @@ def _begin(
         at += 1
     elif action in (LINES, CODE_LINE):
         if not entry[CODE_AT]:
-            entry[CODE_AT], entry[PLACE] = top, at
+            entry[CODE_AT] = top
             out[at] = FENCE if action == LINES else CODE
             at += 1
     elif action == READING:
@@ -412,7 +415,7 @@ def _begin_medium(
     at: int,
 ) -> int:
     entry = work.stack[top]
-    entry[MEDIA_AT], entry[PLACE] = top, at
+    entry[MEDIA_AT] = top
     attribute = address_of(text, found, work)
     entry[EXTRA] = attribute != NONE
     entry[CUT] = at = write_image(

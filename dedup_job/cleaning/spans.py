@@ -159,6 +159,7 @@ def _write_opening(
     at: int,
 ) -> int:
     kind, entry[BEGIN] = entry[KIND], at
+    work.state[WORDS] += not _is_bracket(kind)
     if kind == ITEM:
         j = entry[MARKER]
         while bare[j] != BODY:
@@ -188,6 +189,7 @@ def _write_separators(
         out[at] = _BAR
         at += 1
     entry[SEPARATORS_DUE] = 0
+    work.state[WORDS] += 1
     return at
 
 
@@ -250,6 +252,8 @@ def close_span(
             for _ in range(4):
                 at = put(_UNDERSCORE, bare, work, out, at)
         return at
+    if kind == ITEM:
+        return at
     if at == state[FENCED_END]:
         out[at] = _BREAK
         at += 1
@@ -261,8 +265,6 @@ def close_span(
             out[at - 2] = out[at - 1]
             return at - 1
         out[at] = _BRACE_END
-    elif kind == ITEM:
-        return at
     else:
         out[at] = _ROUND_END if kind == RUBY else _DOLLAR
     return at + 1

@@ -53,7 +53,7 @@ class _Writer:
 
     def finished(self, root: Node) -> str:
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
-        text = re.sub(rf"{_SPACE}*\ue002", "", text)
+        text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
         text = self._folded(text)
         text = re.sub(
             "[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text
@@ -97,7 +97,7 @@ class _Writer:
         if node.name == "#":
             text = parsed(node.text)
             self.words.append(text)
-            return text
+            return re.sub(f"[{INVISIBLE}]", "", text)
         if node.name == "#break":
             if node.text in {"td", "th", "tr"} and not self.code:
                 return ""
@@ -114,13 +114,17 @@ class _Writer:
         spans = self._spans(node)
         opened = [s for s in spans if s in ("^", "_") or s not in self.marks]
         self.marks += [s for s in opened if s not in ("^", "_")]
+        item = self._item(node)
         text = self._content(node)
         for span in opened:
             if span not in ("^", "_"):
                 self.marks.remove(span)
         for span in reversed(opened):
             text = self._span(span, text, inline=not _breaks(node.name))
-        return text
+        if not item:
+            return text
+        _, inside, trail = _split(text)
+        return f"{item} {inside}{trail}" if inside else trail
 
     def _content(self, node: Node) -> str:
         name = node.name
@@ -222,9 +226,8 @@ class _Writer:
         return "____" + self.children(node)
 
     def on_rt(self, node: Node) -> str:
-        inside = self.children(node).strip(f" \n{HARD}") if True else ""
-        inside = re.sub(rf"^{_SPACE}+|{_SPACE}+$", "", inside)
-        return f"\ue002({inside})" if inside else ""
+        _, inside, trail = _split(self.children(node))
+        return f"\ue002({inside}){trail}" if inside else trail
 
     def on_rp(self, node: Node) -> str:
         return "" if node.ended != "end" else self.children(node)
@@ -251,17 +254,13 @@ class _Writer:
         self.counters.pop()
         return text
 
-    def on_li(self, node: Node) -> str:
-        if not self.counters or not self.counters[-1][0] or self.code:
-            return self.children(node)
+    def _item(self, node: Node) -> str:
+        if node.name != "li" or not self.counters or not self.counters[-1][0] or self.code:
+            return ""
         kind, number = self.counters[-1]
         number = _number(node.attributes.get("value", ""), number)
         self.counters[-1] = kind, number + 1
-        text = self.children(node)
-        inside = re.sub(rf"^{_SPACE}+", "", text)
-        trail = text[len(text.rstrip(f" \n\t{HARD}")) :] if inside else text
-        inside = inside.rstrip()
-        return f"{_marker(kind, number)}. {inside}{trail}" if inside else trail
+        return f"{_marker(kind, number)}."
 
     def on_table(self, node: Node) -> str:
         counters, self.counters = self.counters, self.counters
@@ -357,7 +356,7 @@ class _Writer:
         return found if node.known and name not in _UNSPANNED else []
 
     def _span(self, span: str, text: str, *, inline: bool) -> str:
-        lead, inside, trail = re.fullmatch(rf"({_SPACE}*)(.*?)({_SPACE}*)", text, re.DOTALL).groups()
+        lead, inside, trail = _split(text)
         if span in ("^", "_"):
             if not inside:
                 return lead + trail
@@ -375,6 +374,13 @@ class _Writer:
 
 
 _UNSPANNED = frozenset("math mi mn mo mtext mrow".split())
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Return the white space before, the rest, and the white space behind."""
+    inside = re.sub(rf"^{_SPACE}+|{_SPACE}+$", "", text)
+    lead = text[: len(text) - len(re.sub(rf"^{_SPACE}+", "", text))]
+    return lead, inside, text[len(lead) + len(inside) :]
 
 
 def _soft(cell: str) -> str:
