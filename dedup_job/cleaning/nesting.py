@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.formulas import is_nonblank
 from dedup_job.cleaning.marks import (
+    AUDIO,
+    BEYOND,
+    BLANK,
+    IMAGE,
+    VIDEO,
     CODE,
     CODE_END,
     END,
@@ -137,8 +142,7 @@ def close(
     if action in (TABLE, TEMPLATE_ACTION, OBJECT, DRAWING):
         limit = top[HARD_AT]
     elif action in (TABLE_CELL, SECTION, TABLE_ROW):
-        inner = k > 0 and k > top[CODE_AT] > 0  # a table within code is none
-        k = top[ROW_AT] if action == TABLE_ROW and not inner else k
+        k = max(k, top[ROW_AT]) if action == TABLE_ROW else k
         limit = max(top[TABLE_AT], top[HARD_AT])
     elif action == LIST_ITEM:
         limit = max(top[LIST_AT], top[BARRIER_AT])
@@ -254,7 +258,8 @@ def _end_of_code(
 
 @borrowing
 def _is_space(point: int, tables: Tables) -> bool:
-    return point == FRESH or is_kind(point, SPACE, tables.kinds)
+    shown = point < BEYOND or point in (IMAGE, AUDIO, VIDEO, BLANK, UNDERLINE)
+    return not shown or is_kind(point, SPACE, tables.kinds)
 
 
 @borrowing

@@ -180,16 +180,17 @@ def open_element(
     top = push(number, action, origin, at, work)
     entry = work.stack[top]
     classes = class_flags(text, tables, work) if found >> CLASS & 1 else 0
-    if action in (LIST_ITEM, TABLE_CELL):
+    early = ORDERED <= action <= TABLE_CELL
+    if early:
         at = _begin(text, top, found, tables, work, out, at)
-    if not entry[MATH_AT]:
+    if not entry[MATH_AT] and action != TABLE_ROW:
         spans = tables.values[number, 1] >> SPANS_FROM & _SPANS | classes & ONCE
         at = _open_spans(text, number, flags, spans, found, top, tables, work, out, at)
     after = write_latex(text, found, tables, work, out, at)
     if after != at:
         entry[CUT] = at = after
-        entry[ACTION] = NO_ACTION
-    elif action not in (NO_ACTION, SPAN, LIST_ITEM, TABLE_CELL):
+        entry[ACTION] = action if early else NO_ACTION
+    elif action not in (NO_ACTION, SPAN) and not early:
         at = _begin(text, top, found, tables, work, out, at)
     elif classes & BOX:
         entry[EXTRA], entry[BOX_AT] = BOX, top
@@ -381,7 +382,7 @@ def _begin(
         at += 1
     elif action == LIST_ITEM:
         at = open_item(text, top, found, tables, work, out, at)
-    else:
+    elif TABLE <= action <= TABLE_CELL:
         at = _begin_table(top, work, out, at)
     return at
 

@@ -27,6 +27,7 @@ from dedup_job.cleaning.opening import open_element, write_break, write_latex
 from dedup_job.cleaning.scanning import (
     CLOSES,
     IS_TAG,
+    ITSELF,
     NO_MORE_COMMENTS,
     VALUES,
     markup,
@@ -135,6 +136,7 @@ def _read_tag(
         return at
     if number == NONE:
         return write_latex(text, found, tables, work, out, at)
+    flags |= ITSELF if hidden else 0
     at = open_element(text, j, stop, number, flags, found, tables, work, out, at)
     if hidden and flags & SHOWS:
         how = PARSES if flags & RAW else DECODES | PARSES

@@ -95,10 +95,13 @@ def flush(
     state = work.state
     blank, hard = state[BLANKS], state[HARD]
     if state[PENDING]:
+        begin, breaks = at, state[BREAKS]
         blank, hard = _blank_before(work)
         for k in range(state[PENDING], state[DEPTH] + 1):
             entry = work.stack[k]
             if entry[KIND] == ROW:
+                if entry[BEGIN] == begin:
+                    entry[BEGIN] = at
                 if entry[SEPARATORS_DUE]:
                     at = _write_separators(entry, blank, work, out, at)
                     blank = _SPACE
@@ -107,6 +110,8 @@ def flush(
                 at = _write_opening(entry, bare, work, out, at)
                 blank = _SPACE if entry[KIND] == ITEM else 0
             hard = 0
+        for k in range(state[PENDING], state[DEPTH] + 1):
+            work.stack[k, BREAKS_BEFORE] += state[BREAKS] - breaks
         state[PENDING] = 0
     if fence:
         blank = 0
@@ -159,6 +164,7 @@ def _write_opening(
     at: int,
 ) -> int:
     kind, entry[BEGIN] = entry[KIND], at
+    entry[WORDS_BEFORE], entry[IMAGES_BEFORE] = work.state[WORDS], work.state[IMAGES]
     work.state[WORDS] += not _is_bracket(kind)
     if kind == ITEM:
         j = entry[MARKER]
@@ -222,6 +228,8 @@ def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
             out[work.scratch[k]] = _SPACE
         state[BREAKS] = entry[BREAKS_BEFORE]
     state[ROWS] -= 1
+    if not state[ROWS]:
+        state[BREAKS] = 0
     _pop(work)
     state[BLANKS], state[HARD] = _BREAK, 1
     return at
@@ -247,8 +255,9 @@ def close_span(
         return close_row(work, out, at)
     _pop(work)
     if entry[INSIDE] < 0:
-        if kind == UNDERLINE:
+        if kind in (UNDERLINE, FORMULA):
             state[BLANKS], state[HARD] = entry[BLANK_BEFORE], entry[HARD_BEFORE]
+        if kind == UNDERLINE:
             for _ in range(4):
                 at = put(_UNDERSCORE, bare, work, out, at)
         return at
@@ -266,6 +275,8 @@ def close_span(
             return at - 1
         out[at] = _BRACE_END
     else:
+        if kind == FORMULA:
+            state[BLANKS] = state[HARD] = 0
         out[at] = _ROUND_END if kind == RUBY else _DOLLAR
     return at + 1
 

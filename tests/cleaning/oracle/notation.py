@@ -54,7 +54,7 @@ class _Writer:
     def finished(self, root: Node) -> str:
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
         text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
-        text = self._folded(text)
+        text = self._folded(text).replace("\ue003", " ")
         text = re.sub(
             "[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text
         )
@@ -71,7 +71,7 @@ class _Writer:
         text = text.strip(" \n")
         if fences:
             text = re.sub(f"(?<=[{fences}])(?=[{fences}])", "", text)
-            text = re.sub(f"\n?([{fences}])", r"\1", text)
+            text = re.sub(f"[\n\ue003]?([{fences}])", r"\1", text)
         return text
 
     def atom(self, text: str) -> str:
@@ -124,7 +124,7 @@ class _Writer:
         if not item:
             return text
         _, inside, trail = _split(text)
-        return f"{item} {inside}{trail}" if inside else trail
+        return f"{item}\ue003{inside}{trail}" if inside else trail
 
     def _content(self, node: Node) -> str:
         name = node.name
@@ -373,7 +373,7 @@ class _Writer:
         return text
 
 
-_UNSPANNED = frozenset("math mi mn mo mtext mrow".split())
+_UNSPANNED = frozenset("math mi mn mo mtext mrow tr textarea title".split())
 
 
 def _split(text: str) -> tuple[str, str, str]:
