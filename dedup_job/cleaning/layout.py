@@ -293,6 +293,7 @@ def _open_fence(
     out[at] = _BREAK
     at += 1
     state[FENCE_BEGIN] = state[LEAD] = at
+    state[WORDS] += 1
     return at
 
 

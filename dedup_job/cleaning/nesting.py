@@ -24,6 +24,7 @@ from dedup_job.cleaning.marks import (
     LINED,
     ROW,
     RUBY,
+    SUB,
     UNDERLINE,
 )
 from dedup_job.cleaning.mathematics import end_part
@@ -88,7 +89,7 @@ BY_END, BY_OTHER, BY_ITSELF = range(3)
 """What closes an element: the end of the text, the tag of another one, its own."""
 
 _NOWHERE: Final = -1
-_SPANS: Final = LINED - UNDERLINE + 1
+_SPANS: Final = SUB - UNDERLINE + 1
 
 
 @borrowing
@@ -218,6 +219,11 @@ def _end(
 @borrowing
 def open_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     """Write the marks of spans, given as bits."""
+    if not spans:
+        return at
+    if spans & IS_LINED:
+        out[at] = LINED
+        at += 1
     for k in range(_SPANS):
         if spans >> k & 1:
             out[at] = UNDERLINE + k
@@ -228,10 +234,15 @@ def open_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
 @borrowing
 def close_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     """Write the marks of their ends."""
+    if not spans:
+        return at
     for k in range(_SPANS - 1, -1, -1):
         if spans >> k & 1:
             out[at] = UNDERLINE + k + END
             at += 1
+    if spans & IS_LINED:
+        out[at] = LINED + END
+        at += 1
     return at
 
 

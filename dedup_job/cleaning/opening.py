@@ -107,7 +107,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 from dedup_job.packed import points_of
 
 _BREAK, _LINK, _SPANS = ord("\n"), ELEMENTS.index("a"), 0x3F
@@ -201,7 +201,7 @@ def open_element(
     return at
 
 
-@borrowing
+@inlined
 def _close_before(
     text: NDArray[np.uint32],
     action: int,
@@ -233,7 +233,7 @@ def _close_before(
     return at
 
 
-@borrowing
+@inlined
 def _begin_row(row: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     work.stack[row, ROW_AT], work.stack[row, CELL_AT] = row, 0
     out[at] = ROW
@@ -276,7 +276,7 @@ def _write_void(
     return at
 
 
-@borrowing
+@inlined
 def _write_field(
     text: NDArray[np.uint32],
     found: int,
@@ -297,7 +297,7 @@ def _write_field(
     return at + 1
 
 
-@borrowing
+@inlined
 def _open_spans(
     text: NDArray[np.uint32],
     number: int,
@@ -405,7 +405,7 @@ def _begin_table(top: int, work: Workspace, out: NDArray[np.uint32], at: int) ->
     return at
 
 
-@borrowing
+@inlined
 def _begin_medium(
     text: NDArray[np.uint32],
     top: int,

@@ -38,7 +38,7 @@ from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, NOTE, TYPE, WORDS, action_of
 from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 from dedup_job.packed import points_of
 
 _LT, _BREAK = ord("<"), ord("\n")
@@ -107,7 +107,7 @@ def _flush(
     return at
 
 
-@borrowing
+@inlined
 def _read_tag(
     text: NDArray[np.uint32],
     j: int,
@@ -149,7 +149,7 @@ def _read_tag(
     return at
 
 
-@borrowing
+@inlined
 def _write_script(
     text: NDArray[np.uint32],
     begin: int,

@@ -36,7 +36,7 @@ from dedup_job.cleaning.tags import (
     name_end,
 )
 from dedup_job.cleaning.workspace import FOREIGN_READ, LAST, Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 
 CLOSES, ITSELF, VALUES, IS_TAG, NO_MORE_COMMENTS = (1 << i for i in range(16, 21))
 """Beside an element's roles: a closing tag; one that closes itself; one with an attribute's value;
@@ -92,7 +92,7 @@ def without_cdata_marks(text: NDArray[np.uint32], out: NDArray[np.uint32]) -> in
     return at
 
 
-@borrowing
+@inlined
 def markup(
     text: NDArray[np.uint32], j: int, comments: bool, tables: Tables, work: Workspace
 ) -> tuple[int, int, int, int, int]:
@@ -112,7 +112,7 @@ def markup(
     return NONE, NONE, 0, 0, 0
 
 
-@borrowing
+@inlined
 def _tag(
     text: NDArray[np.uint32], start: int, tables: Tables, work: Workspace
 ) -> tuple[int, int, int, int, int]:
@@ -144,7 +144,7 @@ def _tag(
     return end, number, flags, 0, 0
 
 
-@borrowing
+@inlined
 def _is_meant(
     text: NDArray[np.uint32],
     start: int,
@@ -164,7 +164,7 @@ def _is_meant(
     return work.elements[number, LAST] > start
 
 
-@borrowing
+@inlined
 def _roles_of_other(text: NDArray[np.uint32], begin: int, stop: int, tables: Tables) -> int:
     """Return the roles of a name that is no element's, -1 if it is none of a tag."""
     mark = behind(text, begin, ALNUM, tables.kinds)
@@ -175,7 +175,7 @@ def _roles_of_other(text: NDArray[np.uint32], begin: int, stop: int, tables: Tab
     return EVIDENT if office != NONE and whole else FOREIGN
 
 
-@borrowing
+@inlined
 def _starts_paragraph(text: NDArray[np.uint32], start: int, tables: Tables) -> bool:
     if start == 0:
         return True

@@ -266,6 +266,7 @@ def close_span(
     if at == state[FENCED_END]:
         out[at] = _BREAK
         at += 1
+        state[BLANKS] = state[HARD] = 0
     if _is_bracket(kind):
         return _close_bracket(entry, work, out, at)
     if kind in (SUP, SUB):

@@ -19,7 +19,7 @@ from dedup_job.cleaning.scanning import (
 )
 from dedup_job.cleaning.tags import NONE
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 
 TAGS, REFERENCES, BRACES = 1, 2, 4
 """What a text holds: tags; references; an opening brace that is written as a reference."""
@@ -79,7 +79,7 @@ def strip(
     return at, holds | (REFERENCES if found & HOLDS_REFERENCE else 0)
 
 
-@borrowing
+@inlined
 def _template(
     closes: bool, depth: int, work: Workspace, out: NDArray[np.uint32], at: int
 ) -> tuple[int, int]:

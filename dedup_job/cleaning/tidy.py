@@ -36,7 +36,7 @@ from dedup_job.cleaning.spans import WITH_BRACES
 from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
 from dedup_job.cleaning.vocabulary import tables
 from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import borrowing, inlined, native
 from dedup_job.packed import Packed, pack
 
 STAYS: Final = 0
@@ -208,7 +208,7 @@ def _tidy(
     return found, length
 
 
-@borrowing
+@inlined
 def _arrange(
     bare: NDArray[np.uint32],
     kinds: NDArray[np.uint8],

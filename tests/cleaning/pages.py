@@ -8,9 +8,9 @@ from collections.abc import Callable
 _WORDS = ["若a<b且b>c", "下列", "x", "y2", "text", "加粗", "1", " ", "\n", "  ", "\t", "。", "_", "__"]
 _WORDS += ["&lt;", "&amp;", "&nbsp;", "&amp;lt;", "&#123;", "`", "```", "\n```\n", "|", "*", "&lt;b&gt;"]
 _WORDS += ["![](a.png)", "$x$", "[甲]{.underline}", "^{2}", "\u200b", "\u3000", "<", "&", "&copy;", "bold"]
-_INLINE = ["b", "i", "u", "ins", "em", "strong", "span", "font", "sup", "sub", "a", "code", "rt", "rp"]
-_BLOCKS = ["p", "div", "li", "ol", "ul", "table", "tr", "td", "th", "tbody", "pre", "ruby", "h1"]
-_BLOCKS += ["template", "object", "audio", "video", "canvas", "svg", "select", "option", "x-y", "o:p"]
+_INLINE = ["b", "i", "u", "ins", "em", "strong", "span", "font", "sup", "sub", "a", "a"]
+_BLOCKS = ["p", "div", "li", "ol", "ul", "table", "h1", "select", "option", "x-y", "o:p"]
+_WHOLE = ["template", "object", "audio", "video", "canvas", "svg", "pre", "pre", "code", "code"]
 _MATH = ["mi", "mn", "mo", "mtext", "mrow", "mfrac", "msqrt", "mroot", "msup", "msub", "msubsup"]
 _MATH += ["munder", "mover", "munderover", "mfenced", "mtable", "mtr", "mtd"]
 _ATTRIBUTES = [
@@ -62,10 +62,21 @@ def _attributes(rng: random.Random) -> str:
 
 
 def _element(rng: random.Random, depth: int) -> str:
+    if rng.random() < 0.2:
+        return _whole(rng)
     name = rng.choice(_INLINE if rng.random() < 0.6 else _BLOCKS)
     inside = _part(rng, depth - 1) if depth else _text(rng, 0)
     end = "" if rng.random() < 0.05 else f"</{name}>"
     return f"<{name}{_attributes(rng)}>{inside}{end}"
+
+
+def _whole(rng: random.Random) -> str:
+    if rng.random() < 0.2:
+        return rng.choice(["<ruby>字<rt>zì</rt></ruby>", "<ruby>字<rp>(</rp><rt>zì<rp>)</rp></ruby>"])
+    name = rng.choice(_WHOLE)
+    lines = ["a", "  b", "\n", "\t", "<br>", "<b>c</b>", "`", "```", "\n```\n", "x<sup>2</sup>", "<img src=a>"]
+    inside = "".join(rng.choices(lines, k=rng.randrange(6))) if name in "precode" else _text(rng, 0)
+    return f"<{name}{_attributes(rng)}>{inside}</{name}>"
 
 
 def _table(rng: random.Random, depth: int) -> str:

@@ -54,7 +54,7 @@ class _Writer:
     def finished(self, root: Node) -> str:
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
         text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
-        text = self._folded(text).replace("\ue003", " ")
+        text = self._folded(text).replace("\ue003", " ").replace("\ue004", "")
         text = re.sub(
             "[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text
         )
@@ -290,7 +290,7 @@ class _Writer:
         cells = [re.sub(r"\s+", " ", cell) if HARD not in cell else _soft(cell) for cell in cells]
         row = cells[0]
         for cell in cells[1:]:
-            row += (" |" if row else "|") + (f" {cell}" if cell else "")
+            row += (" |" if row else "|") + (f"\ue003{cell}" if cell else "")
         return HARD + row + HARD
 
     def on_pre(self, node: Node) -> str:
@@ -362,7 +362,7 @@ class _Writer:
                 return lead + trail
             visible = re.sub(rf"[{INVISIBLE}]", "", inside)
             one = len(visible) == 1 and ord(visible) < ATOMS
-            return f"{span}{visible}{trail}" if one else f"{span}{{{inside}}}{trail}"
+            return f"{span}\ue004{visible}{trail}" if one else f"{span}{{{inside}}}{trail}"
         words = re.sub(rf"[\U000f0000-\U000fffff_{INVISIBLE}]|{_SPACE}", "", inside)
         if words or any(self.atoms[ord(c) - ATOMS].startswith("\n") for c in inside if ord(c) >= ATOMS):
             return f"{lead}[{inside}]{{.{span}}}{trail}"
