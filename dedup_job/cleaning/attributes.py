@@ -40,7 +40,7 @@ from dedup_job.cleaning.vocabulary import (
     WEIGHT,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 from dedup_job.packed import points_of
 
 _DOUBLE, _SINGLE, _BACKTICK, _EQUALS, _SEMICOLON, _COLON, _DASH, _BANG = map(ord, "\"'`=;:-!")
@@ -51,7 +51,7 @@ _LINE, _SOLID, _SUPER, _SUB, _NONE, _BOLD, _BOLDER, _ITALIC, _OBLIQUE = map(
 _NO_MARKER: Final = 0
 
 
-@borrowing
+@inlined
 def read_attributes(
     text: NDArray[np.uint32],
     at: int,
@@ -106,7 +106,7 @@ def _value(
     return (at, stop, stop) if stop > at else (NONE, NONE, NONE)
 
 
-@borrowing
+@inlined
 def class_flags(
     text: NDArray[np.uint32], tables: Tables, work: Workspace
 ) -> int:

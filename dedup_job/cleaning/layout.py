@@ -19,6 +19,7 @@ from dedup_job.cleaning.kinds import (
     PLAIN,
     SPACE_KIND,
     may_be_at_rule,
+    may_go_on,
 )
 from dedup_job.cleaning.marks import (
     ACCENTS,
@@ -55,6 +56,7 @@ from dedup_job.cleaning.spans import (
     FLAGS,
     HARD,
     IMAGES,
+    IMPLIED,
     KIND,
     LEAD,
     LINED,
@@ -126,6 +128,8 @@ def lay_out(
                 at = _space_in_fence(point, kind, work, out, at)
             elif blank != _BREAK:
                 blank = np.uint32(_BREAK if kind == LINE_KIND else _SPACE)
+            elif kind == LINE_KIND and state[HARD] == IMPLIED:
+                state[HARD] = 1
             continue
         if blank or state[PENDING]:
             state[BLANKS] = blank
@@ -138,7 +142,7 @@ def lay_out(
             continue
         state[WORDS] += 1
         if kind == MARK_KIND:
-            flags |= AS_MARKUP
+            flags |= AS_MARKUP if j == end or may_go_on(bare[j]) else 0
         elif kind == BACKTICK:
             if not fence and begins_fence(out, at):
                 flags |= AS_FENCE
@@ -193,7 +197,7 @@ def _mark(
         j, at = _write_image(bare, j, kinds, work, out, at)
         return j, at, 0
     if mark == FRESH:
-        state[BLANKS] = _BREAK
+        state[BLANKS], state[HARD] = _BREAK, state[HARD] & 1
     elif mark == BLANK:
         for _ in range(4):
             at = put(_UNDERSCORE, bare, work, out, at)
@@ -311,7 +315,7 @@ def _close_fence(
         out[at] = _TICK
         at += 1
     state[FENCED_END] = at
-    state[BLANKS], state[HARD] = _BREAK, 1
+    state[BLANKS], state[HARD] = _BREAK, IMPLIED
     return at
 
 

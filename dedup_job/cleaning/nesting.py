@@ -83,7 +83,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inlined
 
 BY_END, BY_OTHER, BY_ITSELF = range(3)
 """What closes an element: the end of the text, the tag of another one, its own."""
@@ -92,7 +92,7 @@ _NOWHERE: Final = -1
 _SPANS: Final = SUB - UNDERLINE + 1
 
 
-@borrowing
+@inlined
 def clear(work: Workspace) -> None:
     """Open nothing but the text itself."""
     work.state[TOP] = 0
@@ -126,7 +126,7 @@ def push(number: int, action: int, origin: int, place: int, work: Workspace) -> 
     return int(top)
 
 
-@borrowing
+@inlined
 def close(
     text: NDArray[np.uint32],
     number: int,
@@ -174,7 +174,7 @@ def close_down_to(
     return at
 
 
-@borrowing
+@inlined
 def _end(
     text: NDArray[np.uint32],
     stop: int,
@@ -246,7 +246,7 @@ def close_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     return at
 
 
-@borrowing
+@inlined
 def _end_of_code(
     action: int, place: int, how: int, tables: Tables, out: NDArray[np.uint32], at: int
 ) -> int:
@@ -273,7 +273,7 @@ def _is_space(point: int, tables: Tables) -> bool:
     return not shown or is_kind(point, SPACE, tables.kinds)
 
 
-@borrowing
+@inlined
 def _end_of_formula(
     top: int,
     how: int,

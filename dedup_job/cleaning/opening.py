@@ -151,7 +151,7 @@ def write_latex(
     return at
 
 
-@borrowing
+@inlined
 def open_element(
     text: NDArray[np.uint32],
     origin: int,

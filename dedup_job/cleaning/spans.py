@@ -39,6 +39,9 @@ open spans; the lowest one not yet written, 0 for none; where code begins, how f
 but white space, and where its fence ended; how deep in what no style rule touches; open rows; line
 breaks in them; what a second cleaning might see."""
 
+IMPLIED: Final = 2
+"""Of a line break that no row may take: a fence needs it, the text does not hold it."""
+
 KIND, BEGIN, INSIDE, WORDS_BEFORE, IMAGES_BEFORE, BLANK_BEFORE, HARD_BEFORE = range(7)
 MARKER, CELLS, SEPARATORS_DUE, BREAKS_BEFORE = range(7, 11)
 """What is known of an open span: its mark; where it and its content begin, -1 while nothing of it
@@ -266,7 +269,8 @@ def close_span(
     if at == state[FENCED_END]:
         out[at] = _BREAK
         at += 1
-        state[BLANKS] = state[HARD] = 0
+        if state[HARD] == IMPLIED:
+            state[BLANKS] = state[HARD] = 0
     if _is_bracket(kind):
         return _close_bracket(entry, work, out, at)
     if kind in (SUP, SUB):

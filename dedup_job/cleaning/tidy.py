@@ -27,6 +27,7 @@ from dedup_job.cleaning.kinds import (
     SPACE_KIND,
     kinds,
     may_be_at_rule,
+    may_begin,
 )
 from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
 from dedup_job.cleaning.marks import BEYOND
@@ -55,8 +56,7 @@ RULES_AGAIN: Final = 16
 
 _MARKUP, _FENCED, _RULE = 5, 6, 7  # what keeps a text from being folded at once
 _NOWHERE, _AT_START, _ANYWHERE = range(3)  # where style rules are looked for
-_BLANK, _BREAK, _SLASH, _BANG, _QUESTION, _HASH, _A, _Z = map(ord, " \n/!?#az")
-_LOWER = 32  # makes a letter a small one
+_BLANK, _BREAK = map(ord, " \n")
 
 
 class How(NamedTuple):
@@ -307,7 +307,7 @@ def _fold(
         if kind == PLAIN:
             continue
         if kind == MARK_KIND:
-            if html and j + 1 < end and _may_begin(text[j + 1]):
+            if html and j + 1 < end and may_begin(text[j + 1]):
                 return _MARKUP, 0, True
             marks = True
         elif kind == AT_SIGN:
@@ -328,9 +328,3 @@ def _fold(
             opened = False
     return (STAYS if at == end and other == 0 else CLEAN), at, marks
 
-
-@borrowing
-def _may_begin(point: int) -> bool:
-    """Tell whether markup may go on with this character after its first one."""
-    letter = _A <= (point | _LOWER) <= _Z
-    return letter or point in (_SLASH, _BANG, _QUESTION, _HASH)

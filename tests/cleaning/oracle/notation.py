@@ -310,7 +310,7 @@ class _Writer:
             return text.replace("\ue001", "\n")
         text = re.sub(f"[{INVISIBLE}]", "", text)
         text = re.sub(f"(?<![\n\r\v\f\x1c-\x1e\x85\u2028\u2029\ue001])\ue001+", "\n", text)
-        text = text.replace("\ue001", "").replace("\ue002", "")
+        text = text.replace("\ue001", "").replace("\ue002", "").replace("\ue004", "")
         text = trimmed(re.sub("\r", "\n", text))
         if not text:
             return "\n"
@@ -384,7 +384,7 @@ def _split(text: str) -> tuple[str, str, str]:
 
 
 def _soft(cell: str) -> str:
-    return re.sub(rf"{_SPACE}+", lambda m: "\n" if HARD in m[0] else " ", cell)
+    return re.sub(rf"{_SPACE}+", lambda m: HARD if HARD in m[0] else " ", cell)
 
 
 def _breaks(name: str) -> bool:
