@@ -18,8 +18,8 @@ class CleaningSettings(BaseModel):
     )
     notation: Literal["marked", "plain"] = Field(
         default="marked",
-        description="marked: what markup says (images, formulas, exponents, emphasis, tables, "
-        "code) becomes text; plain: markup is dropped, as before version 0.2",
+        description="marked: images, formulas, exponents, underlines, tables and code become text;"
+        " plain: markup only goes, as in targets made before there was a notation",
     )
     css: bool = Field(
         default=True,
