@@ -72,7 +72,9 @@ def alphabet() -> Alphabet:
     mathematical |= np.uint32(BEYOND)
     own = cells.copy()  # what a character is that becomes no other
     for character, plain in _changed().items():
-        many = [_script(c) or (int(own[ord(c)]) if ord(c) < PLANE else ord(c) | BEYOND) for c in plain]
+        many = [
+            _script(c) or (int(own[ord(c)]) if ord(c) < PLANE else ord(c) | BEYOND) for c in plain
+        ]
         if len(many) > 1:
             expansions += many
             many = [len(starts) - 1 | EXPANDED << KIND]
