@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
-from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
+from dedup_job.judgment.alphabet import KIND, MARK, NUMERAL, STARTS, SYMBOL, WORD_CHARACTER
 from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
 from dedup_job.judgment.tables import (
     COUNTER,
@@ -59,9 +59,13 @@ def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
     """Write the number at i and the unit behind it; return where that ends."""
     end_of = frame_at(room, END)
     put_apart(room)
+    end = skip_digits(cells, i, end_of)
+    if _stands_alone(cells, i, end, end_of):
+        for k in range(i, end):
+            put(room, point_at(cells, k))
+        return end
     start = room.work[AT]
-    whole = skip_digits(cells, i, end_of)
-    end, fraction = whole, 0
+    whole, fraction = end, 0
     if whole == i:
         put(room, _ZERO)
     else:
@@ -101,6 +105,17 @@ def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
         fraction += 1
     tidy_number(room, start, point + shift)
     return write_unit(cells, end, tables, room)
+
+
+@borrowing
+def _stands_alone(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> bool:
+    """Tell whether the digits cells[i:end] are all of a number, without a unit."""
+    if end == i or end == stop or (point_at(cells, i) == _ZERO and end > i + 1):
+        return False
+    kind = cells[end] >> KIND
+    if cells[end] & STARTS or kind > MARK:
+        return False
+    return kind <= SYMBOL or (kind == MARK and point_at(cells, end) != _DOT)
 
 
 @borrowing

@@ -43,9 +43,12 @@ from dedup_job.judgment.tables import (
     LINE,
     NOTE,
     NUMBERED,
+    OPENER,
+    PAGE,
     codes,
     fill_cells,
     has_command,
+    lists_in,
     tables_of,
 )
 from dedup_job.judgment.words import Words
@@ -97,12 +100,12 @@ def _forms_of(
     clauses = np.empty(points.shape[0] // 8 + 2 * n + _SPARE, dtype=np.int32)
     clause_ends = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
-        length, seen = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
+        length = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
         while length < 0:
             cells = np.empty(2 * cells.shape[0], dtype=np.uint32)
             room = room_for(cells.shape[0])
-            length, seen = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
-        counts[i], flags[i] = _write(cells, length, seen, tables, room, key, cuts, columns[i])
+            length = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
+        counts[i], flags[i] = _write(cells, length, tables, room, key, cuts, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]
         if at + size > to.shape[0]:
             to = _grown(to, at, 2 * (at + size))
@@ -132,7 +135,6 @@ def _grown(array: NDArray[np.uint32], size: int, room: int) -> NDArray[np.uint32
 def _write(
     cells: NDArray[np.uint32],
     length: int,
-    seen: int,
     tables: NDArray[np.uint32],
     room: Room,
     key: NDArray[np.int64],
@@ -141,6 +143,7 @@ def _write(
 ) -> tuple[int, int]:
     """Write one form; return the number of its choices and its flags."""
     latex, state = has_command(cells, length), room.work
+    seen = lists_in(cells, length, tables)
     stop = _prepare(cells, length, seen, tables, key, cuts)
     count = find_lettered(cells, stop, cuts)
     if count == 0:
@@ -198,8 +201,9 @@ def _prepare(
             figures = find_lettered(cells, cut, cuts) == 0
             read_key(cells, cut, stop, tables, figures, key)
             stop = cut
-    stop = drop_brackets(cells, stop, tables)
-    if seen & (NOTE | NUMBERED):
+    if seen & OPENER:
+        stop = drop_brackets(cells, stop, tables)
+    if seen & (NOTE | NUMBERED | PAGE):
         stop = drop_sentences(cells, stop, tables)
     start = opening_end(cells, stop, tables)
     if start > 0:

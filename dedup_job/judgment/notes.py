@@ -28,6 +28,7 @@ from dedup_job.judgment.tables import (
     MASKS,
     NOTE,
     NUMBERED,
+    PAGED,
     STEMS,
     behind,
     codes,
@@ -60,7 +61,7 @@ _ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("第共页阅密文")
 _SEAL, _THREAD, _P, _BANG, _BRACE, _DOT = codes("封线p!{.")
 _A, _SMALL_A = codes("Aa")
 _LIST_COMMA, _COMMA = codes("、,")
-_NOTES = NOTE | NUMBERED
+_NOTES = NOTE | NUMBERED | PAGED
 _KEYS = ANSWER | EXPLANATION
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
 _STRICT = np.bool_(True)
@@ -372,7 +373,7 @@ def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[n
             continue
         if word_at(cells, i, stop, tables, NOTE) > 0:
             return True
-        w = word_at(cells, i, stop, tables, NUMBERED)
+        w = word_at(cells, i, stop, tables, NUMBERED | PAGED)
         if w == 0:
             continue
         point, end = small_at(cells, i), i + length_of(tables, w)

@@ -35,13 +35,17 @@ from dedup_job.judgment.words import Words
 (
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, BRACKET_LATIN, SPELLING_WORD, SEQUENCE_WORD,
     IMPERATIVE, COUNTER, UNIT, ENGLISH, SYMBOL_NAME, LOOK_NAME, KIND_WORD, TITLE, TASK, EXAM,
-    NUMBERED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE,
-) = (np.int64(1 << i) for i in range(25))  # fmt: skip
+    NUMBERED, PAGED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE, OPENER, PAGE,
+) = (np.int64(1 << i) for i in range(28))  # fmt: skip
 
 _KINDS = (
     "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题", "多项选择题",
 )  # fmt: skip
-_NUMBERED = ("第", "共", "page", "阅读", "密", "文/")  # a note begins so
+_NUMBERED, _PAGED = ("page", "阅读", "密", "文/"), ("第", "共")  # a note begins so
+_PAGE = ("页", "密")  # and holds this, or more than the beginning
+_ALONE = SEQUENCE_WORD | OPENER | PAGE  # lists with words of one character
+_PAIR_BITS = 12
+_LAST_PAIR = np.int64((1 << _PAIR_BITS) - 1)
 _STEMS = ("答案", "answer")
 _COMMANDS = (
     (FRACTION, "frac dfrac tfrac cfrac"), (BEGIN, "begin"), (END_OF, "end"), (ROOT_NAME, "sqrt"),
@@ -53,9 +57,9 @@ _BACKSLASH = ord("\\")
 # Where what lies in the tables, one uint32 array: few arrays make calls of native code cheap.
 # There follow words and expansions. A word is (lists, length, length of its value, word, value);
 # words that begin alike follow each other, the longest first, then one of no list.
-CELLS, SMALL, MASKS, FIRST, MATHEMATICALS, COMMANDS, REST = (
-    np.int64(k)
-    for k in (0, PLANE, 2 * PLANE, 3 * PLANE, 4 * PLANE, 4 * PLANE + 1024, 4 * PLANE + 1152)
+_SIZES = (PLANE, PLANE, PLANE, PLANE, 1024, 128, 1 << _PAIR_BITS)
+CELLS, SMALL, MASKS, FIRST, MATHEMATICALS, COMMANDS, PAIRS, REST = (
+    np.int64(sum(_SIZES[:k])) for k in range(8)
 )
 LISTS, LENGTH, VALUE, WORD = (np.int64(k) for k in range(4))
 
@@ -66,7 +70,8 @@ def tables_of(words: Words) -> NDArray[np.uint32]:
 
     CELLS: the cell of each character of the basic plane; where its kind is EXPANDED, its point
     tells where the number and then the cells lie that it becomes. SMALL: the small letters.
-    MASKS: the lists in which words begin with a character. FIRST: where the first of them lies,
+    MASKS: the lists in which words begin with a character. PAIRS: those in which they begin with
+    two, by `pair_of`. FIRST: where the first of them lies,
     REST: there is none. MATHEMATICALS: the cells from MATHEMATICAL on. COMMANDS: as FIRST, for
     commands of LaTeX.
     """
@@ -77,15 +82,18 @@ def tables_of(words: Words) -> NDArray[np.uint32]:
         (SPELLING_WORD, words.spelling), (SEQUENCE_WORD, words.sequence),
         (IMPERATIVE, words.imperatives), (COUNTER, words.counters), (KIND_WORD, _KINDS),
         (TITLE, ("例题", "例", "习题", "练习")), (TASK, ("question", "problem", "exercise", "q")),
-        (EXAM, ("真题", "模拟", "高考", "中考", "卷")), (NUMBERED, _NUMBERED), (STEMS, _STEMS),
+        (EXAM, ("真题", "模拟", "高考", "中考", "卷")), (NUMBERED, _NUMBERED), (PAGED, _PAGED),
+        (PAGE, _PAGE), (OPENER, "([【〔"), (STEMS, _STEMS),
     ]  # fmt: skip
     characters, rest = alphabet(), [0, 0, 0]  # no word
-    masks, first = _add(
-        [(bit, word, "") for bit, those in plain for word in those]
-        + [(UNIT, word, symbol) for word, symbol in words.units]
-        + [(ENGLISH, word, number) for word, number in (*words.numerals, ("one", ""))],
-        rest,
-    )
+    entries = [(bit, word, "") for bit, those in plain for word in those]
+    entries += [(UNIT, word, symbol) for word, symbol in words.units]
+    entries += [(ENGLISH, word, number) for word, number in (*words.numerals, ("one", ""))]
+    masks, first = _add(entries, rest)
+    pairs = np.zeros(1 << _PAIR_BITS, dtype=np.uint32)
+    for bit, word, _value in entries:
+        if len(word) > 1:
+            pairs[(ord(word[0]) * 31 + ord(word[1])) & _LAST_PAIR] |= np.uint32(bit)
     _, commands = _add(
         [(bit, name, "") for bit, those in _COMMANDS for name in those.split()]
         + [(LOOK_NAME, name, "") for name in words.looks]
@@ -104,7 +112,7 @@ def tables_of(words: Words) -> NDArray[np.uint32]:
         those[expanded] |= np.uint32(EXPANDED << KIND)
     tail = np.array(rest, dtype=np.uint32)
     return np.concatenate(
-        [cells, characters.small, masks, first, mathematical, commands[:128], tail]
+        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
     )
 
 
@@ -268,12 +276,9 @@ def fill_cells(
     stop: int,
     tables: NDArray[np.uint32],
     to: NDArray[np.uint32],
-) -> tuple[int, int]:
-    """Write the cells of points[start:stop]; return their number, -1 where they do not fit.
-
-    The second is the lists whose words may be in them.
-    """
-    at, seen, room = 0, np.int64(0), to.shape[0]
+) -> int:
+    """Write the cells of points[start:stop]; return their number, -1 where they do not fit."""
+    at, room = 0, to.shape[0]
     for i in range(start, stop):
         point = points[i]
         if point < PLANE:
@@ -283,23 +288,39 @@ def fill_cells(
         else:
             cell = np.uint32(point | BEYOND)
         if at == room:
-            return -1, seen
+            return -1
         to[at] = cell
-        if cell & STARTS:
-            seen |= np.int64(tables[MASKS + small_at(to, at)])
         at += 1
         if cell >> KIND == EXPANDED:
             e = np.int64(cell & POINT)
             count = np.int64(tables[e])
             at -= 1
             if at + count > room:
-                return -1, seen
+                return -1
             for k in range(count):
-                to[at] = tables[e + 1 + k]
-                if to[at] & STARTS:
-                    seen |= np.int64(tables[MASKS + small_at(to, at)])
-                at += 1
-    return at, seen
+                to[at + k] = tables[e + 1 + k]
+            at += count
+    return at
+
+
+@borrowing
+def pair_of(point: int, other: int) -> int:
+    """Return the place of two characters in PAIRS."""
+    return (point * 31 + other) & _LAST_PAIR
+
+
+@borrowing
+def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+    """Return the lists whose words may be in cells[0:stop]."""
+    seen = np.int64(0)
+    for i in range(stop):
+        if cells[i] & STARTS:
+            point = small_at(cells, i)
+            lists = np.int64(tables[MASKS + point])
+            seen |= lists & _ALONE
+            if i + 1 < stop:
+                seen |= lists & np.int64(tables[PAIRS + pair_of(point, small_at(cells, i + 1))])
+    return seen
 
 
 @borrowing
