@@ -6,18 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
-from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
+from dedup_job.judgment.alphabet import KIND, MARK, NUMERAL, STARTS, SYMBOL, WORD_CHARACTER
 from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
 from dedup_job.judgment.tables import (
     COUNTER,
     ENGLISH,
     UNIT,
-    Lists,
+    VALUE,
+    WORD,
     before,
+    behind,
+    codes,
     is_blank,
     is_digit,
     is_latin,
     length_of,
+    next_word,
     point_at,
     skip_blanks,
     skip_digits,
@@ -26,15 +30,15 @@ from dedup_job.judgment.tables import (
 )
 
 _LARGEST = 10**17
-_DIGITS = tuple(map(ord, "零〇一二两三四五六七八九"))
+_DIGITS = codes("零〇一二两三四五六七八九")
 _VALUES = (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9)
-_TEN, _HUNDRED, _THOUSAND, _MYRIAD, _HUNDRED_MILLION, _ONE_OF = map(ord, "十百千万亿一")
+_TEN, _HUNDRED, _THOUSAND, _MYRIAD, _HUNDRED_MILLION, _ONE_OF = codes("十百千万亿一")
 _NO_NUMBER = tuple(
     (ord(a) << 32) + ord(b) for a, b in ("千万", "百万", "万千", "千百", "万一", "百千", "十一")
 )
-_ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = map(ord, "09,. $o")
-_PERCENT, _SLASH, _PART, _OF, _ORDINAL, _POINTS, _HYPHEN = map(ord, "%/分之第分-")
-_NAUGHT, _NAUGHT_ROUND, _DEGREE = map(ord, "零〇°")
+_ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = codes("09,. $o")
+_PERCENT, _SLASH, _PART, _OF, _ORDINAL, _POINTS, _HYPHEN = codes("%/分之第分-")
+_NAUGHT, _NAUGHT_ROUND, _DEGREE = codes("零〇°")
 
 
 @borrowing
@@ -51,13 +55,17 @@ def put_apart(room: Room) -> None:
 
 
 @borrowing
-def write_number(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the number at i and the unit behind it; return where that ends."""
     end_of = frame_at(room, END)
     put_apart(room)
-    start = room.state[AT]
-    whole = skip_digits(cells, i, end_of)
-    end, fraction = whole, 0
+    end = skip_digits(cells, i, end_of)
+    if _stands_alone(cells, i, end, end_of):
+        for k in range(i, end):
+            put(room, point_at(cells, k))
+        return end
+    start = room.work[AT]
+    whole, fraction = end, 0
     if whole == i:
         put(room, _ZERO)
     else:
@@ -71,7 +79,7 @@ def write_number(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) ->
             put(room, point_at(cells, k))
         elif small_at(cells, k) == _O:
             put(room, _ZERO)
-    point = room.state[AT]
+    point = room.work[AT]
     if (
         not spaced
         and end + 1 < end_of
@@ -96,13 +104,24 @@ def write_number(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) ->
         put(room, _ZERO)
         fraction += 1
     tidy_number(room, start, point + shift)
-    return write_unit(cells, end, lists, room)
+    return write_unit(cells, end, tables, room)
+
+
+@borrowing
+def _stands_alone(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> bool:
+    """Tell whether the digits cells[i:end] are all of a number, without a unit."""
+    if end == i or end == stop or (point_at(cells, i) == _ZERO and end > i + 1):
+        return False
+    kind = cells[end] >> KIND
+    if cells[end] & STARTS or kind > MARK:
+        return False
+    return kind <= SYMBOL or (kind == MARK and point_at(cells, end) != _DOT)
 
 
 @borrowing
 def tidy_number(room: Room, start: int, point: int) -> None:
     """Take zeros that say nothing off the digits from start on, and set the decimal point."""
-    out, end = room.out, room.state[AT]
+    out, end = room.out, room.work[AT]
     first = start
     while first + 1 < point and out[first] == _ZERO:
         first += 1
@@ -117,7 +136,7 @@ def tidy_number(room: Room, start: int, point: int) -> None:
             out[k] = out[k - 1]
         out[point] = _DOT
         end += 1
-    room.state[AT] = end
+    room.work[AT] = end
 
 
 @borrowing
@@ -189,33 +208,34 @@ def is_range(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> bool:
 
 
 @borrowing
-def unit_at(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def unit_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Return the word for a unit at i, -1: none is there."""
-    w = word_at(cells, i, stop, lists, np.int64(UNIT), -1)
-    if w >= 0 and is_latin(cells, i):
-        end = i + length_of(lists, w)
+    w = word_at(cells, i, stop, tables, UNIT)
+    if w > 0 and is_latin(cells, i):
+        end = i + length_of(tables, w)
         if end < stop and is_latin(cells, end):
-            return -1
+            return 0
     return w
 
 
 @borrowing
-def put_value(lists: Lists, w: int, room: Room) -> None:
+def put_value(tables: NDArray[np.uint32], w: int, room: Room) -> None:
     """Write what a word stands for."""
-    for k in range(lists.value_offsets[w], lists.value_offsets[w + 1]):
-        put(room, lists.values[k])
+    start = w + WORD + length_of(tables, w)
+    for k in range(start, behind(tables, w)):
+        put(room, np.int64(tables[k]))
 
 
 @borrowing
-def write_unit(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+def write_unit(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the unit behind a number, if there is one; return where that ends."""
     stop = frame_at(room, END)
     k = skip_blanks(cells, i, stop)
-    w = unit_at(cells, k, stop, lists)
-    if w < 0:
+    w = unit_at(cells, k, stop, tables)
+    if w == 0:
         return i
-    put_value(lists, w, room)
-    return k + length_of(lists, w)
+    put_value(tables, w, room)
+    return k + length_of(tables, w)
 
 
 # --- Chinese numerals
@@ -257,7 +277,7 @@ def _numeral_value(cells: NDArray[np.uint32], i: int, end: int) -> int:
             if digit > 0:
                 return -1
             digit = value
-        elif point == _MYRIAD or point == _HUNDRED_MILLION:  # noqa: PLR1714
+        elif point in (_MYRIAD, _HUNDRED_MILLION):
             section += digit
             if section == 0 and (point == _MYRIAD or total == 0):
                 return -1
@@ -280,11 +300,11 @@ def _numeral_value(cells: NDArray[np.uint32], i: int, end: int) -> int:
 @borrowing
 def _put_numeral(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> None:
     """Write the number that a numeral stands for."""
-    start = room.state[AT]
+    start = room.work[AT]
     if _all_digits(cells, i, end):
         for k in range(i, end):
             put(room, _ZERO + _digit_of(point_at(cells, k)))
-        tidy_number(room, start, room.state[AT])
+        tidy_number(room, start, room.work[AT])
         return
     value = _numeral_value(cells, i, end)
     count, rest = 1, value
@@ -293,29 +313,29 @@ def _put_numeral(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> Non
     for k in range(count - 1, -1, -1):
         room.out[start + k] = _ZERO + value % 10
         value //= 10
-    room.state[AT] = start + count
+    room.work[AT] = start + count
 
 
 @borrowing
-def write_numeral(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+def write_numeral(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the Chinese numeral at i, as a number where it counts something; return its end."""
     stop = frame_at(room, END)
     end = numeral_end(cells, i, stop)
     first = point_at(cells, i)
     is_number = _all_digits(cells, i, end) or _numeral_value(cells, i, end) >= 0
-    whole = end - i == 1 and (first == _HUNDRED or first == _THOUSAND or first == _MYRIAD)
+    whole = end - i == 1 and (first in (_HUNDRED, _THOUSAND, _MYRIAD))
     if (is_number or whole) and end + 2 < stop:
         if point_at(cells, end) == _PART and point_at(cells, end + 1) == _OF:
             after = _write_part(cells, i, end, room)
             if after > end:
                 return after
-    if is_number and _counts(cells, i, end, lists, room):
+    if is_number and _counts(cells, i, end, tables, room):
         put_apart(room)
         _put_numeral(cells, i, end, room)
-        w = unit_at(cells, end, stop, lists)
-        if w >= 0:
-            put_value(lists, w, room)
-            end += length_of(lists, w)
+        w = unit_at(cells, end, stop, tables)
+        if w > 0:
+            put_value(tables, w, room)
+            end += length_of(tables, w)
         return end
     for k in range(i, end):
         put(room, point_at(cells, k))
@@ -330,10 +350,10 @@ def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
     after = skip_digits(cells, k, stop)
     if after > k:
         put_apart(room)
-        start = room.state[AT]
+        start = room.work[AT]
         for m in range(k, after):
             put(room, point_at(cells, m))
-        point = room.state[AT]
+        point = room.work[AT]
         if after + 1 < stop and point_at(cells, after) == _DOT and is_digit(cells, after + 1):
             k = after + 1
             after = skip_digits(cells, k, stop)
@@ -347,7 +367,7 @@ def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
         put_apart(room)
         _put_numeral(cells, k, after, room)
     first = point_at(cells, i)
-    if end - i > 1 or not (first == _HUNDRED or first == _THOUSAND or first == _MYRIAD):
+    if end - i > 1 or first not in (_HUNDRED, _THOUSAND, _MYRIAD):
         put(room, _SLASH)
         _put_numeral(cells, i, end, room)
     elif first == _HUNDRED:
@@ -361,21 +381,23 @@ def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
 
 
 @borrowing
-def _counts(cells: NDArray[np.uint32], i: int, end: int, lists: Lists, room: Room) -> bool:
+def _counts(
+    cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32], room: Room
+) -> bool:
     """Tell whether a numeral is used to count, not within a word."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
-    counted = word_at(cells, end, stop, lists, np.int64(COUNTER), -1) >= 0
+    counted = word_at(cells, end, stop, tables, COUNTER) > 0
     first = point_at(cells, i)
     if end - i == 1:
-        large = first == _HUNDRED or first == _THOUSAND
-        large |= first == _MYRIAD or first == _HUNDRED_MILLION
+        large = first in (_HUNDRED, _THOUSAND)
+        large |= first in (_MYRIAD, _HUNDRED_MILLION)
         if before(cells, i, base) < base and skip_blanks(cells, end, stop) == stop:
             return not large
-        if large or first == _TEN or first == _NAUGHT or first == _NAUGHT_ROUND:
+        if large or first in (_TEN, _NAUGHT, _NAUGHT_ROUND):
             return first == _TEN and counted and point_at(cells, end) != _POINTS
         if i > base and point_at(cells, i - 1) == _ORDINAL:
             return True
-        return first != _ONE_OF and (counted or unit_at(cells, end, stop, lists) >= 0)
+        return first != _ONE_OF and (counted or unit_at(cells, end, stop, tables) > 0)
     if _all_digits(cells, i, end):
         for k in range(i, end):
             if point_at(cells, k) == _NAUGHT or point_at(cells, k) == _NAUGHT_ROUND:
@@ -391,27 +413,27 @@ def _counts(cells: NDArray[np.uint32], i: int, end: int, lists: Lists, room: Roo
 
 
 @borrowing
-def write_word(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> int:
+def write_word(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the word in Latin letters at i, a number word as a number; return its end."""
     stop = frame_at(room, END)
     end = i + 1
     while end < stop and is_latin(cells, end):
         end += 1
-    w = _english(cells, i, end, lists)
-    if w < 0 or lists.value_offsets[w] == lists.value_offsets[w + 1]:
+    w = _english(cells, i, end, tables)
+    if w == 0 or tables[w + VALUE] == 0:  # "one" counts behind tens only
         for k in range(i, end):
             put(room, small_at(cells, k))
         return end
     put_apart(room)
-    start = room.state[AT]
-    put_value(lists, w, room)
-    tens = room.state[AT] - start == 2 and room.out[start] >= _ZERO + 2
+    start = room.work[AT]
+    put_value(tables, w, room)
+    tens = room.work[AT] - start == 2 and room.out[start] >= _ZERO + 2
     if tens and end < stop and (point_at(cells, end) == _HYPHEN or point_at(cells, end) == _SPACE):
         one = end + 1
         while one < stop and is_latin(cells, one):
             one += 1
-        unit = _english(cells, end + 1, one, lists) if one > end + 1 else -1
-        value = _one_value(lists, unit) if unit >= 0 else 0
+        unit = _english(cells, end + 1, one, tables) if one > end + 1 else np.int64(0)
+        value = _one_value(tables, unit) if unit > 0 else np.int64(0)
         if value > 0 and not (one < stop and cells[one] & WORD_CHARACTER):
             room.out[start + 1] = _ZERO + value
             return one
@@ -419,21 +441,19 @@ def write_word(cells: NDArray[np.uint32], i: int, lists: Lists, room: Room) -> i
 
 
 @borrowing
-def _english(cells: NDArray[np.uint32], i: int, end: int, lists: Lists) -> int:
-    """Return the word for a number that cells[i:end] are, with a value; -1: they are none."""
-    w = word_at(cells, i, end, lists, np.int64(ENGLISH), -1)
-    while w >= 0 and length_of(lists, w) != end - i:
-        w = word_at(cells, i, end, lists, np.int64(ENGLISH), w)
+def _english(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
+    """Return the word for a number that cells[i:end] are, 0: they are none."""
+    w = word_at(cells, i, end, tables, ENGLISH)
+    while w > 0 and length_of(tables, w) != end - i:
+        w = next_word(cells, i, end, tables, ENGLISH, behind(tables, w))
     return w
 
 
 @borrowing
-def _one_value(lists: Lists, w: int) -> int:
+def _one_value(tables: NDArray[np.uint32], w: int) -> int:
     """Return the value of one to nine, 0 of others."""
-    start, end = lists.value_offsets[w], lists.value_offsets[w + 1]
-    if end == start:
-        return 1  # one
-    if end - start > 1:
-        return 0
-    value: int = lists.values[start] - _ZERO
-    return value
+    if tables[w + VALUE] == 0:
+        return np.int64(1)
+    if tables[w + VALUE] > 1:
+        return np.int64(0)
+    return np.int64(tables[w + WORD + length_of(tables, w)]) - _ZERO

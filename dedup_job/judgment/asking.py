@@ -12,8 +12,8 @@ from dedup_job.judgment.tables import (
     IMPERATIVE,
     SEQUENCE_WORD,
     SPELLING_WORD,
-    Lists,
     before,
+    codes,
     is_blank,
     point_at,
     skip_blanks,
@@ -23,30 +23,36 @@ from dedup_job.judgment.tables import (
 LEAST_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60
 
-_ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = map(ord, "?()_….")
-_SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = map(ord, " 。\n!,;")
-_ENDS = tuple(map(ord, '。!.?;:,”"'))
+_ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = codes("?()_….")
+_SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = codes(" 。\n!,;")
+_ENDS = codes('。!.?;:,”"')
+_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 
 
 @borrowing
 def flags_of(
-    cells: NDArray[np.uint32], stem: int, stop: int, count: int, seen: int, lists: Lists
+    cells: NDArray[np.uint32],
+    stem: int,
+    stop: int,
+    count: int,
+    seen: int,
+    tables: NDArray[np.uint32],
 ) -> int:
     """Return the flags of a text with a stem, cells[0:stem], and `count` choices behind it.
 
     seen: the lists whose words may be in it.
     """
     flags = 0
-    if count > 0 or _asks(cells, stem, lists):
+    if count > 0 or _asks(cells, stem, tables):
         flags |= QUESTION
-    if seen & SPELLING_WORD and _holds(cells, stem, lists, np.int64(SPELLING_WORD)):
+    if seen & SPELLING_WORD and _holds(cells, stem, tables, SPELLING_WORD):
         flags |= SPELLING
-    if seen & SEQUENCE_WORD and _holds(cells, stem, lists, np.int64(SEQUENCE_WORD)):
+    if seen & SEQUENCE_WORD and _holds(cells, stem, tables, SEQUENCE_WORD):
         flags |= SEQUENCE
-    first = skip_blanks(cells, 0, stop)
+    first = skip_blanks(cells, _FIRST, stop)
     if first < stop and _is_ellipsis(cells, first, min(first + 3, stop)):
         flags |= CUT_LEFT
-    last = before(cells, stop, 0)
+    last = before(cells, stop, _FIRST)
     if last >= 0 and (point_at(cells, last) == _ELLIPSIS or _dots(cells, last - 2, last + 1)):
         flags |= CUT_RIGHT
     return flags
@@ -69,17 +75,19 @@ def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
 
 
 @borrowing
-def _holds(cells: NDArray[np.uint32], stop: int, lists: Lists, which: np.int64) -> bool:
+def _holds(
+    cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: np.int64
+) -> bool:
     for i in range(stop):  # noqa: SIM110  # numba compiles no generator here
-        if word_at(cells, i, stop, lists, which, -1) >= 0:
+        if word_at(cells, i, stop, tables, which) > 0:
             return True
     return False
 
 
 @borrowing
-def _asks(cells: NDArray[np.uint32], stop: int, lists: Lists) -> bool:
+def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
-    last = before(cells, stop, 0)
+    last = before(cells, stop, _FIRST)
     if last >= 0 and point_at(cells, last) == _ASK:
         return True
     for i in range(stop):
@@ -88,7 +96,7 @@ def _asks(cells: NDArray[np.uint32], stop: int, lists: Lists) -> bool:
             return True
         if point == _ROUND:
             k = skip_blanks(cells, i + 1, stop)
-            if k < stop and point_at(cells, k) == _ROUND_END and not follows_image(cells, i, 0):
+            if k < stop and point_at(cells, k) == _ROUND_END and not follows_image(cells, i, _FIRST):
                 return True
     end = stop
     while end > 0 and _may_end(point_at(cells, end - 1)):
@@ -100,7 +108,7 @@ def _asks(cells: NDArray[np.uint32], stop: int, lists: Lists) -> bool:
     while i < end:
         begins = i == start or is_blank(cells, i - 1)
         begins |= point_at(cells, i - 1) == _COMMA or point_at(cells, i - 1) == _SEMICOLON
-        if begins and word_at(cells, i, end, lists, np.int64(IMPERATIVE), -1) >= 0:
+        if begins and word_at(cells, i, end, tables, IMPERATIVE) > 0:
             return True
         i += 1
     return False
@@ -108,12 +116,12 @@ def _asks(cells: NDArray[np.uint32], stop: int, lists: Lists) -> bool:
 
 @borrowing
 def _may_end(point: int) -> bool:
-    return point == _SPACE or point == _FULL_STOP or point == _NEWLINE  # noqa: PLR1714
+    return point in (_SPACE, _FULL_STOP, _NEWLINE)
 
 
 @borrowing
 def _ends_sentence(point: int) -> bool:
-    return point == _FULL_STOP or point == _BANG or point == _ASK or point == _NEWLINE  # noqa: PLR1714
+    return point in (_FULL_STOP, _BANG, _ASK, _NEWLINE)
 
 
 @borrowing
@@ -121,7 +129,7 @@ def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
     """Return where the lines end that stand before prose without a mark at their end."""
     if stop < LEAST_WITH_HEADLINES:
         return 0
-    last = before(cells, stop, 0)
+    last = before(cells, stop, _FIRST)
     start = end = i = 0
     while i <= last and i - start <= LONGEST_HEADLINE:
         if point_at(cells, i) == _NEWLINE:
@@ -130,4 +138,4 @@ def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
                 break
             start = end = i + 1
         i += 1
-    return end if before(cells, end, 0) >= 0 else 0
+    return end if before(cells, end, _FIRST) >= 0 else 0

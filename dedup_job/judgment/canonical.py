@@ -26,11 +26,14 @@ from dedup_job.judgment.openings import opening_end
 from dedup_job.judgment.room import (
     AT,
     CLAUSES,
+    CLAUSES_AT,
     EMPHASES,
-    FRAME,
-    STATE,
+    EMPHASES_AT,
     Room,
+    clause_at,
+    end_clause,
     put,
+    room_for,
 )
 from dedup_job.judgment.tables import (
     ANSWER as ANSWER_WORDS,
@@ -40,10 +43,12 @@ from dedup_job.judgment.tables import (
     LINE,
     NOTE,
     NUMBERED,
-    Lists,
-    Tables,
+    OPENER,
+    PAGE,
+    codes,
     fill_cells,
     has_command,
+    lists_in,
     tables_of,
 )
 from dedup_job.judgment.words import Words
@@ -51,9 +56,9 @@ from dedup_job.judgment.writing import write_part
 from dedup_job.packed import Packed
 
 LEAST_PROSE, LEAST_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
-_GROWTH = 8  # the most characters that one becomes: 亿
 _SPARE = 64
-_SEPARATOR, _BAR = map(ord, SEPARATOR + "|")
+_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
+_SEPARATOR, _BAR = codes(SEPARATOR + "|")
 _CUTS = 2 * (2 * MOST_CHOICES + 2)
 
 
@@ -72,7 +77,7 @@ def main_of(forms: Forms) -> Packed:
 
 @native
 def _forms_of(
-    points: NDArray[np.uint32], offsets: NDArray[np.int64], tables: Tables
+    points: NDArray[np.uint32], offsets: NDArray[np.int64], tables: NDArray[np.uint32]
 ) -> tuple[
     NDArray[np.uint32],
     NDArray[np.int64],
@@ -86,7 +91,7 @@ def _forms_of(
     for i in range(n):
         longest = max(longest, offsets[i + 1] - offsets[i])
     cells = np.empty(longest + longest // 8 + _SPARE, dtype=np.uint32)
-    room = _room(cells.shape[0])
+    room = room_for(cells.shape[0])
     key, cuts = np.zeros(4 + MOST_CHOICES, dtype=np.int64), np.zeros(_CUTS, dtype=np.int64)
     ends = np.zeros(n + 1, dtype=np.int64)
     columns = np.zeros((n, EMPHASIS + 1), dtype=np.int32)
@@ -95,25 +100,25 @@ def _forms_of(
     clauses = np.empty(points.shape[0] // 8 + 2 * n + _SPARE, dtype=np.int32)
     clause_ends = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
-        length, seen = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
+        length = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
         while length < 0:
             cells = np.empty(2 * cells.shape[0], dtype=np.uint32)
-            room = _room(cells.shape[0])
-            length, seen = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
-        counts[i], flags[i] = _write(cells, length, seen, tables, room, key, cuts, columns[i])
+            room = room_for(cells.shape[0])
+            length = fill_cells(points, offsets[i], offsets[i + 1], tables, cells)
+        counts[i], flags[i] = _write(cells, length, tables, room, key, cuts, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]
         if at + size > to.shape[0]:
             to = _grown(to, at, 2 * (at + size))
         for k in range(size):
             to[at + k] = room.out[k]
         ends[i + 1] = at + size
-        count, at = room.state[CLAUSES], clause_ends[i]
+        count, at = room.work[CLAUSES], clause_ends[i]
         if at + count > clauses.shape[0]:
             more = np.empty(2 * (at + count), dtype=np.int32)
             more[:at] = clauses[:at]
             clauses = more
         for k in range(count):
-            clauses[at + k] = room.clauses[k]
+            clauses[at + k] = clause_at(room, k)
         clause_ends[i + 1] = at + count
     last, last_clause = ends[n], clause_ends[n]
     return to[:last].copy(), ends, columns, counts, flags, clauses[:last_clause].copy(), clause_ends
@@ -126,32 +131,20 @@ def _grown(array: NDArray[np.uint32], size: int, room: int) -> NDArray[np.uint32
     return more
 
 
-@native
-def _room(size: int) -> Room:
-    return Room(
-        np.empty(2 * _GROWTH * size + _SPARE, dtype=np.uint32),
-        np.empty(size + _SPARE, dtype=np.int32),
-        np.empty(size // 2 + _SPARE, dtype=np.int32),
-        np.empty(FRAME * (size + _SPARE), dtype=np.int64),
-        np.empty(size + _SPARE, dtype=np.int32),
-        np.zeros(STATE, dtype=np.int64),
-    )
-
-
 @borrowing
 def _write(
     cells: NDArray[np.uint32],
     length: int,
-    seen: int,
-    tables: Tables,
+    tables: NDArray[np.uint32],
     room: Room,
     key: NDArray[np.int64],
     cuts: NDArray[np.int64],
     columns: NDArray[np.int32],
 ) -> tuple[int, int]:
     """Write one form; return the number of its choices and its flags."""
-    latex, state = has_command(cells, length), room.state
-    stop = _prepare(cells, length, seen, tables.lists, key, cuts)
+    latex, state = has_command(cells, length), room.work
+    seen = lists_in(cells, length, tables)
+    stop = _prepare(cells, length, seen, tables, key, cuts)
     count = find_lettered(cells, stop, cuts)
     if count == 0:
         count = find_figured(cells, stop, cuts)
@@ -160,10 +153,10 @@ def _write(
     stem = stop
     if count > 0:
         stem = stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
-    flags = flags_of(cells, stem, stop, count, seen, tables.lists)
+    flags = flags_of(cells, stem, stop, count, seen, tables)
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
     head = _write_stem(cells, stem, count, latex, tables, room)
-    clauses, kept = state[CLAUSES], 0
+    clauses, kept = state[CLAUSES], _FIRST
     columns[0] = state[AT]
     for k in range(MOST_CHOICES):
         if k < count:
@@ -189,7 +182,7 @@ def _prepare(
     cells: NDArray[np.uint32],
     length: int,
     seen: int,
-    lists: Lists,
+    tables: NDArray[np.uint32],
     key: NDArray[np.int64],
     cuts: NDArray[np.int64],
 ) -> int:
@@ -197,21 +190,22 @@ def _prepare(
     stop = length
     key[0] = key[1] = key[2] = 0
     if seen & LINE:
-        stop = drop_lines(cells, stop, lists)
+        stop = drop_lines(cells, stop, tables)
     if seen & (ANSWER_WORDS | EXPLANATION):
-        cut, explained = find_key(cells, stop, lists)
+        cut, explained = find_key(cells, stop, tables)
         if explained < cut and (
             find_lettered(cells, stop, cuts) > 0 or find_figured(cells, stop, cuts) > 0
         ):
             cut = explained
         if cut < stop:
             figures = find_lettered(cells, cut, cuts) == 0
-            read_key(cells, cut, stop, lists, figures, key)
+            read_key(cells, cut, stop, tables, figures, key)
             stop = cut
-    stop = drop_brackets(cells, stop, lists)
-    if seen & (NOTE | NUMBERED):
-        stop = drop_sentences(cells, stop, lists)
-    start = opening_end(cells, stop, lists)
+    if seen & OPENER:
+        stop = drop_brackets(cells, stop, tables)
+    if seen & (NOTE | NUMBERED | PAGE):
+        stop = drop_sentences(cells, stop, tables)
+    start = opening_end(cells, stop, tables)
     if start > 0:
         for k in range(start, stop):
             cells[k - start] = cells[k]
@@ -220,14 +214,20 @@ def _prepare(
 
 @borrowing
 def _write_stem(
-    cells: NDArray[np.uint32], stop: int, count: int, latex: bool, tables: Tables, room: Room
+    cells: NDArray[np.uint32],
+    stop: int,
+    count: int,
+    latex: bool,
+    tables: NDArray[np.uint32],
+    room: Room,
 ) -> int:
     """Write the stem, without headlines where it is prose; return where headlines end that stay."""
-    state, out, clauses = room.state, room.out, room.clauses
+    state, out = room.work, room.out
+    clauses, emphases = state[CLAUSES_AT], state[EMPHASES_AT]
     head = headline_end(cells, stop) if count == 0 else 0
     above = 0
     if head > 0:
-        write_part(cells, 0, head, latex, tables, room)
+        write_part(cells, _FIRST, head, latex, tables, room)
         above = state[AT]
     marks = state[EMPHASES]
     write_part(cells, head, stop, latex, tables, room)
@@ -238,18 +238,15 @@ def _write_stem(
                 out[k] = out[k + above]
             kept = 0
             for k in range(state[CLAUSES]):
-                if clauses[k] > above:
-                    clauses[kept] = clauses[k] - above
+                if clause_at(room, k) > above:
+                    state[clauses + kept] = clause_at(room, k) - above
                     kept += 1
             state[CLAUSES] = kept
             for k in range(2 * marks, 2 * state[EMPHASES]):
-                room.emphases[k - 2 * marks] = room.emphases[k] - above
+                state[emphases + k - 2 * marks] = state[emphases + k] - above
             state[EMPHASES] -= marks
             above = 0
-    count = state[CLAUSES]
-    if state[AT] > (clauses[count - 1] if count > 0 else 0):
-        clauses[count] = state[AT]
-        state[CLAUSES] = count + 1
+    end_clause(room)
     return above
 
 
@@ -295,8 +292,9 @@ def _write_emphasised(head: int, room: Room, columns: NDArray[np.int32]) -> None
     out, part, low, high = room.out, 0, 0, head
     if head == 0:
         high = columns[0]
-    for e in range(room.state[EMPHASES]):
-        start, stop = room.emphases[2 * e], room.emphases[2 * e + 1]
+    for e in range(room.work[EMPHASES]):
+        mark = room.work[EMPHASES_AT] + 2 * e
+        start, stop = room.work[mark], room.work[mark + 1]
         while start >= high:
             low = high
             if high < columns[0]:

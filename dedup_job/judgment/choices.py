@@ -14,6 +14,7 @@ from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
 from dedup_job.judgment.forms import MOST_CHOICES
 from dedup_job.judgment.tables import (
     before,
+    codes,
     is_blank,
     is_digit,
     is_han,
@@ -27,18 +28,20 @@ LONGEST_FIGURED = 60
 _SURE = 4  # labels, glued to words
 _LEAST, _LEAST_FIGURED = 2, 3
 
-_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE = map(ord, "().、:\n")
-_BEFORE = tuple(map(ord, "。,;.?!:)]】$"))
-_GLUED = tuple(map(ord, "%°"))
-_SMALL_A, _ONE, _BANG, _FULL_STOP, _SPACE, _TAB = map(ord, "a1!。 \t")
-_A, _H = map(ord, "AH")
+_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE = codes("().、:\n")
+_BEFORE = codes("。,;.?!:)]】$")
+_GLUED = codes("%°")
+_SMALL_A, _ONE, _BANG, _FULL_STOP, _SPACE, _TAB = codes("a1!。 \t")
+_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
+_A, _H = codes("AH")
 
 
 @borrowing
 def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) -> int:
     """Find the last A, B, C ...; return how many there are, 0 where they are no choices."""
     run = MOST_CHOICES + 1  # where the run begins in cuts that is under way; the best lies at 0
-    count = best = taken = 0
+    count = best = 0
+    taken = _FIRST
     for i in range(stop):
         if cells[i] >> KIND != LATIN:
             continue
@@ -83,11 +86,11 @@ def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[in
     after = skip_blanks(cells, i + 1, stop)
     mark = point_at(cells, after) if after < stop else 0
     if mark == _ROUND_END:
-        k = before(cells, i, 0)
+        k = before(cells, i, _FIRST)
         if k >= 0 and point_at(cells, k) == _ROUND and _apart(cells, k, taken):
             return k, after + 1
-    marked = mark == _DOT or mark == _LIST_COMMA  # noqa: PLR1714
-    if capital and (marked or mark == _COLON or mark == _ROUND_END):
+    marked = mark in (_DOT, _LIST_COMMA)
+    if capital and (marked or mark in (_COLON, _ROUND_END)):
         if _apart(cells, i, taken):
             return i, after + 1
         glued = i > 0 and after == i + 1 and marked and i >= taken
@@ -97,7 +100,7 @@ def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[in
             return i, after + 1
     if i > taken and i + 1 < stop and point_at(cells, i - 1) == _NEWLINE:
         mark = point_at(cells, i + 1)
-        if mark == _DOT or mark == _LIST_COMMA or mark == _SPACE or mark == _TAB:  # noqa: PLR1714
+        if mark in (_DOT, _LIST_COMMA, _SPACE, _TAB):
             return i, i + 2
     return -1, -1
 
@@ -162,7 +165,7 @@ def _is_mark(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     if i >= stop:
         return False
     point = point_at(cells, i)
-    return point == _DOT or point == _LIST_COMMA or point == _ROUND_END  # noqa: PLR1714
+    return point in (_DOT, _LIST_COMMA, _ROUND_END)
 
 
 @borrowing
@@ -184,23 +187,23 @@ def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wante
 
     wanted: write its letters to key, as `read_key` does.
     """
-    k = before(cells, stop, 0)
+    k = before(cells, stop, _FIRST)
     closed = k
     if k >= 0 and (point_at(cells, k) == _FULL_STOP or point_at(cells, k) == _DOT):
-        closed = before(cells, k, 0)
+        closed = before(cells, k, _FIRST)
     if closed >= 0 and point_at(cells, closed) == _ROUND_END:
-        last = before(cells, closed, 0)
+        last = before(cells, closed, _FIRST)
         i = last
         while i >= 0 and _is_key(cells, i) and last - i < 6:
             i -= 1
-        opened = before(cells, i + 1, 0)
+        opened = before(cells, i + 1, _FIRST)
         if i < last and opened >= 0 and point_at(cells, opened) == _ROUND:
             if wanted:
                 _take(cells, i + 1, last + 1, key)
             return opened
         return stop
     if k > 0 and _is_key(cells, k):
-        i = before(cells, k, 0)
+        i = before(cells, k, _FIRST)
         if i >= 0 and is_han(cells, i):
             if wanted:
                 _take(cells, k, k + 1, key)

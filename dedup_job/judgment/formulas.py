@@ -13,21 +13,24 @@ from dedup_job.judgment.room import (
     AT,
     BASE,
     BOTTOM,
-    BRACES,
+    BRACES_AT,
     CIRCLED,
+    CURRENT,
     DEGREE,
-    DEPTH,
     EMPHASES,
+    EMPHASES_AT,
     EMPHASIS_OF,
     END,
     EXPONENT,
     FLOOR,
     FRAME,
+    FRAMES,
     GROUPS,
     HOLE,
     IN_LATEX,
     INDEX,
     KIND_OF,
+    MATCHED,
     NOTED,
     RESUME,
     ROOT,
@@ -43,13 +46,15 @@ from dedup_job.judgment.room import (
 from dedup_job.judgment.tables import (
     BEGIN,
     CIRCLE,
+    COMMANDS,
     END_OF,
     FRACTION,
     LOOK_NAME,
     ROOT_NAME,
     SYMBOL_NAME,
-    Lists,
-    Tables,
+    WORD,
+    behind,
+    codes,
     is_digit,
     is_latin,
     length_of,
@@ -62,10 +67,10 @@ from dedup_job.judgment.tables import (
 LONGEST_DEGREE = 20
 MOST_TICKS = 8
 
-_BACKSLASH, _BRACE, _BRACE_END, _SQUARE, _SQUARE_END, _ROUND, _ROUND_END = map(ord, "\\{}[]()")
-_NEWLINE, _PERCENT, _DEGREE, _PLUS, _MINUS, _TICK, _TILDE = map(ord, "\n%°+-'~")
-_CARET, _UNDERLINE, _SLASH, _ROOT, _DOT, _TIMES, _MU = map(ord, "^_/√.·μ")
-_SMALL_A, _SMALL_Z, _ONE = map(ord, "az1")
+_BACKSLASH, _BRACE, _BRACE_END, _SQUARE, _SQUARE_END, _ROUND, _ROUND_END = codes("\\{}[]()")
+_NEWLINE, _PERCENT, _DEGREE, _PLUS, _MINUS, _TICK, _TILDE = codes("\n%°+-'~")
+_CARET, _UNDERLINE, _SLASH, _ROOT, _DOT, _TIMES, _MU = codes("^_/√.·μ")
+_SMALL_A, _SMALL_Z, _ONE = codes("az1")
 _LONGEST_UNIT = 8
 
 
@@ -73,24 +78,22 @@ _LONGEST_UNIT = 8
 
 
 @borrowing
-def _command(cells: NDArray[np.uint32], i: int, end: int, commands: Lists) -> int:
-    """Return the command whose name cells[i:end] are, -1: none."""
-    point = point_at(cells, i)
-    w: int = commands.first[point]
-    count = commands.of.shape[0]
-    while 0 <= w < count and commands.points[commands.offsets[w]] == point:
-        start, k = commands.offsets[w], 0
-        if length_of(commands, w) == end - i:
-            while k < end - i and point_at(cells, i + k) == commands.points[start + k]:
+def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
+    """Return the command whose name cells[i:end] are, 0: none."""
+    w = np.int64(tables[COMMANDS + point_at(cells, i)])
+    while tables[w]:
+        if length_of(tables, w) == end - i:
+            k = 1
+            while k < end - i and point_at(cells, i + k) == tables[w + WORD + k]:
                 k += 1
             if k == end - i:
                 return w
-        w += 1
-    return -1
+        w = behind(tables, w)
+    return 0
 
 
 @borrowing
-def write_command(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def write_command(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write a command of LaTeX, or a character behind a backslash; return its end."""
     stop = frame_at(room, END)
     end = i + 1
@@ -98,8 +101,8 @@ def write_command(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room)
         end += 1
     if end == i + 1:
         return _escaped(cells, end, stop, room)
-    w = _command(cells, i + 1, end, tables.commands)
-    of = tables.commands.of[w] if w >= 0 else 0
+    w = _command(cells, i + 1, end, tables)
+    of = np.int64(tables[w]) if w > 0 else np.int64(0)
     if of & FRACTION:
         put_apart(room)
         return open_group(cells, end, TOP, room)
@@ -112,8 +115,8 @@ def write_command(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room)
         end = _skip_argument(cells, end, stop)
         return _skip_argument(cells, end, stop) if of & BEGIN else end
     if of & SYMBOL_NAME:
-        if tables.commands.values[tables.commands.value_offsets[w]] != _TILDE:
-            put_value(tables.commands, w, room)
+        if tables[w + WORD + length_of(tables, w)] != _TILDE:
+            put_value(tables, w, room)
         elif is_range(cells, i, end, room):  # as ~ is
             put(room, _MINUS)
     elif not of & LOOK_NAME:
@@ -128,7 +131,7 @@ def _escaped(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
     if i >= stop:
         return i + 1
     point = point_at(cells, i)
-    if point == _BRACE or point == _BRACE_END or point == _PERCENT:  # noqa: PLR1714
+    if point in (_BRACE, _BRACE_END, _PERCENT):
         put(room, point)
     return i if cells[i] & WORD_CHARACTER and point != _UNDERLINE else i + 1
 
@@ -162,7 +165,7 @@ def _open_root(cells: NDArray[np.uint32], i: int, room: Room) -> int:
 
 @borrowing
 def _ends_degree(point: int) -> bool:
-    return point == _SQUARE or point == _SQUARE_END or point == _NEWLINE  # noqa: PLR1714
+    return point in (_SQUARE, _SQUARE_END, _NEWLINE)
 
 
 # --- frames
@@ -171,22 +174,23 @@ def _ends_degree(point: int) -> bool:
 @borrowing
 def open_whole(room: Room, start: int, stop: int, latex: bool) -> None:
     """Begin to write cells[start:stop]."""
-    state = room.state
-    state[START], state[STOP], state[BRACES] = start, stop, 0
-    state[DEPTH], state[GROUPS] = -1, -1
+    state = room.work
+    state[START], state[STOP], state[MATCHED] = start, stop, 0
+    state[CURRENT], state[GROUPS] = FRAMES - FRAME, -1
     _push(room, WHOLE, start, stop, stop)
-    room.frames[IN_LATEX] = latex
+    state[FRAMES + IN_LATEX] = latex
 
 
 @borrowing
 def _push(room: Room, kind: int, base: int, end: int, resume: int) -> None:
     """Begin a frame; what it writes is a piece by itself."""
-    room.state[DEPTH] += 1
-    room.state[GROUPS] += 1
-    frames, f = room.frames, FRAME * room.state[DEPTH]
+    frames = room.work
+    frames[CURRENT] += FRAME
+    frames[GROUPS] += 1
+    f = frames[CURRENT]
     frames[f + KIND_OF], frames[f + BASE], frames[f + END] = kind, base, end
     frames[f + RESUME], frames[f + SINGLE], frames[f + IN_LATEX] = resume, 0, 1
-    frames[f + FLOOR] = frames[f + HOLE] = room.state[AT]
+    frames[f + FLOOR] = frames[f + HOLE] = frames[AT]
     frames[f + NOTED] = -1
 
 
@@ -196,10 +200,10 @@ def open_emphasis(room: Room, base: int, end: int, resume: int) -> None:
     floor, noted = frame_at(room, FLOOR), frame_at(room, NOTED)
     latex = frame_at(room, IN_LATEX)
     _push(room, EMPHASIS_OF, base, end, resume)
-    room.state[GROUPS] -= 1
-    f = FRAME * room.state[DEPTH]
-    room.frames[f + FLOOR], room.frames[f + NOTED] = floor, noted
-    room.frames[f + IN_LATEX] = latex
+    room.work[GROUPS] -= 1
+    f = room.work[CURRENT]
+    room.work[f + FLOOR], room.work[f + NOTED] = floor, noted
+    room.work[f + IN_LATEX] = latex
 
 
 @borrowing
@@ -210,9 +214,9 @@ def open_group(cells: NDArray[np.uint32], i: int, kind: int, room: Room) -> int:
     """
     stop, latex = frame_at(room, END), frame_at(room, IN_LATEX)
     i = skip_blanks(cells, i, stop)
-    holes = 2 if kind == EXPONENT or kind == INDEX else 1  # noqa: PLR1714
-    hole = room.state[AT]
-    room.state[AT] += holes
+    holes = 2 if kind in (EXPONENT, INDEX) else 1
+    hole = room.work[AT]
+    room.work[AT] += holes
     base = end = resume = i
     single = False
     if i < stop:
@@ -226,13 +230,13 @@ def open_group(cells: NDArray[np.uint32], i: int, kind: int, room: Room) -> int:
         elif point == _BACKSLASH:
             end, single = stop, True
     _push(room, kind, base, end, resume)
-    f = FRAME * room.state[DEPTH]
-    room.frames[f + HOLE], room.frames[f + SINGLE] = hole, single
+    f = room.work[CURRENT]
+    room.work[f + HOLE], room.work[f + SINGLE] = hole, single
     if not latex and i < stop and is_digit(cells, i):
         end = skip_digits(cells, i, stop)
         for k in range(i, end):
             put(room, point_at(cells, k))
-        room.frames[f + BASE] = room.frames[f + END] = room.frames[f + RESUME] = end
+        room.work[f + BASE] = room.work[f + END] = room.work[f + RESUME] = end
         return end
     return base
 
@@ -243,36 +247,36 @@ def _closing(cells: NDArray[np.uint32], i: int, room: Room) -> int:
 
     All braces are matched at once; those that are open form a chain meanwhile.
     """
-    state, braces = room.state, room.braces
-    start, stop = state[START], state[STOP]
-    if not state[BRACES]:
-        state[BRACES] = 1
+    state = room.work
+    start, stop, braces = state[START], state[STOP], state[BRACES_AT]
+    if not state[MATCHED]:
+        state[MATCHED] = 1
         top = start - 1
         for k in range(start, stop):
             point = point_at(cells, k)
-            if point != _BRACE and point != _BRACE_END:  # noqa: PLR1714
+            if point != _BRACE and point != _BRACE_END:
                 continue
             if k > start and point_at(cells, k - 1) == _BACKSLASH:
                 continue
             if point == _BRACE:
-                braces[k] = top
+                state[braces + k] = top
                 top = k
             elif top >= start:
-                former = braces[top]
-                braces[top] = k
+                former = state[braces + top]
+                state[braces + top] = k
                 top = former
-    return braces[i] if braces[i] > i else stop + 1
+    return state[braces + i] if state[braces + i] > i else stop + 1
 
 
 @borrowing
-def close_frame(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def close_frame(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """End a frame; return where the cells go on behind it."""
-    state, kind = room.state, frame_at(room, KIND_OF)
+    state, kind = room.work, frame_at(room, KIND_OF)
     hole, floor, noted = frame_at(room, HOLE), frame_at(room, FLOOR), frame_at(room, NOTED)
     resume = frame_at(room, RESUME)
     if frame_at(room, SINGLE):
         resume = min(i, frame_at(room, END))
-    state[DEPTH] -= 1
+    state[CURRENT] -= FRAME
     if kind == EMPHASIS_OF:
         _finish_emphasis(room, hole, noted)
         return resume
@@ -300,14 +304,15 @@ def close_frame(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -
 
 @borrowing
 def _finish_emphasis(room: Room, start: int, noted: int) -> None:
-    at, state = room.state[AT], room.state
+    at, state = room.work[AT], room.work
     if at > start:
         noted = at
         if state[GROUPS] == 0:
             count = state[EMPHASES]
-            room.emphases[2 * count], room.emphases[2 * count + 1] = start, at
+            mark = state[EMPHASES_AT] + 2 * count
+            state[mark], state[mark + 1] = start, at
             state[EMPHASES] = count + 1
-    room.frames[FRAME * state[DEPTH] + NOTED] = noted
+    state[state[CURRENT] + NOTED] = noted
 
 
 # --- what stands before a group and around it
@@ -333,18 +338,24 @@ def _is_simple(out: NDArray[np.uint32], start: int, stop: int) -> bool:
 
 
 @borrowing
-def _shift(room: Room, start: int, by: int) -> None:
+def _shift(room: Room, start: int) -> None:
     """Move what was written from start on to the left."""
-    out, at = room.out, room.state[AT]
+    out, at = room.out, room.work[AT]
     for k in range(start, at):
-        out[k - by] = out[k]
-    room.state[AT] = at - by
+        out[k - 1] = out[k]
+    room.work[AT] = at - 1
+
+
+@borrowing
+def _shift_twice(room: Room, start: int) -> None:
+    _shift(room, start)
+    _shift(room, start - 1)
 
 
 @borrowing
 def _finish_wrapped(room: Room, hole: int) -> None:
-    if _is_simple(room.out, hole + 1, room.state[AT]):
-        _shift(room, hole + 1, 1)
+    if _is_simple(room.out, hole + 1, room.work[AT]):
+        _shift(room, hole + 1)
     else:
         room.out[hole] = _ROUND
         put(room, _ROUND_END)
@@ -353,9 +364,9 @@ def _finish_wrapped(room: Room, hole: int) -> None:
 @borrowing
 def finish_exponent(room: Room, hole: int) -> None:
     """Set what stands before an exponent, out[hole + 2:]; m·s^-1 is m/s."""
-    out, start, at = room.out, hole + 2, room.state[AT]
+    out, start, at = room.out, hole + 2, room.work[AT]
     if _is_sign(out, start, at):
-        _shift(room, start, 2)
+        _shift_twice(room, start)
         return
     if at - start == 2 and out[start] == _MINUS and is_digit_point(out[start + 1]):
         k = hole
@@ -365,7 +376,7 @@ def finish_exponent(room: Room, hole: int) -> None:
         if frame_at(room, FLOOR) < k < hole and out[k - 1] == _TIMES:
             out[k - 1] = _SLASH
             out[hole], out[hole + 1] = _CARET, out[start + 1]
-            room.state[AT] = hole if out[start + 1] == _ONE else hole + 2
+            room.work[AT] = hole if out[start + 1] == _ONE else hole + 2
             return
     out[hole] = _CARET
     signed = start + 1 if out[start] == _MINUS else start
@@ -377,7 +388,7 @@ def finish_exponent(room: Room, hole: int) -> None:
             charge &= out[k] != _DOT
         plain = charge
     if plain:
-        _shift(room, start, 1)
+        _shift(room, start)
     else:
         out[hole + 1] = _ROUND
         put(room, _ROUND_END)
@@ -397,37 +408,37 @@ def _is_sign(out: NDArray[np.uint32], start: int, stop: int) -> bool:
 
 
 @borrowing
-def finish_index(room: Room, hole: int, tables: Tables) -> None:
+def finish_index(room: Room, hole: int, tables: NDArray[np.uint32]) -> None:
     """Set what stands before an index, out[hole + 2:]: nothing, in H₂O."""
-    out, start, at = room.out, hole + 2, room.state[AT]
+    out, start, at = room.out, hole + 2, room.work[AT]
     if at == start:
-        room.state[AT] = hole
+        room.work[AT] = hole
         return
     last = out[hole - 1] if hole > frame_at(room, FLOOR) else np.uint32(0)
     joined = last >= PLANE or last == _ROUND_END
     if not joined and last > 0:
-        word = tables.cells[last] & WORD_CHARACTER != 0 and last != _UNDERLINE
+        word = tables[last] & WORD_CHARACTER != 0 and last != _UNDERLINE
         joined = word and not is_digit_point(last)
     simple = _is_simple(out, start, at)
     if simple and joined:
-        _shift(room, start, 2)
+        _shift_twice(room, start)
         return
     out[hole] = _UNDERLINE
     if simple:
-        _shift(room, start, 1)
+        _shift(room, start)
     else:
         out[hole + 1] = _ROUND
         put(room, _ROUND_END)
 
 
 @borrowing
-def write_script(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the exponent or index at i; return its end, or where its group begins."""
-    stop, kind, hole = frame_at(room, END), cells[i] >> KIND, room.state[AT]
+    stop, kind, hole = frame_at(room, END), cells[i] >> KIND, room.work[AT]
     exponent = kind == RAISED or point_at(cells, i) == _CARET
     end = i + 1
-    if kind == RAISED or kind == LOWERED:  # noqa: PLR1714
-        room.state[AT] += 2
+    if kind in (RAISED, LOWERED):
+        room.work[AT] += 2
         end = i
         while end < stop and cells[end] >> KIND == kind:
             put(room, point_at(cells, end))
@@ -437,10 +448,10 @@ def write_script(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) 
         if exponent and after < stop and point_at(cells, after) == _ROUND:
             put(room, _CARET)
             return i + 1
-        room.state[AT] += 2
+        room.work[AT] += 2
         end = _plain_script(cells, i + 1, stop, room)
         if end == i + 1:
-            room.state[AT] = hole
+            room.work[AT] = hole
             return open_group(cells, i + 1, EXPONENT if exponent else INDEX, room)
     if exponent:
         finish_exponent(room, hole)
@@ -466,7 +477,7 @@ def _plain_script(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> i
     if k == stop:
         return i
     sign = point_at(cells, k)
-    if sign != _PLUS and sign != _MINUS and sign != _TICK:  # noqa: PLR1714
+    if sign != _PLUS and sign != _MINUS and sign != _TICK:
         return i
     end = k + 1
     while braced and end < stop and point_at(cells, end) == sign:

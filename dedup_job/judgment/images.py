@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.forms import IMAGE
 from dedup_job.judgment.room import Room, put
-from dedup_job.judgment.tables import is_blank, is_digit, is_latin, point_at, small_at
+from dedup_job.judgment.tables import codes, is_blank, is_digit, is_latin, point_at, small_at
 
 TOKEN = 0xF0000  # from here on 16 bits of the hash
 LEAST_DIGITS, LEAST_HASH, LEAST_MIXED = 5, 4, 8  # characters of a distinctive name
 
-_IMAGE = ord(IMAGE)
+(_IMAGE,) = codes(IMAGE)
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _LINK, _AUDIO, _VIDEO = (tuple(map(ord, those)) for those in ("![](", "![audio](", "![video]("))
-_DATA = tuple(map(ord, "data:"))
-_ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT = map(ord, "()/:?.")
-_SMALL_A, _SMALL_F = map(ord, "af")
+_DATA = codes("data:")
+_ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT = codes("()/:?.")
+_SMALL_A, _SMALL_F = codes("af")
 
 
 @borrowing

@@ -16,6 +16,7 @@ from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
 from dedup_job.judgment.edits import Room, room_of
 from dedup_job.judgment.forms import Forms
+from dedup_job.judgment.gist import gist_of
 from dedup_job.judgment.lookups import Tables, tables_of
 from dedup_job.judgment.pairs import is_turned, judge_pair
 from dedup_job.judgment.parts import MOST_DIFFERENCES
@@ -74,8 +75,8 @@ class Judge:
         self._harmless = np.uint64(bits_of(harmless))
 
     def canonical(self, texts: Packed) -> Packed:
-        """Return the canonical form of n texts, by which candidates are found."""
-        return main_of(forms_of(texts, self._words))
+        """Return the gist of the canonical form of n texts, by which candidates are found."""
+        return gist_of(main_of(forms_of(texts, self._words)), self._tables)
 
     def judge(
         self,

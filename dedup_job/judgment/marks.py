@@ -23,8 +23,8 @@ from dedup_job.judgment.room import (
     put,
 )
 from dedup_job.judgment.tables import (
-    Tables,
     before,
+    codes,
     is_blank,
     is_digit,
     is_han,
@@ -36,11 +36,11 @@ from dedup_job.judgment.tables import (
 (
     _BACKSLASH, _ROUND, _SQUARE, _ROUND_END, _SQUARE_END, _MINUS, _TILDE, _DASH, _LESS, _GREATER,
     _STAR, _BANG, _BRACE, _BRACE_END, _AND, _BAR, _SLASH, _CENTRE, _TICK, _DOT, _CARET, _UNDERLINE,
-) = map(ord, "\\([)]-~—<>*!{}&|/·'.^_")  # fmt: skip
-_TIMES, _SPACE, _NEWLINE, _ALPHA, _OMEGA = map(ord, "× \nαω")
-_QUOTES, _QUOTES_END = tuple(map(ord, '“"《')), tuple(map(ord, '”"》'))
-_BEFORE_POINT = tuple(map(ord, "=+-×÷<>(,$~/|"))
-_AFTER_BANG = tuple(map(ord, "=+-×÷/*)"))
+) = codes("\\([)]-~—<>*!{}&|/·'.^_")  # fmt: skip
+_TIMES, _SPACE, _NEWLINE, _ALPHA, _OMEGA = codes("× \nαω")
+_QUOTES, _QUOTES_END = codes('“"《'), codes('”"》')
+_BEFORE_POINT = codes("=+-×÷<>(,$~/|")
+_AFTER_BANG = codes("=+-×÷/*)")
 _STYLES = ("underline", "dots", "bold", "italic")
 _STYLE_POINTS = tuple(map(ord, "".join(_STYLES)))
 _STYLE_LENGTHS = tuple(map(len, _STYLES))
@@ -48,7 +48,7 @@ _STYLE_STARTS = tuple(sum(_STYLE_LENGTHS[:k]) for k in range(len(_STYLES)))
 
 
 @borrowing
-def write_mark(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def write_mark(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the mark at i where it means something; return where the next cell lies."""
     point, stop = point_at(cells, i), frame_at(room, END)
     if point == _BACKSLASH:
@@ -57,23 +57,23 @@ def write_mark(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) ->
         return write_script(cells, i, tables, room)
     if point == _DOT:
         return _write_dot(cells, i, tables, room)
-    if point == _ROUND or point == _SQUARE:
+    if point in (_ROUND, _SQUARE):
         return _open_bracket(cells, i, room)
     if point == _MINUS:
         return _write_dash(cells, i, room)
     if point == _BANG:
         end = write_image(cells, i, stop, room)
         return end if end > i else _write_bang(cells, i, room)
-    if point == _TILDE or point == _DASH:
+    if point in (_TILDE, _DASH):
         end = i + 1
         while end < stop and (point_at(cells, end) == _TILDE or point_at(cells, end) == _DASH):
             end += 1
         if is_range(cells, i, end, room):
             put(room, _MINUS)
         return end
-    if point == _LESS or point == _GREATER or point == _STAR:
+    if point in (_LESS, _GREATER, _STAR):
         return _write_pair(cells, i, room)
-    if point == _ROUND_END or point == _SQUARE_END:
+    if point in (_ROUND_END, _SQUARE_END):
         _close_bracket(cells, i, room)
     elif _is_kept(cells, i, room):
         put(room, point)
@@ -90,16 +90,16 @@ def _is_index(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
 
 @borrowing
 def _parts(point: int) -> bool:
-    return point == _UNDERLINE or point == _SPACE or point == _NEWLINE
+    return point in (_UNDERLINE, _SPACE, _NEWLINE)
 
 
 @borrowing
-def _write_dot(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def _write_dot(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write .5, or note the end of a sentence."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
     if i + 1 < stop and is_digit(cells, i + 1):
         if i == base or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE_POINT:
-            return write_number(cells, i, tables.lists, room)
+            return write_number(cells, i, tables, room)
     elif i > base and not is_digit(cells, i - 1) and (i + 1 == stop or is_blank(cells, i + 1)):
         note(room)
     return i + 1
@@ -160,8 +160,8 @@ def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> None:
         return
     point = point_at(cells, i)
     opening = _ROUND if point == _ROUND_END else _SQUARE
-    if last_of(room) == opening and frame_at(room, NOTED) != room.state[AT]:
-        room.state[AT] -= 1
+    if last_of(room) == opening and frame_at(room, NOTED) != room.work[AT]:
+        room.work[AT] -= 1
     else:
         put(room, point)
 
@@ -251,7 +251,7 @@ def _is_letter(cells: NDArray[np.uint32], i: int) -> bool:
 def _is_kept(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
     """Tell whether one of { } & | / · ' _ means something."""
     base, stop, point = frame_at(room, BASE), frame_at(room, END), point_at(cells, i)
-    if point == _BRACE or point == _BRACE_END or point == _AND:
+    if point in (_BRACE, _BRACE_END, _AND):
         return not frame_at(room, IN_LATEX)
     if point == _BAR:  # between cells
         left = i == base or is_blank(cells, i - 1)

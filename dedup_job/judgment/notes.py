@@ -9,70 +9,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
-from dedup_job.judgment.alphabet import BLANK, DIGIT, KIND, LATIN, STARTS, WORD_CHARACTER
+from dedup_job.judgment.alphabet import (
+    BLANK,
+    DIGIT,
+    DROPPED,
+    KIND,
+    LATIN,
+    MARK,
+    STARTS,
+    WORD_CHARACTER,
+)
 from dedup_job.judgment.tables import (
     ANSWER,
     BRACKET,
     BRACKET_LATIN,
     EXPLANATION,
     LINE,
+    MASKS,
     NOTE,
     NUMBERED,
+    PAGED,
     STEMS,
-    Lists,
+    behind,
+    codes,
     is_blank,
     is_digit,
     is_latin,
     kind_at,
     length_of,
+    next_word,
     point_at,
     skip_blanks,
     skip_digits,
     small_at,
     word_at,
+    words_in,
 )
 
-LEAST_BEFORE = 4  # letters before an answer key
+LEAST_BEFORE = np.int64(4)  # letters before an answer key
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
-_NEWLINE, _COLON, _FULL_STOP, _POINTS = map(ord, "\n:。分")
-_THICK, _THICK_END, _SQUARE, _SQUARE_END, _ROUND = map(ord, "【】[](")
-_OPENING, _CLOSING = tuple(map(ord, "([【〔")), tuple(map(ord, ")]】〕"))
-_BEFORE = tuple(map(ord, "\n。!.?)"))
-_TENS = tuple(map(ord, "一二三四五六七八九十"))
-_WITH_YEAR = tuple(map(ord, "卷考·届春秋"))
-_NINE, _ONE, _TWO, _ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS = map(ord, "9120卷年学=")
-_ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = map(ord, "第共页阅密文")
-_SEAL, _THREAD, _P, _BANG, _BRACE, _DOT = map(ord, "封线p!{.")
-_A, _SMALL_A = map(ord, "Aa")
-_LIST_COMMA, _COMMA = map(ord, "、,")
-_ALL_ANSWERS = np.int64(ANSWER | EXPLANATION)
-_VIDEO, _AUDIO = tuple(map(ord, "![video]")), tuple(map(ord, "![audio]"))
+_NEWLINE, _COLON, _FULL_STOP, _POINTS = codes("\n:。分")
+_THICK, _THICK_END, _SQUARE, _SQUARE_END, _ROUND = codes("【】[](")
+_OPENING, _CLOSING = codes("([【〔"), codes(")]】〕")
+_BEFORE = codes("\n。!.?)")
+_TENS = codes("一二三四五六七八九十")
+_WITH_YEAR = codes("卷考·届春秋")
+_NINE, _ONE, _TWO, _ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS = codes("9120卷年学=")
+_ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("第共页阅密文")
+_SEAL, _THREAD, _P, _BANG, _BRACE, _DOT = codes("封线p!{.")
+_A, _SMALL_A = codes("Aa")
+_LIST_COMMA, _COMMA = codes("、,")
+_NOTES = NOTE | NUMBERED | PAGED
+_KEYS = ANSWER | EXPLANATION
+_VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
+_STRICT = np.bool_(True)
+_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 
 
 @borrowing
-def drop_lines(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
+def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
-    at = i = 0
+    gap = i = _FIRST
     while i < stop:
+        if gap > 0:
+            cells[i - gap] = cells[i]
+        if i > 0 and not is_blank(cells, i - 1):
+            i += 1
+            continue
         end = i
-        if i == 0 or is_blank(cells, i - 1):
-            if point_at(cells, i) == _THICK:
-                end = _marked(cells, i + 1, stop, lists, np.int64(LINE), _THICK_END)
-                end = end if end > i + 1 else i
-            elif cells[i] & STARTS:
-                end = _marked(cells, i, stop, lists, np.int64(LINE), _COLON)
+        if point_at(cells, i) == _THICK:
+            end = _marked(cells, i + 1, stop, tables, LINE, _THICK_END)
+            end = end if end > i + 1 else i
+        elif cells[i] & STARTS:
+            end = _marked(cells, i, stop, tables, LINE, _COLON)
         if end > i:
             while end < stop and point_at(cells, end) != _NEWLINE:
                 end += 1
-            cells[at] = _blank()
+            cells[i - gap] = _blank()
+            gap += end - i - 1
+            i = end
         else:
-            cells[at] = cells[i]
-            end = i + 1
-        at += 1
-        i = end
-    return at
+            i += 1
+    return stop - gap
 
 
 @borrowing
@@ -82,42 +102,52 @@ def _blank() -> np.uint32:
 
 @borrowing
 def _marked(
-    cells: NDArray[np.uint32], i: int, stop: int, lists: Lists, which: np.int64, mark: int
+    cells: NDArray[np.uint32],
+    i: int,
+    stop: int,
+    tables: NDArray[np.uint32],
+    which: np.int64,
+    mark: int,
 ) -> int:
-    """Look for a word of lists and the mark behind it; return where that ends, i: nowhere."""
-    w = word_at(cells, i, stop, lists, which, -1)
-    while w >= 0:
-        end = i + length_of(lists, w)
+    """Look for a word of tables and the mark behind it; return where that ends, i: nowhere."""
+    w = word_at(cells, i, stop, tables, which)
+    while w > 0:
+        end = i + length_of(tables, w)
         if mark == _COLON:
             end = skip_blanks(cells, end, stop)
         if end < stop and point_at(cells, end) == mark:
             return end + 1
-        w = word_at(cells, i, stop, lists, which, w)
+        w = next_word(cells, i, stop, tables, which, behind(tables, w))
     return i
 
 
 @borrowing
-def find_key(cells: NDArray[np.uint32], stop: int, lists: Lists) -> tuple[int, int]:
+def find_key(
+    cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]
+) -> tuple[int, int]:
     """Look for what begins with an answer key; return where, stop: nowhere.
 
     The second is where an explanation begins before it, 解析: that may be a part of a text.
     """
-    letters, explained = 0, stop
+    explained = stop
     for i in range(stop):
-        if letters >= LEAST_BEFORE:
-            point = point_at(cells, i)
-            if point == _THICK or point == _SQUARE:
-                mark = _THICK_END if point == _THICK else _SQUARE_END
-                if _begins(cells, i):
-                    if _marked(cells, i + 1, stop, lists, _ALL_ANSWERS, mark) > i + 1:
-                        return i, explained
-            elif cells[i] & STARTS and _begins(cells, i):
-                if _marked(cells, i, stop, lists, np.int64(ANSWER), _COLON) > i:
-                    return i, explained
-                if _marked(cells, i, stop, lists, np.int64(EXPLANATION), _COLON) > i:
-                    explained = min(explained, i)
-        if cells[i] & WORD_CHARACTER:
-            letters += 1
+        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _KEYS:
+            continue
+        start, mark = i, _COLON
+        if i > 0 and point_at(cells, i - 1) == _THICK:
+            start, mark = i - 1, _THICK_END
+        elif i > 0 and point_at(cells, i - 1) == _SQUARE:
+            start, mark = i - 1, _SQUARE_END
+        if not _begins(cells, start):
+            continue
+        if words_in(cells, _FIRST, start, LEAST_BEFORE) < LEAST_BEFORE:
+            continue
+        if _marked(cells, i, stop, tables, ANSWER, mark) > i:
+            return start, explained
+        if _marked(cells, i, stop, tables, EXPLANATION, mark) > i:
+            if mark != _COLON:
+                return start, explained
+            explained = min(explained, i)
     return stop, explained
 
 
@@ -132,7 +162,7 @@ def read_key(
     cells: NDArray[np.uint32],
     start: int,
     stop: int,
-    lists: Lists,
+    tables: NDArray[np.uint32],
     figures: bool,
     key: NDArray[np.int64],
 ) -> None:
@@ -143,11 +173,11 @@ def read_key(
     """
     key[0] = key[1] = key[2] = 0
     i = start
-    while i < stop and word_at(cells, i, stop, lists, np.int64(STEMS), -1) < 0:
+    while i < stop and word_at(cells, i, stop, tables, STEMS) == 0:
         i += 1
     if i == stop:
         return
-    i += length_of(lists, word_at(cells, i, stop, lists, np.int64(STEMS), -1))
+    i += length_of(tables, word_at(cells, i, stop, tables, STEMS))
     while i < stop and not _ends_label(point_at(cells, i)):
         i += 1
     body = min(i + 1, stop)
@@ -174,7 +204,7 @@ def read_key(
 
 @borrowing
 def _ends_label(point: int) -> bool:
-    return point == _THICK_END or point == _SQUARE_END or point == _COLON  # noqa: PLR1714
+    return point in (_THICK_END, _SQUARE_END, _COLON)
 
 
 @borrowing
@@ -203,28 +233,34 @@ def _read_letters(cells: NDArray[np.uint32], i: int, stop: int, key: NDArray[np.
 
 
 @borrowing
-def drop_brackets(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
+def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out brackets that hold points or a source."""
-    at, opened = 0, -1
+    gap, opened = 0, -1
     for i in range(stop):
+        kind = kind_at(cells, i)
+        if gap > 0:
+            cells[i - gap] = cells[i]
+        if kind < BLANK:
+            continue
         point = point_at(cells, i)
-        cells[at] = cells[i]
-        at += 1
-        if point == _NEWLINE:
-            opened = -1
+        if kind == BLANK:
+            opened = -1 if point == _NEWLINE else opened
+        elif kind != MARK and kind != DROPPED:
+            continue
         elif point in _OPENING:
-            opened = at - 1
+            opened = i - gap
         elif point in _CLOSING:
-            if opened >= 0 and at - 2 - opened <= LONGEST_BRACKET:
-                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, 0)
+            at = i - gap
+            if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
+                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, _FIRST)
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
-                if not spared and is_source(cells, opened + 1, at - 1, lists):
+                if not spared and is_source(cells, opened + 1, at, tables):
                     cells[opened] = _blank()
-                    at = opened + 1
+                    gap = i - opened
             opened = -1
-    return at
+    return stop - gap
 
 
 @borrowing
@@ -244,15 +280,17 @@ def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
 
 
 @borrowing
-def is_source(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists) -> bool:
+def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether what stands in brackets is a note: points, a source."""
-    return is_marked(cells, start, stop, lists, True)
+    return is_marked(cells, start, stop, tables, _STRICT)
 
 
 @borrowing
-def is_marked(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists, strict: bool) -> bool:
+def is_marked(
+    cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32], strict: bool
+) -> bool:
     """Tell whether it holds the mark of a source; strict: and no word or formula in Latin."""
-    year, with_year, paper = -1, -1, stop
+    year, _with_year, paper = -1, -1, stop
     found = False
     latin = longest = 0
     for i in range(start, stop):
@@ -260,9 +298,9 @@ def is_marked(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists, st
         latin = latin + 1 if kind == LATIN or point == _EQUALS else 0
         longest = max(longest, latin)
         if cells[i] & STARTS:
-            if word_at(cells, i, stop, lists, np.int64(BRACKET_LATIN), -1) >= 0:
+            if word_at(cells, i, stop, tables, BRACKET_LATIN) > 0:
                 return True
-            found |= word_at(cells, i, stop, lists, np.int64(BRACKET), -1) >= 0
+            found |= word_at(cells, i, stop, tables, BRACKET) > 0
         if point == _POINTS and i > start:
             k = i - 1
             while k > start and is_blank(cells, k):
@@ -303,18 +341,19 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @borrowing
-def drop_sentences(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
+def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Put a line break for each short line or sentence that is a note."""
-    at = i = 0
+    at, i = 0, _FIRST
     while i < stop:
         end, noted = i, False
         while (
             end < stop and point_at(cells, end) != _NEWLINE and point_at(cells, end) != _FULL_STOP
         ):
-            noted |= cells[end] & STARTS != 0
+            if cells[end] & STARTS and not noted:
+                noted = tables[MASKS + small_at(cells, end)] & _NOTES != 0
             end += 1
         end = min(end + 1, stop)
-        if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, lists):
+        if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
             cells[at] = np.uint32(_NEWLINE | BLANK << KIND)
             at += 1
         elif at == i:
@@ -328,17 +367,17 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
 
 
 @borrowing
-def _is_note(cells: NDArray[np.uint32], start: int, stop: int, lists: Lists) -> bool:
+def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     for i in range(start, stop):
-        if not cells[i] & STARTS:
+        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _NOTES:
             continue
-        if word_at(cells, i, stop, lists, np.int64(NOTE), -1) >= 0:
+        if word_at(cells, i, stop, tables, NOTE) > 0:
             return True
-        w = word_at(cells, i, stop, lists, np.int64(NUMBERED), -1)
-        if w < 0:
+        w = word_at(cells, i, stop, tables, NUMBERED | PAGED)
+        if w == 0:
             continue
-        point, end = small_at(cells, i), i + length_of(lists, w)
-        if point == _ORDINAL or point == _TOTAL:  # noqa: PLR1714
+        point, end = small_at(cells, i), i + length_of(tables, w)
+        if point in (_ORDINAL, _TOTAL):
             if _page(cells, end, stop) > end:
                 return True
         elif point == _READ:

@@ -15,7 +15,7 @@ from dedup_job.judgment.tables import (
     KIND_WORD,
     TASK,
     TITLE,
-    Lists,
+    codes,
     is_blank,
     is_digit,
     length_of,
@@ -27,26 +27,27 @@ from dedup_job.judgment.tables import (
 )
 
 MOST = 8
-LEAST_AFTER = 4  # letters that remain
+LEAST_AFTER = np.int64(4)  # letters that remain
 LONGEST_SOURCE = 40
 
-_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON = map(ord, "().、:")
-_ORDINAL, _LITTLE, _TASK, _YEAR, _NEWLINE = map(ord, "第小题年\n")
-_TENS = tuple(map(ord, "一二三四五六七八九十"))
-_OPENING, _CLOSING = tuple(map(ord, "([【〔")), tuple(map(ord, ")]】〕"))
-_OPERATORS = tuple(map(ord, "+-*/=^<>×÷%"))
-_STOPS = tuple(map(ord, "\n。,;?"))
-_MOCK, _PAPER = map(ord, "模卷")
+_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON = codes("().、:")
+_ORDINAL, _LITTLE, _TASK, _YEAR, _NEWLINE = codes("第小题年\n")
+_TENS = codes("一二三四五六七八九十")
+_OPENING, _CLOSING = codes("([【〔"), codes(")]】〕")
+_OPERATORS = codes("+-*/=^<>×÷%")
+_STOPS = codes("\n。,;?")
+_MOCK, _PAPER = codes("模卷")
 _BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
+_LOOSE = np.bool_(False)
 
 
 @borrowing
-def opening_end(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
+def opening_end(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Return where the question begins, behind number, kind and source."""
     end = 0
     for _ in range(MOST):
         i = skip_blanks(cells, end, stop)
-        found = _opening(cells, i, stop, lists)
+        found = _opening(cells, i, stop, tables)
         if found == i:
             break
         found = skip_blanks(cells, found, stop)
@@ -59,25 +60,25 @@ def opening_end(cells: NDArray[np.uint32], stop: int, lists: Lists) -> int:
 
 
 @borrowing
-def _opening(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def _opening(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for one of them, in this order."""
     end = _number(cells, i, stop)
     if end == i:
         end = _ordinal(cells, i, stop)
     if end == i:
-        end = _titled(cells, i, stop, lists)
+        end = _titled(cells, i, stop, tables)
     if end == i:
-        end = _exam(cells, i, stop, lists)
+        end = _exam(cells, i, stop, tables)
     if end == i:
-        w = word_at(cells, i, stop, lists, np.int64(KIND_WORD), -1)
-        if w >= 0:
-            end = i + length_of(lists, w)
+        w = word_at(cells, i, stop, tables, KIND_WORD)
+        if w > 0:
+            end = i + length_of(tables, w)
             k = skip_blanks(cells, end, stop)
             end = k + 1 if k < stop and point_at(cells, k) == _COLON else end
     if end == i:
-        end = _source(cells, i, stop, lists)
+        end = _source(cells, i, stop, tables)
     if end == i:
-        end = _task(cells, i, stop, lists)
+        end = _task(cells, i, stop, tables)
     return end
 
 
@@ -86,7 +87,7 @@ def _is_delimiter(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     if i >= stop:
         return False
     point = point_at(cells, i)
-    return point == _DOT or point == _LIST_COMMA or point == _COLON or point == _ROUND_END  # noqa: PLR1714
+    return point in (_DOT, _LIST_COMMA, _COLON, _ROUND_END)
 
 
 @borrowing
@@ -148,12 +149,12 @@ def _ordinal(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @borrowing
-def _titled(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def _titled(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for 例3, 习题3.2."""
-    w = word_at(cells, i, stop, lists, np.int64(TITLE), -1)
-    if w < 0:
+    w = word_at(cells, i, stop, tables, TITLE)
+    if w == 0:
         return i
-    k = skip_blanks(cells, i + length_of(lists, w), stop)
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
     end = skip_digits(cells, k, stop)
     if end == k:
         return i
@@ -164,12 +165,12 @@ def _titled(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
 
 
 @borrowing
-def _task(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def _task(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for Question 3."""
-    w = word_at(cells, i, stop, lists, np.int64(TASK), -1)
-    if w < 0:
+    w = word_at(cells, i, stop, tables, TASK)
+    if w == 0:
         return i
-    k = skip_blanks(cells, i + length_of(lists, w), stop)
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
     end = skip_digits(cells, k, stop)
     if end == k:
         return i
@@ -178,7 +179,7 @@ def _task(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
 
 
 @borrowing
-def _source(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def _source(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for a source in brackets."""
     if i >= stop or point_at(cells, i) not in _OPENING:
         return i
@@ -187,7 +188,7 @@ def _source(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
     while k < last:
         point = point_at(cells, k)
         if point in _CLOSING:
-            found = k > i + 1 and is_marked(cells, i + 1, k, lists, False)
+            found = k > i + 1 and is_marked(cells, i + 1, k, tables, _LOOSE)
             return k + 1 if found else i
         if point in _OPENING or point == _NEWLINE:
             return i
@@ -196,7 +197,7 @@ def _source(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
 
 
 @borrowing
-def _exam(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
+def _exam(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for 2019年全国卷I: and the like."""
     if not is_year(cells, i, min(stop, i + 4)):
         return i
@@ -205,9 +206,9 @@ def _exam(cells: NDArray[np.uint32], i: int, stop: int, lists: Lists) -> int:
         k += 1
     last = min(stop, k + _BEFORE_EXAM + 1)
     while k < last:
-        w = word_at(cells, k, stop, lists, np.int64(EXAM), -1)
-        if w >= 0:
-            tail = k + length_of(lists, w)
+        w = word_at(cells, k, stop, tables, EXAM)
+        if w > 0:
+            tail = k + length_of(tables, w)
             longest = 0
             if point_at(cells, k) == _MOCK:
                 longest = _AFTER_MOCK
@@ -253,6 +254,6 @@ def _exam_mark(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     k = skip_blanks(cells, i, stop)
     if k < stop:
         point = point_at(cells, k)
-        if point == _COLON or point == _LIST_COMMA or point == _DOT:  # noqa: PLR1714
+        if point in (_COLON, _LIST_COMMA, _DOT):
             return k + 1
     return k if k > i and is_blank(cells, k - 1) else -1

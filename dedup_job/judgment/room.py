@@ -7,11 +7,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined
+from dedup_job.compiled import borrowing, native
 
 # state
-AT, CLAUSES, EMPHASES, DEPTH, GROUPS, BRACES, LATEX, START, STOP = range(9)
-STATE = 9
+(
+    AT,  # where the next character is written
+    CLAUSES,  # how many clauses have ended
+    EMPHASES,  # how many words were emphasised
+    CURRENT,  # where the frame lies that is being written
+    GROUPS,  # how many of the frames around it are no emphasis
+    MATCHED,  # whether it is known where braces are closed
+    START,  # where the part begins in the cells
+    STOP,
+    CLAUSES_AT,  # where in work the ends of clauses lie
+    EMPHASES_AT,  # where beginnings and ends of emphasised words lie
+    BRACES_AT,  # where it lies where each brace is closed
+) = (np.int64(k) for k in range(11))
+_STATE = 16
 # a frame: what is being written, one within the other
 (
     BASE,  # where its cells begin
@@ -23,53 +35,75 @@ STATE = 9
     HOLE,  # where room was left for a mark and a bracket
     RESUME,  # where the next cell lies behind it
     NOTED,  # where a clause or emphasis ended last
-) = range(9)
-FRAME = 9
-WHOLE, EMPHASIS_OF, TOP, BOTTOM, DEGREE, ROOT, CIRCLED, EXPONENT, INDEX = range(9)
+    FRAME,  # the size of a frame
+) = (np.int64(k) for k in range(10))
+WHOLE, EMPHASIS_OF, TOP, BOTTOM, DEGREE, ROOT, CIRCLED, EXPONENT, INDEX = (
+    np.int64(k) for k in range(9)
+)
+FRAMES = np.int64(_STATE)
+_MOST = 16  # written characters for a cell: 亿 makes eight zeros, and a choice can be an answer
+_SPARE = 64
 
 
 class Room(NamedTuple):
-    """out: uint32, what is written; clauses: int32, where clauses end in it; emphases: int32,
-    where emphasised words begin and end; frames: int64, frames within frames, FRAME for each;
-    braces: int32, where each brace is closed; state: int64 (STATE,).
-    """
+    """out: uint32, what is written; work: int64, the state, the frames from FRAMES on, the rest."""
 
     out: NDArray[np.uint32]
-    clauses: NDArray[np.int32]
-    emphases: NDArray[np.int32]
-    frames: NDArray[np.int64]
-    braces: NDArray[np.int32]
-    state: NDArray[np.int64]
+    work: NDArray[np.int64]
 
 
-@inlined
+@native
+def room_for(cells: int) -> Room:
+    """Return room for texts of so many cells."""
+    frames = _STATE + 9 * (cells // 2 + _SPARE)
+    work = np.empty(frames + 3 * (cells + _SPARE), dtype=np.int64)
+    work[CLAUSES_AT] = frames
+    work[EMPHASES_AT] = frames + cells + _SPARE
+    work[BRACES_AT] = frames + 2 * (cells + _SPARE)
+    return Room(np.empty(_MOST * cells + _SPARE, dtype=np.uint32), work)
+
+
+@borrowing
 def frame_at(room: Room, what: int) -> int:
     """Return a field of the frame that is being written."""
-    value: int = room.frames[FRAME * room.state[DEPTH] + what]
+    value: int = room.work[room.work[CURRENT] + what]
     return value
 
 
-@inlined
+@borrowing
 def last_of(room: Room) -> int:
     """Return the last character that was written in this frame, 0: none was."""
-    at = room.state[AT]
-    return room.out[at - 1] if at > frame_at(room, FLOOR) else 0  # type: ignore[no-any-return]
+    at = room.work[AT]
+    return np.int64(room.out[at - 1]) if at > frame_at(room, FLOOR) else np.int64(0)
 
 
-@inlined
+@borrowing
 def put(room: Room, point: int) -> None:
     """Write a character."""
-    room.out[room.state[AT]] = point
-    room.state[AT] += 1
+    room.out[room.work[AT]] = point
+    room.work[AT] += 1
 
 
-@inlined
+@borrowing
+def clause_at(room: Room, k: int) -> int:
+    """Return where clause k ends."""
+    end: int = room.work[room.work[CLAUSES_AT] + k]
+    return end
+
+
+@borrowing
+def end_clause(room: Room) -> None:
+    """End a clause here, where it has anything in it."""
+    work = room.work
+    at, count = work[AT], work[CLAUSES]
+    if at > (clause_at(room, count - 1) if count > 0 else 0):
+        work[work[CLAUSES_AT] + count] = at
+        work[CLAUSES] = count + 1
+
+
+@borrowing
 def note(room: Room) -> None:
     """Note that a clause ends here."""
-    at = room.state[AT]
-    room.frames[FRAME * room.state[DEPTH] + NOTED] = at
-    if room.state[GROUPS] == 0:
-        count = room.state[CLAUSES]
-        if at > (room.clauses[count - 1] if count > 0 else 0):
-            room.clauses[count] = at
-            room.state[CLAUSES] = count + 1
+    room.work[room.work[CURRENT] + NOTED] = room.work[AT]
+    if room.work[GROUPS] == 0:
+        end_clause(room)

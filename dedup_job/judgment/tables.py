@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+from itertools import groupby, pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import borrowing
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import (
     BEYOND,
@@ -34,13 +35,17 @@ from dedup_job.judgment.words import Words
 (
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, BRACKET_LATIN, SPELLING_WORD, SEQUENCE_WORD,
     IMPERATIVE, COUNTER, UNIT, ENGLISH, SYMBOL_NAME, LOOK_NAME, KIND_WORD, TITLE, TASK, EXAM,
-    NUMBERED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE,
-) = (1 << i for i in range(25))  # fmt: skip
+    NUMBERED, PAGED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE, OPENER, PAGE,
+) = (np.int64(1 << i) for i in range(28))  # fmt: skip
 
 _KINDS = (
     "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题", "多项选择题",
 )  # fmt: skip
-_NUMBERED = ("第", "共", "page", "阅读", "密", "文/")  # a note begins so
+_NUMBERED, _PAGED = ("page", "阅读", "密", "文/"), ("第", "共")  # a note begins so
+_PAGE = ("页", "密")  # and holds this, or more than the beginning
+_ALONE = SEQUENCE_WORD | OPENER | PAGE  # lists with words of one character
+_PAIR_BITS = 12
+_LAST_PAIR = np.int64((1 << _PAIR_BITS) - 1)
 _STEMS = ("答案", "answer")
 _COMMANDS = (
     (FRACTION, "frac dfrac tfrac cfrac"), (BEGIN, "begin"), (END_OF, "end"), (ROOT_NAME, "sqrt"),
@@ -49,39 +54,27 @@ _COMMANDS = (
 _BACKSLASH = ord("\\")
 
 
-class Lists(NamedTuple):
-    """e words, sorted by their first character, then the longest first.
-
-    masks: uint32 (65536,), the lists in which words begin with a character; first: int32
-    (65536,), the first of them. Word w is points[offsets[w]:offsets[w + 1]], in the lists of[w],
-    and stands for values[value_offsets[w]:value_offsets[w + 1]].
-    """
-
-    masks: NDArray[np.uint32]
-    first: NDArray[np.int32]
-    points: NDArray[np.uint32]
-    offsets: NDArray[np.int32]
-    of: NDArray[np.uint32]
-    values: NDArray[np.uint32]
-    value_offsets: NDArray[np.int32]
-
-
-class Tables(NamedTuple):
-    """Characters as in Alphabet; lists of words; commands of LaTeX."""
-
-    cells: NDArray[np.uint32]
-    expansions: NDArray[np.uint32]
-    starts: NDArray[np.int32]
-    mathematical: NDArray[np.uint32]
-    small: NDArray[np.uint32]
-    lists: Lists
-    commands: Lists
+# Where what lies in the tables, one uint32 array: few arrays make calls of native code cheap.
+# There follow words and expansions. A word is (lists, length, length of its value, word, value);
+# words that begin alike follow each other, the longest first, then one of no list.
+_SIZES = (PLANE, PLANE, PLANE, PLANE, 1024, 128, 1 << _PAIR_BITS)
+CELLS, SMALL, MASKS, FIRST, MATHEMATICALS, COMMANDS, PAIRS, REST = (
+    np.int64(sum(_SIZES[:k])) for k in range(8)
+)
+LISTS, LENGTH, VALUE, WORD = (np.int64(k) for k in range(4))
 
 
 @functools.lru_cache(maxsize=4)
-def tables_of(words: Words) -> Tables:
-    """Return the tables for words; they are made once."""
-    characters = alphabet()
+def tables_of(words: Words) -> NDArray[np.uint32]:
+    """Return the tables for words, uint32; they are made once.
+
+    CELLS: the cell of each character of the basic plane; where its kind is EXPANDED, its point
+    tells where the number and then the cells lie that it becomes. SMALL: the small letters.
+    MASKS: the lists in which words begin with a character. PAIRS: those in which they begin with
+    two, by `pair_of`. FIRST: where the first of them lies,
+    REST: there is none. MATHEMATICALS: the cells from MATHEMATICAL on. COMMANDS: as FIRST, for
+    commands of LaTeX.
+    """
     latin = [word for word in words.bracket if word.isascii()]
     plain: list[tuple[int, Iterable[str]]] = [
         (ANSWER, words.answer), (EXPLANATION, words.explanation), (LINE, words.line),
@@ -89,125 +82,128 @@ def tables_of(words: Words) -> Tables:
         (SPELLING_WORD, words.spelling), (SEQUENCE_WORD, words.sequence),
         (IMPERATIVE, words.imperatives), (COUNTER, words.counters), (KIND_WORD, _KINDS),
         (TITLE, ("例题", "例", "习题", "练习")), (TASK, ("question", "problem", "exercise", "q")),
-        (EXAM, ("真题", "模拟", "高考", "中考", "卷")), (NUMBERED, _NUMBERED), (STEMS, _STEMS),
+        (EXAM, ("真题", "模拟", "高考", "中考", "卷")), (NUMBERED, _NUMBERED), (PAGED, _PAGED),
+        (PAGE, _PAGE), (OPENER, "([【〔"), (STEMS, _STEMS),
     ]  # fmt: skip
-    lists = _lists(
-        [(bit, word, "") for bit, those in plain for word in those]
-        + [(UNIT, word, symbol) for word, symbol in words.units]
-        + [(ENGLISH, word, number) for word, number in (*words.numerals, ("one", ""))]
-    )
-    commands = _lists(
+    characters, rest = alphabet(), [0, 0, 0]  # no word
+    entries = [(bit, word, "") for bit, those in plain for word in those]
+    entries += [(UNIT, word, symbol) for word, symbol in words.units]
+    entries += [(ENGLISH, word, number) for word, number in (*words.numerals, ("one", ""))]
+    masks, first = _add(entries, rest)
+    pairs = np.zeros(1 << _PAIR_BITS, dtype=np.uint32)
+    for bit, word, _value in entries:
+        if len(word) > 1:
+            pairs[(ord(word[0]) * 31 + ord(word[1])) & _LAST_PAIR] |= np.uint32(bit)
+    _, commands = _add(
         [(bit, name, "") for bit, those in _COMMANDS for name in those.split()]
         + [(LOOK_NAME, name, "") for name in words.looks]
-        + [(SYMBOL_NAME, name, symbol) for name, symbol in words.symbols]
+        + [(SYMBOL_NAME, name, symbol) for name, symbol in words.symbols],
+        rest,
     )
-    cells = characters.cells.copy()
-    begins = lists.masks[cells & POINT & (PLANE - 1)] != 0
-    begins |= lists.masks[characters.small[cells & POINT & (PLANE - 1)]] != 0
-    begins &= cells >> KIND != EXPANDED
-    cells[begins] |= np.uint32(STARTS)
-    expansions = characters.expansions.copy()
-    inner = expansions & POINT & (PLANE - 1)
-    starts = (lists.masks[inner] != 0) | (lists.masks[characters.small[inner]] != 0)
-    expansions[starts] |= np.uint32(STARTS)
-    return Tables(
-        cells,
-        expansions,
-        characters.starts,
-        _marked(characters.mathematical, lists),
-        characters.small,
-        lists,
-        commands,
+    places = []
+    for start, stop in pairwise(characters.starts.tolist()):
+        places.append(int(REST) + len(rest))
+        rest += [stop - start, *_marked(characters.expansions[start:stop], masks).tolist()]
+    cells = _marked(characters.cells, masks)
+    mathematical = _marked(characters.mathematical, masks)
+    for those in (cells, mathematical):
+        expanded = those >> KIND == EXPANDED
+        those[expanded] = np.array(places, dtype=np.uint32)[those[expanded] & POINT]
+        those[expanded] |= np.uint32(EXPANDED << KIND)
+    tail = np.array(rest, dtype=np.uint32)
+    return np.concatenate(
+        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
     )
 
 
-def _marked(cells: NDArray[np.uint32], lists: Lists) -> NDArray[np.uint32]:
-    marked = cells.copy()
-    for i, cell in enumerate(cells.tolist()):
-        point = cell & POINT
-        if point < PLANE and lists.masks[point | 32 if cell >> KIND == LATIN else point]:
-            marked[i] |= np.uint32(STARTS)
+def _marked(cells: NDArray[np.uint32], masks: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Set STARTS where a word begins with a character."""
+    marked, kinds, points = cells.copy(), cells >> KIND, cells & POINT
+    points[kinds == LATIN] |= 32
+    starts = (points < PLANE) & (kinds != EXPANDED)
+    starts[starts] = masks[points[starts]] != 0
+    marked[starts] |= np.uint32(STARTS)
     return marked
 
 
-def _lists(entries: list[tuple[int, str, str]]) -> Lists:
+def _add(
+    entries: list[tuple[int, str, str]], rest: list[int]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Add words with their lists and values to what follows the tables; return MASKS and FIRST."""
     bits: dict[str, int] = defaultdict(int)
     values: dict[str, str] = {}
     for bit, word, value in entries:
         bits[word] |= bit
         values[word] = value or values.get(word, "")
+    masks, first = np.zeros(PLANE, dtype=np.uint32), np.full(PLANE, REST, dtype=np.uint32)
     words = sorted(bits, key=lambda word: (word[0], -len(word), word))
-    masks, first = np.zeros(PLANE, dtype=np.uint32), np.full(PLANE, -1, dtype=np.int32)
-    for w, word in enumerate(words):
-        masks[ord(word[0])] |= np.uint32(bits[word])
-        if first[ord(word[0])] < 0:
-            first[ord(word[0])] = w
-    meant = [values[word] for word in words]
-    return Lists(
-        masks,
-        first,
-        _points("".join(words)),
-        np.cumsum([0, *map(len, words)], dtype=np.int32),
-        np.array([bits[word] for word in words], dtype=np.uint32),
-        _points("".join(meant)),
-        np.cumsum([0, *map(len, meant)], dtype=np.int32),
-    )
+    for character, alike in groupby(words, key=lambda word: word[0]):
+        first[ord(character)] = REST + len(rest)
+        for word in alike:
+            masks[ord(character)] |= np.uint32(bits[word])
+            rest += [bits[word], len(word), len(values[word]), *map(ord, word + values[word])]
+        rest += [0, 0, 0]
+    return masks, first
 
 
-def _points(text: str) -> NDArray[np.uint32]:
-    return np.array([ord(character) for character in text], dtype=np.uint32)
+def codes(text: str) -> tuple[int, ...]:
+    """Return the code points of characters, for comparison with cells.
+
+    No plain integers: numba would compile what they are given to once for each of them.
+    """
+    return cast("tuple[int, ...]", tuple(np.int64(ord(character)) for character in text))
 
 
 # --- native
 
 
-@inlined
+@borrowing
 def point_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the code point of a cell."""
     point: int = cells[i] & POINT
     return point
 
 
-@inlined
+@borrowing
 def kind_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the kind of a cell."""
     kind: int = cells[i] >> KIND
     return kind
 
 
-@inlined
+@borrowing
 def small_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the code point of a cell, of a letter of ASCII the small one."""
     point: int = cells[i] & POINT
     return point | 32 if cells[i] >> KIND == LATIN else point
 
 
-@inlined
+@borrowing
 def is_blank(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is white space."""
     return cells[i] >> KIND == BLANK
 
 
-@inlined
+@borrowing
 def is_digit(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a digit."""
     return cells[i] >> KIND == DIGIT
 
 
-@inlined
+@borrowing
 def is_latin(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a letter of ASCII."""
     return cells[i] >> KIND == LATIN
 
 
-@inlined
+@borrowing
 def is_han(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a Chinese character."""
     kind = cells[i] >> KIND
-    return kind == 0 or kind == NUMERAL or kind == UNTIL  # noqa: PLR1714  # numba: no tuple
+    return kind == 0 or kind == NUMERAL or kind == UNTIL  # numba: no tuple
 
 
-@inlined
+@borrowing
 def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where at or after i something else than white space stands."""
     while i < stop and cells[i] >> KIND == BLANK:
@@ -215,7 +211,7 @@ def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@inlined
+@borrowing
 def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where at or after i something else than a digit stands."""
     while i < stop and cells[i] >> KIND == DIGIT:
@@ -225,36 +221,52 @@ def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 @borrowing
 def word_at(
-    cells: NDArray[np.uint32], i: int, stop: int, lists: Lists, which: np.int64, after: np.int64
+    cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32], which: np.int64
 ) -> int:
-    """Return the longest word of the lists `which` at i, behind word `after`; -1: there is none.
+    """Return where the longest word of the lists `which` at i lies in the tables, 0: none is there.
 
     Words are compared in small letters.
     """
     if i >= stop or not cells[i] & STARTS:
-        return -1
+        return 0
     point = small_at(cells, i)
-    if not lists.masks[point] & which:
-        return -1
-    w: int = after + 1 if after >= 0 else lists.first[point]
-    count = lists.of.shape[0]
-    while w < count and lists.points[lists.offsets[w]] == point:
-        if lists.of[w] & which:
-            start, length = lists.offsets[w], lists.offsets[w + 1] - lists.offsets[w]
+    if not tables[MASKS + point] & which:
+        return 0
+    return next_word(cells, i, stop, tables, which, np.int64(tables[FIRST + point]))
+
+
+@borrowing
+def next_word(
+    cells: NDArray[np.uint32],
+    i: int,
+    stop: int,
+    tables: NDArray[np.uint32],
+    which: np.int64,
+    w: int,
+) -> int:
+    """Return the longest word at i among that at w in the tables and those behind it, 0: none."""
+    while tables[w]:
+        length = length_of(tables, w)
+        if tables[w] & which and i + length <= stop:
             k = 1
-            while k < length and i + k < stop and small_at(cells, i + k) == lists.points[start + k]:
+            while k < length and small_at(cells, i + k) == tables[w + WORD + k]:
                 k += 1
             if k == length:
                 return w
-        w += 1
-    return -1
+        w = behind(tables, w)
+    return 0
 
 
-@inlined
-def length_of(lists: Lists, w: int) -> int:
+@borrowing
+def length_of(tables: NDArray[np.uint32], w: int) -> int:
     """Return the length of a word."""
-    length: int = lists.offsets[w + 1] - lists.offsets[w]
-    return length
+    return np.int64(tables[w + LENGTH])
+
+
+@borrowing
+def behind(tables: NDArray[np.uint32], w: int) -> int:
+    """Return where the next word lies."""
+    return w + WORD + np.int64(tables[w + LENGTH]) + np.int64(tables[w + VALUE])
 
 
 @borrowing
@@ -262,39 +274,53 @@ def fill_cells(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-    tables: Tables,
+    tables: NDArray[np.uint32],
     to: NDArray[np.uint32],
-) -> tuple[int, int]:
-    """Write the cells of points[start:stop]; return their number, -1 where they do not fit.
-
-    The second is the lists whose words may be in them.
-    """
-    at, seen, room = 0, 0, to.shape[0]
+) -> int:
+    """Write the cells of points[start:stop]; return their number, -1 where they do not fit."""
+    at, room = 0, to.shape[0]
     for i in range(start, stop):
         point = points[i]
         if point < PLANE:
-            cell = tables.cells[point]
+            cell = tables[point]
         elif MATHEMATICAL <= point < MATHEMATICAL_END:
-            cell = tables.mathematical[point - MATHEMATICAL]
+            cell = tables[MATHEMATICALS + (point - MATHEMATICAL)]
         else:
             cell = np.uint32(point | BEYOND)
-        if cell >> KIND == EXPANDED:
-            e = cell & POINT
-            if at + tables.starts[e + 1] - tables.starts[e] > room:
-                return -1, 0
-            for k in range(tables.starts[e], tables.starts[e + 1]):
-                to[at] = tables.expansions[k]
-                if to[at] & STARTS:
-                    seen |= tables.lists.masks[small_at(to, at)]
-                at += 1
-            continue
         if at == room:
-            return -1, 0
+            return -1
         to[at] = cell
-        if cell & STARTS:
-            seen |= tables.lists.masks[small_at(to, at)]
         at += 1
-    return at, seen
+        if cell >> KIND == EXPANDED:
+            e = np.int64(cell & POINT)
+            count = np.int64(tables[e])
+            at -= 1
+            if at + count > room:
+                return -1
+            for k in range(count):
+                to[at + k] = tables[e + 1 + k]
+            at += count
+    return at
+
+
+@borrowing
+def pair_of(point: int, other: int) -> int:
+    """Return the place of two characters in PAIRS."""
+    return (point * 31 + other) & _LAST_PAIR
+
+
+@borrowing
+def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+    """Return the lists whose words may be in cells[0:stop]."""
+    seen = np.int64(0)
+    for i in range(stop):
+        if cells[i] & STARTS:
+            point = small_at(cells, i)
+            lists = np.int64(tables[MASKS + point])
+            seen |= lists & _ALONE
+            if i + 1 < stop:
+                seen |= lists & np.int64(tables[PAIRS + pair_of(point, small_at(cells, i + 1))])
+    return seen
 
 
 @borrowing

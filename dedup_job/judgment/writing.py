@@ -18,25 +18,42 @@ from dedup_job.judgment.alphabet import (
     NUMERAL,
     POINT,
     RAISED,
+    STARTS,
     SYMBOL,
     UNTIL,
 )
 from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
 from dedup_job.judgment.formulas import close_frame, open_whole, write_script
 from dedup_job.judgment.marks import write_mark
-from dedup_job.judgment.room import AT, BASE, DEPTH, END, SINGLE, Room, frame_at, note, put
-from dedup_job.judgment.tables import Tables, point_at
+from dedup_job.judgment.room import (
+    AT,
+    BASE,
+    CURRENT,
+    END,
+    FRAMES,
+    SINGLE,
+    Room,
+    frame_at,
+    note,
+    put,
+)
+from dedup_job.judgment.tables import SMALL, codes, point_at
 
-_NEWLINE, _MINUS = map(ord, "\n-")
+_NEWLINE, _MINUS = codes("\n-")
 
 
 @borrowing
 def write_part(
-    cells: NDArray[np.uint32], start: int, stop: int, latex: bool, tables: Tables, room: Room
+    cells: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    latex: bool,
+    tables: NDArray[np.uint32],
+    room: Room,
 ) -> None:
     """Write the canonical form of cells[start:stop] to the room."""
     open_whole(room, start, stop, latex)
-    out, state = room.out, room.state
+    out, state = room.out, room.work
     i = start
     while True:
         end, at = frame_at(room, END), state[AT]
@@ -46,9 +63,15 @@ def write_part(
                 out[at] = cells[i] & POINT
                 at += 1
             elif kind == LETTER:
-                out[at] = tables.small[cells[i] & POINT]
+                out[at] = tables[SMALL + point_at(cells, i)]
                 at += 1
-            elif kind != DROPPED:
+            elif kind == LATIN and not cells[i] & STARTS:
+                while i < end and cells[i] >> KIND == LATIN:
+                    out[at] = point_at(cells, i) | 32
+                    at += 1
+                    i += 1
+                continue
+            elif kind != DROPPED and (kind != BLANK or point_at(cells, i) == _NEWLINE):
                 break
             i += 1
         state[AT] = at
@@ -56,7 +79,7 @@ def write_part(
             i = _write_element(cells, i, tables, room)
             if not frame_at(room, SINGLE) or i <= frame_at(room, BASE):
                 continue
-        if state[DEPTH] == 0:
+        if state[CURRENT] == FRAMES:
             return
         i = close_frame(cells, i, tables, room)
         while frame_at(room, SINGLE) and i > frame_at(room, BASE):
@@ -64,7 +87,9 @@ def write_part(
 
 
 @borrowing
-def _write_element(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room) -> int:
+def _write_element(
+    cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room
+) -> int:
     """Write what stands at i; return where the next begins."""
     kind = cells[i] >> KIND
     if kind == BLANK:
@@ -75,12 +100,12 @@ def _write_element(cells: NDArray[np.uint32], i: int, tables: Tables, room: Room
         note(room)
         return i + 1
     if kind == LATIN:
-        return write_word(cells, i, tables.lists, room)
+        return write_word(cells, i, tables, room)
     if kind == DIGIT:
-        return write_number(cells, i, tables.lists, room)
+        return write_number(cells, i, tables, room)
     if kind == NUMERAL:
-        return write_numeral(cells, i, tables.lists, room)
-    if kind == RAISED or kind == LOWERED:  # noqa: PLR1714
+        return write_numeral(cells, i, tables, room)
+    if kind in (RAISED, LOWERED):
         return write_script(cells, i, tables, room)
     if kind == UNTIL:
         put(room, _MINUS if is_range(cells, i, i + 1, room) else point_at(cells, i))
