@@ -270,7 +270,8 @@ def close_span(
         out[at] = _BREAK
         at += 1
         if state[HARD] == IMPLIED:
-            state[BLANKS] = state[HARD] = 0
+            state[BLANKS] = 0
+        state[HARD] = 0
     if _is_bracket(kind):
         return _close_bracket(entry, work, out, at)
     if kind in (SUP, SUB):

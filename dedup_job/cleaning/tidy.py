@@ -93,10 +93,9 @@ def tidied(texts: Sequence[str], how: How) -> tuple[list[str], NDArray[np.uint8]
         return tidy, each.found, each
     if ((each.found & STATES) <= CLEAN).all():
         written = str(each.points.data, "utf-32-le", "surrogatepass")
-        bounds = each.bounds.tolist()
+        first, last = each.bounds[:, 0].tolist(), each.bounds[:, 1].tolist()
         for row in rows:
-            first, last = bounds[row]
-            tidy[row] = written[first:last]
+            tidy[row] = written[first[row] : last[row]]
     else:
         for row in rows:
             tidy[row] = text_of(each, row)
@@ -289,13 +288,16 @@ def _fold(
     opened, colon, looking, marks = False, False, rules != _NOWHERE, False
     for j in range(end):
         point = text[j]
-        kind = kinds[point] if point < PLANE else PLAIN
+        if point < PLANE:
+            kind = kinds[point]
+        else:
+            kind = np.uint8(INVISIBLE_KIND if point >= BEYOND else PLAIN)
         if kind in (SPACE_KIND, LINE_KIND):
             alone = np.uint32(_BREAK if kind == LINE_KIND else _BLANK)
             other |= point ^ alone
             blank = blank if blank == _BREAK else alone
             continue
-        if kind == INVISIBLE_KIND or point >= BEYOND:
+        if kind == INVISIBLE_KIND:
             continue
         if blank != 0:
             if at > 0:

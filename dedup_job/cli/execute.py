@@ -50,7 +50,7 @@ from dedup_job.settings import Settings
 from dedup_job.under_way import UnderWay
 
 QUARANTINED = 3
-_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "selectolax", "xxhash")
+_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 
 
 @dataclass(frozen=True, slots=True)

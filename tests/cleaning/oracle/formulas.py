@@ -100,10 +100,11 @@ def _parts(node: Node) -> list[str]:
 
 
 def _script(mark: str, text: str) -> str:
-    text = _strip(text)
-    if not text:
+    inside = _strip(text)
+    if not inside:
         return ""
-    return mark + (text if len(text) == 1 else f"{{{text}}}")
+    trail = " " if text[-1] in " \n" else ""
+    return mark + (inside if len(inside) == 1 else f"{{{inside}}}") + trail
 
 
 def _first(node: Node, name: str, otherwise: str) -> str:

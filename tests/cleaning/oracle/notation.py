@@ -369,7 +369,7 @@ class _Writer:
         if span == "underline" and not re.search("[\U000f0000-\U000fffff]", inside):
             if not inside:
                 return "____" if inline else lead + trail
-            return f"{lead}____{trail}"
+            return f"{lead}____{trail}" if inline else text
         return text
 
 
