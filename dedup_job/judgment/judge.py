@@ -96,9 +96,9 @@ class Judge:
         """Name the differences of one pair of cleaned texts, in their order."""
         one, two = forms_of(pack([text]), self._words), forms_of(pack([other]), self._words)
         room = room_of(WAYS, MOST_DIFFERENCES)
-        turned = bool(is_turned(one, 0, two, 0))
+        said = _judge(one, _ROW, two, _ROW, self._tables, self._harmless, room, whole=True)
+        count, turned = int(said.differences[0]), bool(is_turned(one, 0, two, 0))
         a, b = (two, one) if turned else (one, two)
-        count = _judge_one(a, b, self._tables, room)
         found = []
         for kind, span in zip(room.kinds[:count], room.spans[:count].tolist(), strict=True):
             sides = _text(a, span[0], span[1]), _text(b, span[2], span[3])
@@ -118,6 +118,22 @@ def judge_forms(
     harmless: np.uint64,
 ) -> Verdicts:
     """Judge the pairs of form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
+    room = room_of(WAYS, MOST_DIFFERENCES)
+    return _judge(one, rows, other, other_rows, tables, harmless, room, whole=False)
+
+
+def _judge(
+    one: Forms,
+    rows: NDArray[np.int64],
+    other: Forms,
+    other_rows: NDArray[np.int64],
+    tables: Tables,
+    harmless: np.uint64,
+    room: Room,
+    *,
+    whole: bool,
+) -> Verdicts:
+    """Judge pairs; the room then holds the differences of the last one."""
     count = len(rows)
     verdicts = Verdicts(
         np.empty(count, dtype=np.bool_),
@@ -132,18 +148,14 @@ def judge_forms(
         other_rows,
         tables,
         harmless,
-        room_of(WAYS, MOST_DIFFERENCES),
+        room,
+        whole,
         verdicts.joined,
         verdicts.classes,
         verdicts.differences,
         verdicts.refused,
     )
     return verdicts
-
-
-@native
-def _judge_one(one: Forms, other: Forms, tables: Tables, room: Room) -> int:
-    return judge_pair(one, 0, other, 0, tables, room, True)
 
 
 @native
@@ -155,6 +167,7 @@ def _judge_all(
     tables: Tables,
     harmless: np.uint64,
     room: Room,
+    whole: bool,
     joined: NDArray[np.bool_],
     classes: NDArray[np.uint64],
     differences: NDArray[np.int32],
@@ -163,9 +176,9 @@ def _judge_all(
     for pair in range(rows.shape[0]):
         i, j = rows[pair], other_rows[pair]
         if is_turned(one, i, other, j):
-            count = judge_pair(other, j, one, i, tables, room, False)
+            count = judge_pair(other, j, one, i, tables, room, whole)
         else:
-            count = judge_pair(one, i, other, j, tables, room, False)
+            count = judge_pair(one, i, other, j, tables, room, whole)
         bits, first = np.uint64(0), -1
         for p in range(count):
             bit = np.uint64(1) << np.uint64(room.kinds[p])
