@@ -586,8 +586,14 @@ class Writer:
         """Write the unit behind a number, if there is one."""
         start = len(self.text) - len(self.text[i:].lstrip())
         unit = self.unit(start)
-        self.put(UNITS[unit] if unit else "")
-        return start + len(unit) if unit else i
+        if not unit:
+            return i
+        self.put(UNITS[unit])
+        end = start + len(unit)
+        while self.text[end : end + 1] == "/" and (unit := self.unit(end + 1)):
+            self.put(f"/{UNITS[unit]}")
+            end += 1 + len(unit)
+        return end
 
     def is_range(self, i: int, end: int) -> bool:
         """Tell whether text[i:end] stands between two numbers."""

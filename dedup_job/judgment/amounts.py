@@ -235,7 +235,15 @@ def write_unit(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     if w == 0:
         return i
     put_value(tables, w, room)
-    return k + length_of(tables, w)
+    k += length_of(tables, w)
+    while k < stop and point_at(cells, k) == _SLASH:  # 米/秒
+        w = unit_at(cells, k + 1, stop, tables)
+        if w == 0:
+            break
+        put(room, _SLASH)
+        put_value(tables, w, room)
+        k += 1 + length_of(tables, w)
+    return k
 
 
 # --- Chinese numerals
@@ -332,11 +340,7 @@ def write_numeral(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32],
     if is_number and _counts(cells, i, end, tables, room):
         put_apart(room)
         _put_numeral(cells, i, end, room)
-        w = unit_at(cells, end, stop, tables)
-        if w > 0:
-            put_value(tables, w, room)
-            end += length_of(tables, w)
-        return end
+        return write_unit(cells, end, tables, room) if unit_at(cells, end, stop, tables) else end
     for k in range(i, end):
         put(room, point_at(cells, k))
     return end

@@ -51,6 +51,7 @@ from dedup_job.judgment.tables import (
     FRACTION,
     LOOK_NAME,
     ROOT_NAME,
+    SMALL,
     SYMBOL_NAME,
     WORD,
     behind,
@@ -441,7 +442,7 @@ def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
         room.work[AT] += 2
         end = i
         while end < stop and cells[end] >> KIND == kind:
-            put(room, point_at(cells, end))
+            put(room, np.int64(tables[SMALL + point_at(cells, end)]))
             end += 1
     else:
         after = skip_blanks(cells, i + 1, stop)
