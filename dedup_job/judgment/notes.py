@@ -19,6 +19,7 @@ from dedup_job.judgment.alphabet import (
     STARTS,
     WORD_CHARACTER,
 )
+from dedup_job.judgment.constants import NOUGHT, YES, codes, constants
 from dedup_job.judgment.tables import (
     ANSWER,
     BRACKET,
@@ -31,7 +32,6 @@ from dedup_job.judgment.tables import (
     PAGED,
     STEMS,
     behind,
-    codes,
     is_blank,
     is_digit,
     is_latin,
@@ -46,7 +46,7 @@ from dedup_job.judgment.tables import (
     words_in,
 )
 
-LEAST_BEFORE = np.int64(4)  # letters before an answer key
+(LEAST_BEFORE,) = constants([4])  # letters before an answer key
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
@@ -64,14 +64,12 @@ _LIST_COMMA, _COMMA = codes("、,")
 _NOTES = NOTE | NUMBERED | PAGED
 _KEYS = ANSWER | EXPLANATION
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
-_STRICT = np.bool_(True)
-_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 
 
 @borrowing
 def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
-    gap = i = _FIRST
+    gap = i = NOUGHT
     while i < stop:
         if gap > 0:
             cells[i - gap] = cells[i]
@@ -106,7 +104,7 @@ def _marked(
     i: int,
     stop: int,
     tables: NDArray[np.uint32],
-    which: np.int64,
+    which: int,
     mark: int,
 ) -> int:
     """Look for a word of tables and the mark behind it; return where that ends, i: nowhere."""
@@ -122,9 +120,7 @@ def _marked(
 
 
 @borrowing
-def find_key(
-    cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]
-) -> tuple[int, int]:
+def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> tuple[int, int]:
     """Look for what begins with an answer key; return where, stop: nowhere.
 
     The second is where an explanation begins before it, 解析: that may be a part of a text.
@@ -140,7 +136,7 @@ def find_key(
             start, mark = i - 1, _SQUARE_END
         if not _begins(cells, start):
             continue
-        if words_in(cells, _FIRST, start, LEAST_BEFORE) < LEAST_BEFORE:
+        if words_in(cells, NOUGHT, start, LEAST_BEFORE) < LEAST_BEFORE:
             continue
         if _marked(cells, i, stop, tables, ANSWER, mark) > i:
             return start, explained
@@ -252,7 +248,7 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
         elif point in _CLOSING:
             at = i - gap
             if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
-                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, _FIRST)
+                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, NOUGHT)
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
@@ -282,7 +278,7 @@ def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
 @borrowing
 def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether what stands in brackets is a note: points, a source."""
-    return is_marked(cells, start, stop, tables, _STRICT)
+    return is_marked(cells, start, stop, tables, YES)
 
 
 @borrowing
@@ -308,10 +304,10 @@ def is_marked(
             found |= is_digit(cells, k) or point_at(cells, i - 1) in _TENS
         if point == _ORDINAL:
             found |= _page(cells, i + 1, stop) > i + 1
-        if kind == DIGIT and (i == start or not is_digit(cells, i - 1)):
-            if is_year(cells, i, stop):
-                year = i if year < 0 else year
-                found |= paper < i
+        begins = kind == DIGIT and (i == start or not is_digit(cells, i - 1))
+        if begins and is_year(cells, i, stop):
+            year = i if year < 0 else year
+            found |= paper < i
         if year >= 0 and i >= year + 4:
             found |= point in _WITH_YEAR
             found |= point == _SCHOOL and i + 1 < stop and point_at(cells, i + 1) == _YEAR
@@ -343,7 +339,7 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 @borrowing
 def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Put a line break for each short line or sentence that is a note."""
-    at, i = 0, _FIRST
+    at, i = 0, NOUGHT
     while i < stop:
         end, noted = i, False
         while (

@@ -23,6 +23,7 @@ from dedup_job.judgment.alphabet import (
     UNTIL,
 )
 from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
+from dedup_job.judgment.constants import codes
 from dedup_job.judgment.formulas import close_frame, open_whole, write_script
 from dedup_job.judgment.marks import write_mark
 from dedup_job.judgment.room import (
@@ -37,7 +38,7 @@ from dedup_job.judgment.room import (
     note,
     put,
 )
-from dedup_job.judgment.tables import SMALL, codes, point_at
+from dedup_job.judgment.tables import SMALL, point_at
 
 _NEWLINE, _MINUS = codes("\n-")
 

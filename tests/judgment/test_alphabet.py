@@ -16,14 +16,21 @@ def test_every_character_becomes_what_it_should():
             e = cell & characters.POINT
             got = table.expansions[table.starts[e] : table.starts[e + 1]].tolist()
         expected = naive.plain(chr(point))
-        assert [told(cell, table.small) for cell in got] == [naive_told(c) for c in expected], hex(point)
+        assert [told(cell, table.small) for cell in got] == [naive_told(c) for c in expected], hex(
+            point
+        )
 
 
 def told(cell: int, small) -> tuple[str, bool, bool, bool]:
     kind, point = cell >> characters.KIND, cell & characters.POINT
     script = kind in (characters.RAISED, characters.LOWERED)
     han = kind in (characters.HAN, characters.NUMERAL, characters.UNTIL)
-    return chr(small[point] if script else point), script, han, bool(cell & characters.WORD_CHARACTER)
+    return (
+        chr(small[point] if script else point),
+        script,
+        han,
+        bool(cell & characters.WORD_CHARACTER),
+    )
 
 
 def naive_told(c: str) -> tuple[str, bool, bool, bool]:
