@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
+from dedup_job.judgment.alphabet import MARK, STARTS
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
 from dedup_job.judgment.notes import follows_image
@@ -15,6 +16,7 @@ from dedup_job.judgment.tables import (
     SPELLING_WORD,
     before,
     is_blank,
+    kind_at,
     point_at,
     skip_blanks,
     word_at,
@@ -75,8 +77,8 @@ def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
 
 @borrowing
 def _holds(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: int) -> bool:
-    for i in range(stop):  # noqa: SIM110  # numba compiles no generator here
-        if word_at(cells, i, stop, tables, which) > 0:
+    for i in range(stop):  # numba compiles no generator here
+        if cells[i] & STARTS and word_at(cells, i, stop, tables, which) > 0:
             return True
     return False
 
@@ -88,6 +90,8 @@ def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> b
     if last >= 0 and point_at(cells, last) == _ASK:
         return True
     for i in range(stop):
+        if kind_at(cells, i) != MARK:
+            continue
         point = point_at(cells, i)
         if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
             return True

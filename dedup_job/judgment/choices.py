@@ -18,6 +18,7 @@ from dedup_job.judgment.tables import (
     is_blank,
     is_digit,
     is_han,
+    is_latin,
     point_at,
     skip_blanks,
     small_at,
@@ -45,7 +46,7 @@ def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64])
         if cells[i] >> KIND != LATIN:
             continue
         letter = small_at(cells, i) - _SMALL_A
-        if letter > MOST_CHOICES:
+        if letter > MOST_CHOICES or (i + 1 < stop and is_latin(cells, i + 1)):
             continue
         start, end = _label(cells, i, stop, taken)
         if start < 0:

@@ -46,7 +46,7 @@ def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int
     put(room, _IMAGE)
     for shift in (0, 16, 32):
         bits = np.int64(value >> np.uint64(shift) & np.uint64(0xFFFF))
-        put(room, _TOKEN + bits)
+        put(room, _TOKEN + bits)  # type: ignore[arg-type]  # to numba it is one
     return end + 1
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import (
     BLANK,
+    CLAUSE,
     DIGIT,
     DROPPED,
     KIND,
@@ -26,7 +27,6 @@ from dedup_job.judgment.tables import (
     BRACKET_LATIN,
     EXPLANATION,
     LINE,
-    MASKS,
     NOTE,
     NUMBERED,
     PAGED,
@@ -37,6 +37,7 @@ from dedup_job.judgment.tables import (
     is_latin,
     kind_at,
     length_of,
+    lists_at,
     next_word,
     point_at,
     skip_blanks,
@@ -127,7 +128,7 @@ def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -
     """
     explained = stop
     for i in range(stop):
-        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _KEYS:
+        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
             continue
         start, mark = i, _COLON
         if i > 0 and point_at(cells, i - 1) == _THICK:
@@ -342,11 +343,13 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
     at, i = 0, NOUGHT
     while i < stop:
         end, noted = i, False
-        while (
-            end < stop and point_at(cells, end) != _NEWLINE and point_at(cells, end) != _FULL_STOP
-        ):
-            if cells[end] & STARTS and not noted:
-                noted = tables[MASKS + small_at(cells, end)] & _NOTES != 0
+        while end < stop:
+            kind = kind_at(cells, end)
+            if kind == BLANK or kind == CLAUSE:  # noqa: SIM109  # faster in numba
+                if point_at(cells, end) in (_NEWLINE, _FULL_STOP):
+                    break
+            elif cells[end] & STARTS and not noted:
+                noted = lists_at(cells, end, stop, tables) & _NOTES != 0
             end += 1
         end = min(end + 1, stop)
         if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
@@ -365,7 +368,7 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
 @borrowing
 def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     for i in range(start, stop):
-        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _NOTES:
+        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
         if word_at(cells, i, stop, tables, NOTE) > 0:
             return True

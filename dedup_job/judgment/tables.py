@@ -43,9 +43,10 @@ _KINDS = (
     "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题",
     "多项选择题",
 )  # fmt: skip
-_NUMBERED, _PAGED = ("page", "阅读", "密", "文/"), ("第", "共")  # a note begins so
+_NUMBERED, _PAGED = ("page", "阅读", "文/"), ("第", "共", "密")  # a note begins so
 _PAGE = ("页", "密")  # and holds this, or more than the beginning
-_ALONE = SEQUENCE_WORD | OPENER | PAGE  # lists with words of one character
+# lists with words of one character
+_ALONE = SEQUENCE_WORD | OPENER | PAGE | PAGED | COUNTER | UNIT | IMPERATIVE | TITLE | TASK | EXAM
 _PAIR_BITS = 12
 (_LAST_PAIR,) = constants([(1 << _PAIR_BITS) - 1])
 _STEMS = ("答案", "answer")
@@ -230,9 +231,9 @@ def word_at(
     """
     if i >= stop or not cells[i] & STARTS:
         return 0
-    point = small_at(cells, i)
-    if not tables[MASKS + point] & which:
+    if not lists_at(cells, i, stop, tables) & which:
         return 0
+    point = small_at(cells, i)
     return next_word(cells, i, stop, tables, which, value_at(tables, FIRST + point))
 
 
@@ -316,12 +317,18 @@ def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -
     seen = NOUGHT
     for i in range(stop):
         if cells[i] & STARTS:
-            point = small_at(cells, i)
-            lists = value_at(tables, MASKS + point)
-            seen |= lists & _ALONE
-            if i + 1 < stop:
-                seen |= lists & value_at(tables, PAIRS + pair_of(point, small_at(cells, i + 1)))
+            seen |= lists_at(cells, i, stop, tables)
     return seen
+
+
+@borrowing
+def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
+    """Return the lists of which a word may stand at i, where STARTS is set."""
+    point = small_at(cells, i)
+    alike = _ALONE
+    if i + 1 < stop:
+        alike |= value_at(tables, PAIRS + pair_of(point, small_at(cells, i + 1)))
+    return value_at(tables, MASKS + point) & alike
 
 
 @borrowing

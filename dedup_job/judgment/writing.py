@@ -38,7 +38,7 @@ from dedup_job.judgment.room import (
     note,
     put,
 )
-from dedup_job.judgment.tables import SMALL, point_at
+from dedup_job.judgment.tables import ENGLISH, SMALL, lists_at, point_at
 
 _NEWLINE, _MINUS = codes("\n-")
 
@@ -66,7 +66,9 @@ def write_part(
             elif kind == LETTER:
                 out[at] = tables[SMALL + point_at(cells, i)]
                 at += 1
-            elif kind == LATIN and not cells[i] & STARTS:
+            elif kind == LATIN and not (
+                cells[i] & STARTS and lists_at(cells, i, end, tables) & ENGLISH
+            ):
                 while i < end and cells[i] >> KIND == LATIN:
                     out[at] = point_at(cells, i) | 32
                     at += 1
