@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import opencc
@@ -57,7 +58,8 @@ ALIKE = {
     **dict(zip("АВЕКМНОРСТХасеорху", "ABEKMHOPCTXaceopxy", strict=True)),
     **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・●", "·"), **dict.fromkeys("△∆Δ", "δ"),
     **dict.fromkeys("∣￨", "|"), **dict.fromkeys("′‘’", "'"), **dict.fromkeys("⁄∕", "/"),
-    **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "⩽": "≤", "⩾": "≥", "≦": "≤", "≧": "≥", "▁": "_",
+    **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "⩽": "≤", "⩾": "≥", "≦": "≤",
+    "≧": "≥", "▁": "_",
 }  # fmt: skip
 HAN = "\u3400-\u9fff〇"
 
@@ -81,11 +83,21 @@ def lowered(c: str) -> str:
 @functools.cache
 def plain(c: str) -> str:
     """Return what a character becomes."""
-    if c < "\x80" or raised(c) or lowered(c) or (c > "\uffff" and not "\U0001d400" <= c < "\U0001d800"):
+    if (
+        c < "\x80"
+        or raised(c)
+        or lowered(c)
+        or (c > "\uffff" and not "\U0001d400" <= c < "\U0001d800")
+    ):
         return c
     decomposition = unicodedata.decomposition(c)
     tag, _, points = decomposition.partition(" ")
-    if c not in ALIKE and decomposition and c != "…" and not decomposition.startswith("<compat> 0020 "):
+    if (
+        c not in ALIKE
+        and decomposition
+        and c != "…"
+        and not decomposition.startswith("<compat> 0020 ")
+    ):
         if tag == "<square>":  # ㎡ is m²
             c = "".join(chr(int(point, 16)) for point in points.split())
         elif tag in ("<circle>", "<fraction>"):
@@ -198,9 +210,7 @@ def without_notes(text: str) -> str:
     """Take out notes in brackets, then short lines and sentences that are notes."""
     text = BRACKET.sub(lambda m: " " if is_source(m[1]) else m[0], text)
     pieces = re.findall(r"[^。\n]*[。\n]|[^。\n]+", text)
-    return "".join(
-        "\n" if len(p) <= 60 and NOTE.search(p.translate(LOWER)) else p for p in pieces
-    )
+    return "".join("\n" if len(p) <= 60 and NOTE.search(p.translate(LOWER)) else p for p in pieces)
 
 
 N10 = "[一二三四五六七八九十]"
@@ -279,19 +289,15 @@ def figured(text: str) -> Cuts | None:
         elif not run or int(m[1]) != len(run) + 1:
             return None
         run.append(m.span())
-    short = all(
-        b[0] - a[0] <= 60 and text.count("\n", a[0], b[0]) <= 1 for a, b in zip(run, run[1:])
-    )
+    short = all(b[0] - a[0] <= 60 and text.count("\n", a[0], b[0]) <= 1 for a, b in pairwise(run))
     return run if len(run) >= 3 and len(text) - run[-1][0] <= 60 and short else None
 
 
-STEM_KEY = re.compile(
-    rf"\(\s*([A-H]{{1,6}})\s*\)\s*[。.]?\s*\Z|(?<=[{HAN}])\s*([A-H])\s*\Z"
-)
+STEM_KEY = re.compile(rf"\(\s*([A-H]{{1,6}})\s*\)\s*[。.]?\s*\Z|(?<=[{HAN}])\s*([A-H])\s*\Z")
 
 # --- numbers
 
-DIGIT = {c: i for i, those in enumerate("零〇|一|二两|三|四|五|六|七|八|九".split("|")) for c in those}
+DIGIT = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, *range(3, 10)), strict=True))
 TEN, MYRIAD = {"十": 10, "百": 100, "千": 1000}, {"万": 4, "亿": 8}
 NUMERAL = "[零〇一二两三四五六七八九十百千万亿]+"
 LARGEST = 10**17
@@ -472,14 +478,16 @@ class Writer:
         return i
 
     def group(self, i: int) -> tuple[str, int]:
-        """Write {...}, a command, a character, or the digits at i elsewhere; return it and its end."""
+        """Write {...}, a command, a character, or digits outside LaTeX; return them and the end."""
         t = self.text
         i += len(t[i:]) - len(t[i:].lstrip())
         if i == len(t):
             return "", i
         if t[i] == "{":
             end = self.closing(i)
-            return ("", i + 1) if end < 0 else (Writer(t[i + 1 : end], latex=True).written(), end + 1)
+            return (
+                ("", i + 1) if end < 0 else (Writer(t[i + 1 : end], latex=True).written(), end + 1)
+            )
         if t[i] == "\\":
             writer = Writer(t[i:], latex=True)
             end = writer.element(0)
@@ -534,7 +542,9 @@ class Writer:
     def put_exponent(self, inner: str) -> None:
         """Write an exponent; m·s^-1 is m/s."""
         k = len(self.out)
-        while k > max(0, len(self.out) - 8) and ("a" <= self.out[k - 1] <= "z" or self.out[k - 1] == "μ"):
+        while k > max(0, len(self.out) - 8) and (
+            "a" <= self.out[k - 1] <= "z" or self.out[k - 1] == "μ"
+        ):
             k -= 1
         if re.fullmatch("-[0-9]", inner) and 0 < k < len(self.out) and self.out[k - 1] == "·":
             self.out[k - 1] = "/"
@@ -564,12 +574,11 @@ class Writer:
             whole, _, fraction = re.sub("[, $]", "", m[0]).partition(".")
         assert m
         end = m.end()
-        if m[0] == whole and not is_latin(t[i - 1 : i]):  # an o for a zero
-            if self.match("o(?![a-z])" if len(whole) > 1 else "o[0-9]|o 0", end):
-                m = self.match(r"[0-9o]+(?:(?: [0-9]{3})+(?![0-9]))?", i)
-                assert m
-                whole = m[0].replace("o", "0").replace(" ", "")
-                end = m.end()
+        zero = self.match("o(?![a-z])" if len(whole) > 1 else "o[0-9]|o 0", end)
+        if zero and m[0] == whole and not is_latin(t[i - 1 : i]):  # an o for a zero
+            m = self.match(r"[0-9o]+(?:(?: [0-9]{3})+(?![0-9]))?", i)
+            assert m
+            whole, end = m[0].replace("o", "0").replace(" ", ""), m.end()
         shift = 0
         if m := self.match(r"(?:\s?[万亿]){1,2}", end):
             shift, end = sum(MYRIAD.get(c, 0) for c in m[0]), m.end()
@@ -586,8 +595,14 @@ class Writer:
         """Write the unit behind a number, if there is one."""
         start = len(self.text) - len(self.text[i:].lstrip())
         unit = self.unit(start)
-        self.put(UNITS[unit] if unit else "")
-        return start + len(unit) if unit else i
+        if not unit:
+            return i
+        self.put(UNITS[unit])
+        end = start + len(unit)
+        while self.text[end : end + 1] == "/" and (unit := self.unit(end + 1)):
+            self.put(f"/{UNITS[unit]}")
+            end += 1 + len(unit)
+        return end
 
     def is_range(self, i: int, end: int) -> bool:
         """Tell whether text[i:end] stands between two numbers."""
@@ -624,9 +639,7 @@ class Writer:
                 return numeral not in "百千万亿"
             if numeral in "十百千万亿零〇":
                 return numeral == "十" and counted and t[end] != "分"
-            return t[i - 1 : i] == "第" or (
-                numeral != "一" and bool(counted or self.unit(end))
-            )
+            return t[i - 1 : i] == "第" or (numeral != "一" and bool(counted or self.unit(end)))
         if all(c in DIGIT for c in numeral):
             return len(numeral) >= 4 or "零" in numeral or "〇" in numeral
         return counted or numeral not in NO_NUMBER
@@ -655,9 +668,9 @@ class Writer:
         if c in "([":
             if m := re.compile(r"[(\[][\s_]*[)\]]").match(t, i):
                 return m.end()
-            self.put(c if after and not is_han(after) and after not in "“\"《" else "")
+            self.put(c if after and not is_han(after) and after not in '“"《' else "")
         elif c in ")]":
-            if before and not is_han(before) and before not in "”\"》":
+            if before and not is_han(before) and before not in '”"》':
                 self.close(c)
         elif c == "-":
             return self.dash(i, before, after)
@@ -694,7 +707,9 @@ class Writer:
         if c in "$`":
             return False
         if c == "|":  # between cells
-            return not all(x.isspace() for x in self.text[max(0, i - 1) : i] + self.text[i + 1 : i + 2])
+            return not all(
+                x.isspace() for x in self.text[max(0, i - 1) : i] + self.text[i + 1 : i + 2]
+            )
         if c == "/":
             return not is_han(before or "一") or not is_han(after or "一")
         if c == "·":
@@ -725,7 +740,11 @@ class Writer:
             return end
         if end - i == 2:
             following = self.after(end)
-            if not (is_word(following) or following in ("_", "(")) or is_han(before) or is_han(following):
+            if (
+                not (is_word(following) or following in ("_", "("))
+                or is_han(before)
+                or is_han(following)
+            ):
                 return end
         words = re.search(r"[A-Za-z]{2}\Z", t[:i]) and re.match(r"-[A-Za-z]{2}", t[i:])
         if not words and not (is_han(before or "一") and is_han(after or "一") and before + after):

@@ -52,7 +52,8 @@ class Alphabet(NamedTuple):
 
     Where its kind is EXPANDED, the point is e, and the character becomes the cells
     expansions[starts[e]:starts[e + 1]], uint32 and int32. mathematical: uint32 (1024,), cells of
-    the characters from MATHEMATICAL on. small: uint32 (65536,), the small letter of each.
+    the characters from MATHEMATICAL on. small: uint32 (65536,), the small letter of each; of
+    superscripts and subscripts what they stand for.
     """
 
     cells: NDArray[np.uint32]
@@ -65,7 +66,7 @@ class Alphabet(NamedTuple):
 @functools.cache
 def alphabet() -> Alphabet:
     """Return the tables; they are made once."""
-    cells = _kinds()
+    cells, small = _kinds(), _small()
     expansions: list[int] = []
     starts = [0]
     mathematical = np.arange(MATHEMATICAL, MATHEMATICAL_END, dtype=np.uint32)
@@ -79,6 +80,8 @@ def alphabet() -> Alphabet:
             expansions += many
             many = [len(starts) - 1 | EXPANDED << KIND]
             starts.append(len(expansions))
+        if many[0] >> KIND in (RAISED, LOWERED):
+            small[ord(character)] = ord(_meant(character))
         if ord(character) < PLANE:
             cells[ord(character)] = many[0]
         else:
@@ -88,7 +91,7 @@ def alphabet() -> Alphabet:
         np.array(expansions, dtype=np.uint32),
         np.array(starts, dtype=np.int32),
         mathematical,
-        _small(),
+        small,
     )
 
 
@@ -133,12 +136,19 @@ def _script(character: str) -> int:
     tag, *points = unicodedata.decomposition(character).split() or [""]
     kind = {"<super>": RAISED, "<sub>": LOWERED}.get(tag, 0)
     if character == _SMALL_A:
-        kind, points = LOWERED, [f"{ord('a'):x}"]
+        kind, points = LOWERED, [tag]
     if not kind or len(points) != 1 or character in _ALIKE or ord(character) >= PLANE:
         return 0
-    plain = unicodedata.normalize("NFKC", chr(int(points[0], 16))).lower()
-    point = ord(_ALIKE.get(plain, plain)) | kind << KIND
-    return point | WORD_CHARACTER if character.isalnum() else point
+    cell = ord(character) | kind << KIND
+    return cell | WORD_CHARACTER if character.isalnum() else cell
+
+
+def _meant(character: str) -> str:
+    """Return what a superscript or subscript stands for."""
+    if character == _SMALL_A:
+        return "a"
+    plain = unicodedata.normalize("NFKC", character).lower()
+    return _ALIKE.get(plain, plain)
 
 
 def _kinds() -> NDArray[np.uint32]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import KIND, MARK, NUMERAL, STARTS, SYMBOL, WORD_CHARACTER
+from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
 from dedup_job.judgment.tables import (
     COUNTER,
@@ -16,7 +17,6 @@ from dedup_job.judgment.tables import (
     WORD,
     before,
     behind,
-    codes,
     is_blank,
     is_digit,
     is_latin,
@@ -26,6 +26,7 @@ from dedup_job.judgment.tables import (
     skip_blanks,
     skip_digits,
     small_at,
+    value_at,
     word_at,
 )
 
@@ -110,7 +111,7 @@ def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
 @borrowing
 def _stands_alone(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> bool:
     """Tell whether the digits cells[i:end] are all of a number, without a unit."""
-    if end == i or end == stop or (point_at(cells, i) == _ZERO and end > i + 1):
+    if end in (i, stop) or (point_at(cells, i) == _ZERO and end > i + 1):
         return False
     kind = cells[end] >> KIND
     if cells[end] & STARTS or kind > MARK:
@@ -223,7 +224,7 @@ def put_value(tables: NDArray[np.uint32], w: int, room: Room) -> None:
     """Write what a word stands for."""
     start = w + WORD + length_of(tables, w)
     for k in range(start, behind(tables, w)):
-        put(room, np.int64(tables[k]))
+        put(room, value_at(tables, k))
 
 
 @borrowing
@@ -235,7 +236,15 @@ def write_unit(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     if w == 0:
         return i
     put_value(tables, w, room)
-    return k + length_of(tables, w)
+    k += length_of(tables, w)
+    while k < stop and point_at(cells, k) == _SLASH:  # 米/秒
+        w = unit_at(cells, k + 1, stop, tables)
+        if w == 0:
+            break
+        put(room, _SLASH)
+        put_value(tables, w, room)
+        k += 1 + length_of(tables, w)
+    return k
 
 
 # --- Chinese numerals
@@ -324,19 +333,15 @@ def write_numeral(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32],
     first = point_at(cells, i)
     is_number = _all_digits(cells, i, end) or _numeral_value(cells, i, end) >= 0
     whole = end - i == 1 and (first in (_HUNDRED, _THOUSAND, _MYRIAD))
-    if (is_number or whole) and end + 2 < stop:
-        if point_at(cells, end) == _PART and point_at(cells, end + 1) == _OF:
-            after = _write_part(cells, i, end, room)
-            if after > end:
-                return after
+    part = end + 2 < stop and point_at(cells, end) == _PART and point_at(cells, end + 1) == _OF
+    if part and (is_number or whole):
+        after = _write_part(cells, i, end, room)
+        if after > end:
+            return after
     if is_number and _counts(cells, i, end, tables, room):
         put_apart(room)
         _put_numeral(cells, i, end, room)
-        w = unit_at(cells, end, stop, tables)
-        if w > 0:
-            put_value(tables, w, room)
-            end += length_of(tables, w)
-        return end
+        return write_unit(cells, end, tables, room) if unit_at(cells, end, stop, tables) else end
     for k in range(i, end):
         put(room, point_at(cells, k))
     return end
@@ -432,8 +437,8 @@ def write_word(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
         one = end + 1
         while one < stop and is_latin(cells, one):
             one += 1
-        unit = _english(cells, end + 1, one, tables) if one > end + 1 else np.int64(0)
-        value = _one_value(tables, unit) if unit > 0 else np.int64(0)
+        unit = _english(cells, end + 1, one, tables) if one > end + 1 else NOUGHT
+        value = _one_value(tables, unit) if unit > 0 else NOUGHT
         if value > 0 and not (one < stop and cells[one] & WORD_CHARACTER):
             room.out[start + 1] = _ZERO + value
             return one
@@ -453,7 +458,7 @@ def _english(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uin
 def _one_value(tables: NDArray[np.uint32], w: int) -> int:
     """Return the value of one to nine, 0 of others."""
     if tables[w + VALUE] == 0:
-        return np.int64(1)
+        return NOUGHT + 1
     if tables[w + VALUE] > 1:
-        return np.int64(0)
-    return np.int64(tables[w + WORD + length_of(tables, w)]) - _ZERO
+        return NOUGHT
+    return value_at(tables, w + WORD + length_of(tables, w)) - _ZERO

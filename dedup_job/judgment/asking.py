@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
+from dedup_job.judgment.alphabet import MARK, STARTS
+from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
 from dedup_job.judgment.notes import follows_image
 from dedup_job.judgment.tables import (
@@ -13,8 +15,8 @@ from dedup_job.judgment.tables import (
     SEQUENCE_WORD,
     SPELLING_WORD,
     before,
-    codes,
     is_blank,
+    kind_at,
     point_at,
     skip_blanks,
     word_at,
@@ -26,7 +28,6 @@ LONGEST_HEADLINE = 60
 _ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = codes("?()_….")
 _SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = codes(" 。\n!,;")
 _ENDS = codes('。!.?;:,”"')
-_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 
 
 @borrowing
@@ -49,10 +50,10 @@ def flags_of(
         flags |= SPELLING
     if seen & SEQUENCE_WORD and _holds(cells, stem, tables, SEQUENCE_WORD):
         flags |= SEQUENCE
-    first = skip_blanks(cells, _FIRST, stop)
+    first = skip_blanks(cells, NOUGHT, stop)
     if first < stop and _is_ellipsis(cells, first, min(first + 3, stop)):
         flags |= CUT_LEFT
-    last = before(cells, stop, _FIRST)
+    last = before(cells, stop, NOUGHT)
     if last >= 0 and (point_at(cells, last) == _ELLIPSIS or _dots(cells, last - 2, last + 1)):
         flags |= CUT_RIGHT
     return flags
@@ -75,11 +76,9 @@ def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
 
 
 @borrowing
-def _holds(
-    cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: np.int64
-) -> bool:
-    for i in range(stop):  # noqa: SIM110  # numba compiles no generator here
-        if word_at(cells, i, stop, tables, which) > 0:
+def _holds(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: int) -> bool:
+    for i in range(stop):  # numba compiles no generator here
+        if cells[i] & STARTS and word_at(cells, i, stop, tables, which) > 0:
             return True
     return False
 
@@ -87,16 +86,19 @@ def _holds(
 @borrowing
 def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
-    last = before(cells, stop, _FIRST)
+    last = before(cells, stop, NOUGHT)
     if last >= 0 and point_at(cells, last) == _ASK:
         return True
     for i in range(stop):
+        if kind_at(cells, i) != MARK:
+            continue
         point = point_at(cells, i)
         if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
             return True
         if point == _ROUND:
             k = skip_blanks(cells, i + 1, stop)
-            if k < stop and point_at(cells, k) == _ROUND_END and not follows_image(cells, i, _FIRST):
+            closed = k < stop and point_at(cells, k) == _ROUND_END
+            if closed and not follows_image(cells, i, NOUGHT):
                 return True
     end = stop
     while end > 0 and _may_end(point_at(cells, end - 1)):
@@ -129,7 +131,7 @@ def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
     """Return where the lines end that stand before prose without a mark at their end."""
     if stop < LEAST_WITH_HEADLINES:
         return 0
-    last = before(cells, stop, _FIRST)
+    last = before(cells, stop, NOUGHT)
     start = end = i = 0
     while i <= last and i - start <= LONGEST_HEADLINE:
         if point_at(cells, i) == _NEWLINE:
@@ -138,4 +140,4 @@ def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
                 break
             start = end = i + 1
         i += 1
-    return end if before(cells, end, _FIRST) >= 0 else 0
+    return end if before(cells, end, NOUGHT) >= 0 else 0

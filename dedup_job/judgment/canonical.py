@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing, native
 from dedup_job.judgment.asking import flags_of, headline_end
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
+from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import ANSWER, EMPHASIS, MOST_CHOICES, SEPARATOR, Forms
 from dedup_job.judgment.notes import (
     drop_brackets,
@@ -45,7 +46,6 @@ from dedup_job.judgment.tables import (
     NUMBERED,
     OPENER,
     PAGE,
-    codes,
     fill_cells,
     has_command,
     lists_in,
@@ -57,7 +57,6 @@ from dedup_job.packed import Packed
 
 LEAST_PROSE, LEAST_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
 _SPARE = 64
-_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 _SEPARATOR, _BAR = codes(SEPARATOR + "|")
 _CUTS = 2 * (2 * MOST_CHOICES + 2)
 
@@ -156,7 +155,7 @@ def _write(
     flags = flags_of(cells, stem, stop, count, seen, tables)
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
     head = _write_stem(cells, stem, count, latex, tables, room)
-    clauses, kept = state[CLAUSES], _FIRST
+    clauses, kept = state[CLAUSES], NOUGHT
     columns[0] = state[AT]
     for k in range(MOST_CHOICES):
         if k < count:
@@ -222,32 +221,38 @@ def _write_stem(
     room: Room,
 ) -> int:
     """Write the stem, without headlines where it is prose; return where headlines end that stay."""
-    state, out = room.work, room.out
-    clauses, emphases = state[CLAUSES_AT], state[EMPHASES_AT]
+    state = room.work
     head = headline_end(cells, stop) if count == 0 else 0
     above = 0
     if head > 0:
-        write_part(cells, _FIRST, head, latex, tables, room)
+        write_part(cells, NOUGHT, head, latex, tables, room)
         above = state[AT]
     marks = state[EMPHASES]
     write_part(cells, head, stop, latex, tables, room)
-    if above > 0 and state[AT] >= LEAST_PROSE:
-        if 10 * (state[AT] - above) >= LEAST_BODY * state[AT]:
-            state[AT] -= above
-            for k in range(state[AT]):
-                out[k] = out[k + above]
-            kept = 0
-            for k in range(state[CLAUSES]):
-                if clause_at(room, k) > above:
-                    state[clauses + kept] = clause_at(room, k) - above
-                    kept += 1
-            state[CLAUSES] = kept
-            for k in range(2 * marks, 2 * state[EMPHASES]):
-                state[emphases + k - 2 * marks] = state[emphases + k] - above
-            state[EMPHASES] -= marks
-            above = 0
+    total = state[AT]
+    if above > 0 and total >= LEAST_PROSE and 10 * (total - above) >= LEAST_BODY * total:
+        _drop_head(above, marks, room)
+        above = 0
     end_clause(room)
     return above
+
+
+@borrowing
+def _drop_head(above: int, marks: int, room: Room) -> None:
+    """Take off what was written up to `above`, with so many emphasised words."""
+    state, out = room.work, room.out
+    clauses, emphases, kept = state[CLAUSES_AT], state[EMPHASES_AT], 0
+    state[AT] -= above
+    for k in range(state[AT]):
+        out[k] = out[k + above]
+    for k in range(state[CLAUSES]):
+        if clause_at(room, k) > above:
+            state[clauses + kept] = clause_at(room, k) - above
+            kept += 1
+    state[CLAUSES] = kept
+    for k in range(2 * marks, 2 * state[EMPHASES]):
+        state[emphases + k - 2 * marks] = state[emphases + k] - above
+    state[EMPHASES] -= marks
 
 
 @borrowing
@@ -283,7 +288,7 @@ def is_less(out: NDArray[np.uint32], columns: NDArray[np.int32], k: int, j: int)
         b += 1
     if b == b_stop:
         return False
-    return a == a_stop or out[a] < out[b]
+    return a == a_stop or bool(out[a] < out[b])
 
 
 @borrowing

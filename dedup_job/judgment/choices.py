@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
+from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import MOST_CHOICES
 from dedup_job.judgment.tables import (
     before,
-    codes,
     is_blank,
     is_digit,
     is_han,
+    is_latin,
     point_at,
     skip_blanks,
     small_at,
@@ -32,7 +33,6 @@ _ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE = codes("().、:\n")
 _BEFORE = codes("。,;.?!:)]】$")
 _GLUED = codes("%°")
 _SMALL_A, _ONE, _BANG, _FULL_STOP, _SPACE, _TAB = codes("a1!。 \t")
-_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 _A, _H = codes("AH")
 
 
@@ -41,12 +41,12 @@ def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64])
     """Find the last A, B, C ...; return how many there are, 0 where they are no choices."""
     run = MOST_CHOICES + 1  # where the run begins in cuts that is under way; the best lies at 0
     count = best = 0
-    taken = _FIRST
+    taken = NOUGHT
     for i in range(stop):
         if cells[i] >> KIND != LATIN:
             continue
         letter = small_at(cells, i) - _SMALL_A
-        if letter > MOST_CHOICES:
+        if letter > MOST_CHOICES or (i + 1 < stop and is_latin(cells, i + 1)):
             continue
         start, end = _label(cells, i, stop, taken)
         if start < 0:
@@ -86,7 +86,7 @@ def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[in
     after = skip_blanks(cells, i + 1, stop)
     mark = point_at(cells, after) if after < stop else 0
     if mark == _ROUND_END:
-        k = before(cells, i, _FIRST)
+        k = before(cells, i, NOUGHT)
         if k >= 0 and point_at(cells, k) == _ROUND and _apart(cells, k, taken):
             return k, after + 1
     marked = mark in (_DOT, _LIST_COMMA)
@@ -187,23 +187,23 @@ def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wante
 
     wanted: write its letters to key, as `read_key` does.
     """
-    k = before(cells, stop, _FIRST)
+    k = before(cells, stop, NOUGHT)
     closed = k
     if k >= 0 and (point_at(cells, k) == _FULL_STOP or point_at(cells, k) == _DOT):
-        closed = before(cells, k, _FIRST)
+        closed = before(cells, k, NOUGHT)
     if closed >= 0 and point_at(cells, closed) == _ROUND_END:
-        last = before(cells, closed, _FIRST)
+        last = before(cells, closed, NOUGHT)
         i = last
         while i >= 0 and _is_key(cells, i) and last - i < 6:
             i -= 1
-        opened = before(cells, i + 1, _FIRST)
+        opened = before(cells, i + 1, NOUGHT)
         if i < last and opened >= 0 and point_at(cells, opened) == _ROUND:
             if wanted:
                 _take(cells, i + 1, last + 1, key)
             return opened
         return stop
     if k > 0 and _is_key(cells, k):
-        i = before(cells, k, _FIRST)
+        i = before(cells, k, NOUGHT)
         if i >= 0 and is_han(cells, i):
             if wanted:
                 _take(cells, k, k + 1, key)

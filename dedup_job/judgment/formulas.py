@@ -9,6 +9,7 @@ from dedup_job.compiled import borrowing
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import KIND, LOWERED, RAISED, WORD_CHARACTER
 from dedup_job.judgment.amounts import is_digit_point, is_range, put_apart, put_value
+from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.room import (
     AT,
     BASE,
@@ -51,10 +52,10 @@ from dedup_job.judgment.tables import (
     FRACTION,
     LOOK_NAME,
     ROOT_NAME,
+    SMALL,
     SYMBOL_NAME,
     WORD,
     behind,
-    codes,
     is_digit,
     is_latin,
     length_of,
@@ -62,6 +63,7 @@ from dedup_job.judgment.tables import (
     skip_blanks,
     skip_digits,
     small_at,
+    value_at,
 )
 
 LONGEST_DEGREE = 20
@@ -80,7 +82,7 @@ _LONGEST_UNIT = 8
 @borrowing
 def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
     """Return the command whose name cells[i:end] are, 0: none."""
-    w = np.int64(tables[COMMANDS + point_at(cells, i)])
+    w = value_at(tables, COMMANDS + point_at(cells, i))
     while tables[w]:
         if length_of(tables, w) == end - i:
             k = 1
@@ -102,7 +104,7 @@ def write_command(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32],
     if end == i + 1:
         return _escaped(cells, end, stop, room)
     w = _command(cells, i + 1, end, tables)
-    of = np.int64(tables[w]) if w > 0 else np.int64(0)
+    of = value_at(tables, w) if w > 0 else NOUGHT
     if of & FRACTION:
         put_apart(room)
         return open_group(cells, end, TOP, room)
@@ -265,7 +267,8 @@ def _closing(cells: NDArray[np.uint32], i: int, room: Room) -> int:
                 former = state[braces + top]
                 state[braces + top] = k
                 top = former
-    return state[braces + i] if state[braces + i] > i else stop + 1
+    close: int = state[braces + i]
+    return close if close > i else stop + 1
 
 
 @borrowing
@@ -414,7 +417,9 @@ def finish_index(room: Room, hole: int, tables: NDArray[np.uint32]) -> None:
     if at == start:
         room.work[AT] = hole
         return
-    last = out[hole - 1] if hole > frame_at(room, FLOOR) else np.uint32(0)
+    last: int = NOUGHT
+    if hole > frame_at(room, FLOOR):
+        last = out[hole - 1] + NOUGHT
     joined = last >= PLANE or last == _ROUND_END
     if not joined and last > 0:
         word = tables[last] & WORD_CHARACTER != 0 and last != _UNDERLINE
@@ -441,7 +446,7 @@ def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
         room.work[AT] += 2
         end = i
         while end < stop and cells[end] >> KIND == kind:
-            put(room, point_at(cells, end))
+            put(room, value_at(tables, SMALL + point_at(cells, end)))
             end += 1
     else:
         after = skip_blanks(cells, i + 1, stop)

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
+from dedup_job.judgment.constants import codes, constants
 from dedup_job.judgment.forms import IMAGE
 from dedup_job.judgment.room import Room, put
-from dedup_job.judgment.tables import codes, is_blank, is_digit, is_latin, point_at, small_at
+from dedup_job.judgment.tables import is_blank, is_digit, is_latin, point_at, small_at
 
-TOKEN = 0xF0000  # from here on 16 bits of the hash
+(_TOKEN,) = constants([0xF0000])  # from here on 16 bits of the hash
 LEAST_DIGITS, LEAST_HASH, LEAST_MIXED = 5, 4, 8  # characters of a distinctive name
 
 (_IMAGE,) = codes(IMAGE)
@@ -44,7 +45,8 @@ def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int
         value ^= value >> np.uint64(29)
     put(room, _IMAGE)
     for shift in (0, 16, 32):
-        put(room, TOKEN + np.int64(value >> np.uint64(shift) & np.uint64(0xFFFF)))
+        bits = np.int64(value >> np.uint64(shift) & np.uint64(0xFFFF))
+        put(room, _TOKEN + bits)  # type: ignore[arg-type]  # to numba it is one
     return end + 1
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, write_number
+from dedup_job.judgment.constants import codes
 from dedup_job.judgment.formulas import open_emphasis, write_command, write_script
 from dedup_job.judgment.images import write_image
 from dedup_job.judgment.room import (
@@ -24,7 +25,6 @@ from dedup_job.judgment.room import (
 )
 from dedup_job.judgment.tables import (
     before,
-    codes,
     is_blank,
     is_digit,
     is_han,
@@ -182,8 +182,9 @@ def _write_dash(cells: NDArray[np.uint32], i: int, room: Room) -> int:
             return end
         if not cells[after] & WORD_CHARACTER and point_at(cells, after) != _ROUND:
             return end
-    elif i - base >= 2 and is_latin(cells, i - 1) and is_latin(cells, i - 2):
-        if i + 2 < stop and is_latin(cells, i + 1) and is_latin(cells, i + 2):
+    elif i - base >= 2 and i + 2 < stop:
+        words = is_latin(cells, i - 1) and is_latin(cells, i - 2)
+        if words and is_latin(cells, i + 1) and is_latin(cells, i + 2):
             return i + 1
     after = skip_blanks(cells, i + 1, stop)
     alone = k < base and after == stop

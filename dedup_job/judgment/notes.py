@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import (
     BLANK,
+    CLAUSE,
     DIGIT,
     DROPPED,
     KIND,
@@ -19,24 +20,24 @@ from dedup_job.judgment.alphabet import (
     STARTS,
     WORD_CHARACTER,
 )
+from dedup_job.judgment.constants import NOUGHT, YES, codes, constants
 from dedup_job.judgment.tables import (
     ANSWER,
     BRACKET,
     BRACKET_LATIN,
     EXPLANATION,
     LINE,
-    MASKS,
     NOTE,
     NUMBERED,
     PAGED,
     STEMS,
     behind,
-    codes,
     is_blank,
     is_digit,
     is_latin,
     kind_at,
     length_of,
+    lists_at,
     next_word,
     point_at,
     skip_blanks,
@@ -46,7 +47,7 @@ from dedup_job.judgment.tables import (
     words_in,
 )
 
-LEAST_BEFORE = np.int64(4)  # letters before an answer key
+(LEAST_BEFORE,) = constants([4])  # letters before an answer key
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
@@ -64,14 +65,12 @@ _LIST_COMMA, _COMMA = codes("、,")
 _NOTES = NOTE | NUMBERED | PAGED
 _KEYS = ANSWER | EXPLANATION
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
-_STRICT = np.bool_(True)
-_FIRST = np.int64(0)  # no plain integer: numba would compile what it is given to for that alone
 
 
 @borrowing
 def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
-    gap = i = _FIRST
+    gap = i = NOUGHT
     while i < stop:
         if gap > 0:
             cells[i - gap] = cells[i]
@@ -106,7 +105,7 @@ def _marked(
     i: int,
     stop: int,
     tables: NDArray[np.uint32],
-    which: np.int64,
+    which: int,
     mark: int,
 ) -> int:
     """Look for a word of tables and the mark behind it; return where that ends, i: nowhere."""
@@ -122,16 +121,14 @@ def _marked(
 
 
 @borrowing
-def find_key(
-    cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]
-) -> tuple[int, int]:
+def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> tuple[int, int]:
     """Look for what begins with an answer key; return where, stop: nowhere.
 
     The second is where an explanation begins before it, 解析: that may be a part of a text.
     """
     explained = stop
     for i in range(stop):
-        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _KEYS:
+        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
             continue
         start, mark = i, _COLON
         if i > 0 and point_at(cells, i - 1) == _THICK:
@@ -140,7 +137,7 @@ def find_key(
             start, mark = i - 1, _SQUARE_END
         if not _begins(cells, start):
             continue
-        if words_in(cells, _FIRST, start, LEAST_BEFORE) < LEAST_BEFORE:
+        if words_in(cells, NOUGHT, start, LEAST_BEFORE) < LEAST_BEFORE:
             continue
         if _marked(cells, i, stop, tables, ANSWER, mark) > i:
             return start, explained
@@ -252,7 +249,7 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
         elif point in _CLOSING:
             at = i - gap
             if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
-                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, _FIRST)
+                spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, NOUGHT)
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
@@ -282,7 +279,7 @@ def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
 @borrowing
 def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether what stands in brackets is a note: points, a source."""
-    return is_marked(cells, start, stop, tables, _STRICT)
+    return is_marked(cells, start, stop, tables, YES)
 
 
 @borrowing
@@ -308,10 +305,10 @@ def is_marked(
             found |= is_digit(cells, k) or point_at(cells, i - 1) in _TENS
         if point == _ORDINAL:
             found |= _page(cells, i + 1, stop) > i + 1
-        if kind == DIGIT and (i == start or not is_digit(cells, i - 1)):
-            if is_year(cells, i, stop):
-                year = i if year < 0 else year
-                found |= paper < i
+        begins = kind == DIGIT and (i == start or not is_digit(cells, i - 1))
+        if begins and is_year(cells, i, stop):
+            year = i if year < 0 else year
+            found |= paper < i
         if year >= 0 and i >= year + 4:
             found |= point in _WITH_YEAR
             found |= point == _SCHOOL and i + 1 < stop and point_at(cells, i + 1) == _YEAR
@@ -343,14 +340,16 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 @borrowing
 def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Put a line break for each short line or sentence that is a note."""
-    at, i = 0, _FIRST
+    at, i = 0, NOUGHT
     while i < stop:
         end, noted = i, False
-        while (
-            end < stop and point_at(cells, end) != _NEWLINE and point_at(cells, end) != _FULL_STOP
-        ):
-            if cells[end] & STARTS and not noted:
-                noted = tables[MASKS + small_at(cells, end)] & _NOTES != 0
+        while end < stop:
+            kind = kind_at(cells, end)
+            if kind == BLANK or kind == CLAUSE:  # noqa: SIM109  # faster in numba
+                if point_at(cells, end) in (_NEWLINE, _FULL_STOP):
+                    break
+            elif cells[end] & STARTS and not noted:
+                noted = lists_at(cells, end, stop, tables) & _NOTES != 0
             end += 1
         end = min(end + 1, stop)
         if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
@@ -369,7 +368,7 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
 @borrowing
 def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     for i in range(start, stop):
-        if not cells[i] & STARTS or not tables[MASKS + small_at(cells, i)] & _NOTES:
+        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
         if word_at(cells, i, stop, tables, NOTE) > 0:
             return True

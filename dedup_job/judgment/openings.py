@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing
+from dedup_job.judgment.constants import NO, codes, constants
 from dedup_job.judgment.notes import is_marked, is_year
 from dedup_job.judgment.tables import (
     EXAM,
     KIND_WORD,
     TASK,
     TITLE,
-    codes,
     is_blank,
     is_digit,
     length_of,
@@ -27,7 +27,7 @@ from dedup_job.judgment.tables import (
 )
 
 MOST = 8
-LEAST_AFTER = np.int64(4)  # letters that remain
+(LEAST_AFTER,) = constants([4])  # letters that remain
 LONGEST_SOURCE = 40
 
 _ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON = codes("().、:")
@@ -38,7 +38,6 @@ _OPERATORS = codes("+-*/=^<>×÷%")
 _STOPS = codes("\n。,;?")
 _MOCK, _PAPER = codes("模卷")
 _BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
-_LOOSE = np.bool_(False)
 
 
 @borrowing
@@ -188,7 +187,7 @@ def _source(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uin
     while k < last:
         point = point_at(cells, k)
         if point in _CLOSING:
-            found = k > i + 1 and is_marked(cells, i + 1, k, tables, _LOOSE)
+            found = k > i + 1 and is_marked(cells, i + 1, k, tables, NO)
             return k + 1 if found else i
         if point in _OPENING or point == _NEWLINE:
             return i

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing, native
+from dedup_job.judgment.constants import NOUGHT, constants
 
 # state
 (
@@ -22,7 +23,7 @@ from dedup_job.compiled import borrowing, native
     CLAUSES_AT,  # where in work the ends of clauses lie
     EMPHASES_AT,  # where beginnings and ends of emphasised words lie
     BRACES_AT,  # where it lies where each brace is closed
-) = (np.int64(k) for k in range(11))
+) = constants(range(11))
 _STATE = 16
 # a frame: what is being written, one within the other
 (
@@ -36,11 +37,9 @@ _STATE = 16
     RESUME,  # where the next cell lies behind it
     NOTED,  # where a clause or emphasis ended last
     FRAME,  # the size of a frame
-) = (np.int64(k) for k in range(10))
-WHOLE, EMPHASIS_OF, TOP, BOTTOM, DEGREE, ROOT, CIRCLED, EXPONENT, INDEX = (
-    np.int64(k) for k in range(9)
-)
-FRAMES = np.int64(_STATE)
+) = constants(range(10))
+WHOLE, EMPHASIS_OF, TOP, BOTTOM, DEGREE, ROOT, CIRCLED, EXPONENT, INDEX = constants(range(9))
+(FRAMES,) = constants([_STATE])
 _MOST = 16  # written characters for a cell: 亿 makes eight zeros, and a choice can be an answer
 _SPARE = 64
 
@@ -74,7 +73,10 @@ def frame_at(room: Room, what: int) -> int:
 def last_of(room: Room) -> int:
     """Return the last character that was written in this frame, 0: none was."""
     at = room.work[AT]
-    return np.int64(room.out[at - 1]) if at > frame_at(room, FLOOR) else np.int64(0)
+    last: int = NOUGHT
+    if at > frame_at(room, FLOOR):
+        last = room.out[at - 1] + NOUGHT
+    return last
 
 
 @borrowing

@@ -6,7 +6,6 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby, pairwise
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from dedup_job.judgment.alphabet import (
     BLANK,
     DIGIT,
     EXPANDED,
+    HAN,
     KIND,
     LATIN,
     MATHEMATICAL,
@@ -29,6 +29,7 @@ from dedup_job.judgment.alphabet import (
     WORD_CHARACTER,
     alphabet,
 )
+from dedup_job.judgment.constants import NOUGHT, constants
 from dedup_job.judgment.words import Words
 
 # lists, one bit each
@@ -36,16 +37,18 @@ from dedup_job.judgment.words import Words
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, BRACKET_LATIN, SPELLING_WORD, SEQUENCE_WORD,
     IMPERATIVE, COUNTER, UNIT, ENGLISH, SYMBOL_NAME, LOOK_NAME, KIND_WORD, TITLE, TASK, EXAM,
     NUMBERED, PAGED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE, OPENER, PAGE,
-) = (np.int64(1 << i) for i in range(28))  # fmt: skip
+) = constants(1 << i for i in range(28))  # fmt: skip
 
 _KINDS = (
-    "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题", "多项选择题",
+    "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题",
+    "多项选择题",
 )  # fmt: skip
-_NUMBERED, _PAGED = ("page", "阅读", "密", "文/"), ("第", "共")  # a note begins so
+_NUMBERED, _PAGED = ("page", "阅读", "文/"), ("第", "共", "密")  # a note begins so
 _PAGE = ("页", "密")  # and holds this, or more than the beginning
-_ALONE = SEQUENCE_WORD | OPENER | PAGE  # lists with words of one character
+# lists with words of one character
+_ALONE = SEQUENCE_WORD | OPENER | PAGE | PAGED | COUNTER | UNIT | IMPERATIVE | TITLE | TASK | EXAM
 _PAIR_BITS = 12
-_LAST_PAIR = np.int64((1 << _PAIR_BITS) - 1)
+(_LAST_PAIR,) = constants([(1 << _PAIR_BITS) - 1])
 _STEMS = ("答案", "answer")
 _COMMANDS = (
     (FRACTION, "frac dfrac tfrac cfrac"), (BEGIN, "begin"), (END_OF, "end"), (ROOT_NAME, "sqrt"),
@@ -58,10 +61,10 @@ _BACKSLASH = ord("\\")
 # There follow words and expansions. A word is (lists, length, length of its value, word, value);
 # words that begin alike follow each other, the longest first, then one of no list.
 _SIZES = (PLANE, PLANE, PLANE, PLANE, 1024, 128, 1 << _PAIR_BITS)
-CELLS, SMALL, MASKS, FIRST, MATHEMATICALS, COMMANDS, PAIRS, REST = (
-    np.int64(sum(_SIZES[:k])) for k in range(8)
+CELLS, SMALL, MASKS, FIRST, MATHEMATICALS, COMMANDS, PAIRS, REST = constants(
+    sum(_SIZES[:k]) for k in range(8)
 )
-LISTS, LENGTH, VALUE, WORD = (np.int64(k) for k in range(4))
+LISTS, LENGTH, VALUE, WORD = constants(range(4))
 
 
 @functools.lru_cache(maxsize=4)
@@ -146,15 +149,14 @@ def _add(
     return masks, first
 
 
-def codes(text: str) -> tuple[int, ...]:
-    """Return the code points of characters, for comparison with cells.
-
-    No plain integers: numba would compile what they are given to once for each of them.
-    """
-    return cast("tuple[int, ...]", tuple(np.int64(ord(character)) for character in text))
-
-
 # --- native
+
+
+@borrowing
+def value_at(tables: NDArray[np.uint32], i: int) -> int:
+    """Return an entry of the tables as a signed number."""
+    value: int = tables[i] + NOUGHT
+    return value
 
 
 @borrowing
@@ -181,26 +183,26 @@ def small_at(cells: NDArray[np.uint32], i: int) -> int:
 @borrowing
 def is_blank(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is white space."""
-    return cells[i] >> KIND == BLANK
+    return bool(cells[i] >> KIND == BLANK)
 
 
 @borrowing
 def is_digit(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a digit."""
-    return cells[i] >> KIND == DIGIT
+    return bool(cells[i] >> KIND == DIGIT)
 
 
 @borrowing
 def is_latin(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a letter of ASCII."""
-    return cells[i] >> KIND == LATIN
+    return bool(cells[i] >> KIND == LATIN)
 
 
 @borrowing
 def is_han(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a Chinese character."""
-    kind = cells[i] >> KIND
-    return kind == 0 or kind == NUMERAL or kind == UNTIL  # numba: no tuple
+    kind: int = cells[i] >> KIND
+    return kind == HAN or kind == NUMERAL or kind == UNTIL  # faster in numba
 
 
 @borrowing
@@ -221,7 +223,7 @@ def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 @borrowing
 def word_at(
-    cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32], which: np.int64
+    cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32], which: int
 ) -> int:
     """Return where the longest word of the lists `which` at i lies in the tables, 0: none is there.
 
@@ -229,10 +231,10 @@ def word_at(
     """
     if i >= stop or not cells[i] & STARTS:
         return 0
-    point = small_at(cells, i)
-    if not tables[MASKS + point] & which:
+    if not lists_at(cells, i, stop, tables) & which:
         return 0
-    return next_word(cells, i, stop, tables, which, np.int64(tables[FIRST + point]))
+    point = small_at(cells, i)
+    return next_word(cells, i, stop, tables, which, value_at(tables, FIRST + point))
 
 
 @borrowing
@@ -241,7 +243,7 @@ def next_word(
     i: int,
     stop: int,
     tables: NDArray[np.uint32],
-    which: np.int64,
+    which: int,
     w: int,
 ) -> int:
     """Return the longest word at i among that at w in the tables and those behind it, 0: none."""
@@ -260,13 +262,13 @@ def next_word(
 @borrowing
 def length_of(tables: NDArray[np.uint32], w: int) -> int:
     """Return the length of a word."""
-    return np.int64(tables[w + LENGTH])
+    return value_at(tables, w + LENGTH)
 
 
 @borrowing
 def behind(tables: NDArray[np.uint32], w: int) -> int:
     """Return where the next word lies."""
-    return w + WORD + np.int64(tables[w + LENGTH]) + np.int64(tables[w + VALUE])
+    return w + WORD + value_at(tables, w + LENGTH) + value_at(tables, w + VALUE)
 
 
 @borrowing
@@ -292,8 +294,8 @@ def fill_cells(
         to[at] = cell
         at += 1
         if cell >> KIND == EXPANDED:
-            e = np.int64(cell & POINT)
-            count = np.int64(tables[e])
+            e: int = (cell & POINT) + NOUGHT
+            count = value_at(tables, e)
             at -= 1
             if at + count > room:
                 return -1
@@ -312,19 +314,25 @@ def pair_of(point: int, other: int) -> int:
 @borrowing
 def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Return the lists whose words may be in cells[0:stop]."""
-    seen = np.int64(0)
+    seen = NOUGHT
     for i in range(stop):
         if cells[i] & STARTS:
-            point = small_at(cells, i)
-            lists = np.int64(tables[MASKS + point])
-            seen |= lists & _ALONE
-            if i + 1 < stop:
-                seen |= lists & np.int64(tables[PAIRS + pair_of(point, small_at(cells, i + 1))])
+            seen |= lists_at(cells, i, stop, tables)
     return seen
 
 
 @borrowing
-def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: np.int64) -> int:
+def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
+    """Return the lists of which a word may stand at i, where STARTS is set."""
+    point = small_at(cells, i)
+    alike = _ALONE
+    if i + 1 < stop:
+        alike |= value_at(tables, PAIRS + pair_of(point, small_at(cells, i + 1)))
+    return value_at(tables, MASKS + point) & alike
+
+
+@borrowing
+def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: int) -> int:
     """Return the number of letters, digits and _, counted up to enough."""
     count = 0
     i = start
@@ -346,7 +354,7 @@ def has_command(cells: NDArray[np.uint32], stop: int) -> bool:
 
 @borrowing
 def before(cells: NDArray[np.uint32], i: int, base: int) -> int:
-    """Return where the last character before i stands that is not white space, base - 1: nowhere."""
+    """Return where the last character before i stands that is no white space, base - 1: nowhere."""
     k = i - 1
     while k >= base and cells[k] >> KIND == BLANK:
         k -= 1

@@ -23,6 +23,7 @@ from dedup_job.judgment.alphabet import (
     UNTIL,
 )
 from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
+from dedup_job.judgment.constants import codes
 from dedup_job.judgment.formulas import close_frame, open_whole, write_script
 from dedup_job.judgment.marks import write_mark
 from dedup_job.judgment.room import (
@@ -37,7 +38,7 @@ from dedup_job.judgment.room import (
     note,
     put,
 )
-from dedup_job.judgment.tables import SMALL, codes, point_at
+from dedup_job.judgment.tables import ENGLISH, SMALL, lists_at, point_at
 
 _NEWLINE, _MINUS = codes("\n-")
 
@@ -65,7 +66,9 @@ def write_part(
             elif kind == LETTER:
                 out[at] = tables[SMALL + point_at(cells, i)]
                 at += 1
-            elif kind == LATIN and not cells[i] & STARTS:
+            elif kind == LATIN and not (
+                cells[i] & STARTS and lists_at(cells, i, end, tables) & ENGLISH
+            ):
                 while i < end and cells[i] >> KIND == LATIN:
                     out[at] = point_at(cells, i) | 32
                     at += 1
