@@ -48,10 +48,7 @@ AMBIGUOUS: Final = frozenset(_AMBIGUOUS.split())
 """Names that are tags only with an attribute's value, a self-closing slash or a closing tag."""
 
 VOID: Final = tuple(
-    """
-    area base basefont bgsound br col colgroup command embed frame hr image img input isindex keygen
-    link meta param source spacer track v:imagedata wbr mprescripts mspace
-    """.split()
+    ["area", "base", "basefont", "bgsound", "br", "col", "colgroup", "command", "embed", "frame", "hr", "image", "img", "input", "isindex", "keygen", "link", "meta", "param", "source", "spacer", "track", "v:imagedata", "wbr", "mprescripts", "mspace"]
 )
 """Elements without content: nothing closes them."""
 

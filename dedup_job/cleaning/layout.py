@@ -32,7 +32,6 @@ from dedup_job.cleaning.marks import (
     CELL,
     CODE,
     CODE_END,
-    DOTS,
     END,
     FENCE,
     FORMULA,
@@ -41,9 +40,6 @@ from dedup_job.cleaning.marks import (
     ITALIC,
     ITEM,
     ROW,
-    RUBY,
-    SUB,
-    SUP,
     UNDERLINE,
     VIDEO,
 )
@@ -105,7 +101,7 @@ def lay_out(
     italic are written.
     """
     state = work.state
-    state[:FLAGS + 1] = 0
+    state[: FLAGS + 1] = 0
     end, at, j, flags = bare.shape[0], 0, 0, 0
     blank = np.uint32(0)
     opened, colon, fence = False, False, 0

@@ -186,9 +186,7 @@ def _brace(out: NDArray[np.uint32], at: int) -> int:
 
 
 @borrowing
-def _accent(
-    out: NDArray[np.uint32], first: int, stop: int, tables: Tables
-) -> int:
+def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> int:
     """Return the number of the command for a script of one character, -1 if it is none."""
     only = 0
     for k in range(first, stop):

@@ -12,27 +12,26 @@ from dedup_job.cleaning.marks import (
     AUDIO,
     BEYOND,
     BLANK,
-    IMAGE,
-    VIDEO,
     CODE,
     CODE_END,
     END,
     FENCE,
     FORMULA,
     FRESH,
+    IMAGE,
     ITEM,
     LINED,
     ROW,
     RUBY,
     SUB,
     UNDERLINE,
+    VIDEO,
 )
 from dedup_job.cleaning.mathematics import end_part
 from dedup_job.cleaning.names import LINE, SPACE, Tables
 from dedup_job.cleaning.pictures import write_drawing
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import (
-    action_of,
     ANNOTATION,
     BOX,
     CODE_LINE,
@@ -54,6 +53,7 @@ from dedup_job.cleaning.vocabulary import (
     TABLE_CELL,
     TABLE_ROW,
     TEMPLATE_ACTION,
+    action_of,
 )
 from dedup_job.cleaning.workspace import (
     ACTION,
@@ -285,7 +285,11 @@ def _end_of_formula(
     entry = work.stack[top]
     root = work.stack[top, MATH_AT]
     if entry[ACTION] == ANNOTATION:
-        if entry[EXTRA] and work.stack[root, CUT] < 0 and is_nonblank(out, entry[PLACE], at, tables):
+        if (
+            entry[EXTRA]
+            and work.stack[root, CUT] < 0
+            and is_nonblank(out, entry[PLACE], at, tables)
+        ):
             at = _move(out, entry[PLACE], at, work.stack[root, PLACE] + 1)
             work.stack[root, CUT] = at
             _silence(root + 1, top, work)
@@ -295,6 +299,8 @@ def _end_of_formula(
         return at if how == BY_END else int(entry[PLACE])
     if entry[ACTION] != MATH:
         return end_part(top, tables, work, out, at)
+    if not is_nonblank(out, entry[PLACE], at, tables):
+        return int(entry[PLACE])
     out[at] = FORMULA + END
     at += 1
     box = entry[BOX_AT]
@@ -328,4 +334,3 @@ def take_back(k: int, place: int, work: Workspace) -> int:
     """Take back what was written since a place, within the open element k; return the place."""
     _silence(k + 1, work.state[TOP] + 1, work)
     return place
-

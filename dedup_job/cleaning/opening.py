@@ -26,14 +26,18 @@ from dedup_job.cleaning.marks import (
 )
 from dedup_job.cleaning.mathematics import begin_child, begin_part
 from dedup_job.cleaning.names import BREAKS, ELEMENTS, FIELD_TYPE, Tables, meaning_of
-from dedup_job.cleaning.nesting import BY_ITSELF, BY_OTHER, close_down_to, open_spans, push, take_back
+from dedup_job.cleaning.nesting import (
+    BY_ITSELF,
+    BY_OTHER,
+    close_down_to,
+    open_spans,
+    push,
+    take_back,
+)
 from dedup_job.cleaning.pictures import address_of, write_image
 from dedup_job.cleaning.scanning import ITSELF
 from dedup_job.cleaning.tags import NONE
 from dedup_job.cleaning.vocabulary import (
-    action_of,
-    SPANS_FROM,
-    VOID_FLAG,
     ALT,
     ANNOTATION,
     BOX,
@@ -72,6 +76,7 @@ from dedup_job.cleaning.vocabulary import (
     SELECT,
     SOURCE,
     SPAN,
+    SPANS_FROM,
     STYLE,
     TABLE,
     TABLE_CELL,
@@ -80,13 +85,14 @@ from dedup_job.cleaning.vocabulary import (
     TWIN,
     TYPE,
     UNORDERED,
+    VOID_FLAG,
     XLINK,
+    action_of,
 )
 from dedup_job.cleaning.workspace import (
     ACTION,
     BARRIER_AT,
     BOX_AT,
-    LAST,
     CELL_AT,
     CODE_AT,
     CUT,
@@ -96,6 +102,7 @@ from dedup_job.cleaning.workspace import (
     HARD_AT,
     IS_HEAVY,
     ITEM_AT,
+    LAST,
     LIST_AT,
     MATH_AT,
     MEDIA_AT,
@@ -170,7 +177,11 @@ def open_element(
     at = write_break(flags, number, tables, work, out, at)
     if tables.values[number, 1] & VOID_FLAG:
         return _write_void(text, action, found, tables, work, out, at)
-    if action == MATH and (work.elements[number, LAST] < stop or work.stack[work.state[TOP], MATH_AT]):
+    if action == DRAWING and work.stack[work.state[TOP], DRAWING_AT]:
+        action = NO_ACTION  # else each drawing within others would be read again
+    if action == MATH and (
+        work.elements[number, LAST] < stop or work.stack[work.state[TOP], MATH_AT]
+    ):
         action = NO_ACTION
     elif action > MATH:
         if not work.stack[work.state[TOP], MATH_AT]:

@@ -129,11 +129,10 @@ def _read_tag(
     inside = shown if hidden else stop
     found = read_attributes(text, j + 1, inside, tables, work) if flags & VALUES else 0
     if hidden and flags & DROPS:
-        at = write_break(flags, number, tables, work, out, at)
         begin, end = work.places[TYPE, 0], work.places[TYPE, 1]
         if found >> TYPE & 1 and holds_word(text, begin, end, _MATH_TEX):
-            at = _write_script(text, shown, hidden, tables, work, out, at)
-        return at
+            return _write_script(text, shown, hidden, tables, work, out, at)
+        return write_break(flags, number, tables, work, out, at)
     if number == NONE:
         return write_latex(text, found, tables, work, out, at)
     flags |= ITSELF if hidden else 0

@@ -30,8 +30,19 @@ from dedup_job.compiled import borrowing
 from dedup_job.packed import points_of
 
 (
-    BLANKS, HARD, WORDS, IMAGES, DEPTH, PENDING, FENCE_BEGIN, LEAD, FENCED_END,
-    PROTECTED, ROWS, BREAKS, FLAGS,
+    BLANKS,
+    HARD,
+    WORDS,
+    IMAGES,
+    DEPTH,
+    PENDING,
+    FENCE_BEGIN,
+    LEAD,
+    FENCED_END,
+    PROTECTED,
+    ROWS,
+    BREAKS,
+    FLAGS,
 ) = range(13)
 """Places in the state of the layout: the white space that comes before the next character, and
 whether no row may take its line break; characters but underscores, and images, that were written;
@@ -247,9 +258,7 @@ def _pop(work: Workspace) -> None:
 
 
 @borrowing
-def close_span(
-    bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def close_span(bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """End the span on top."""
     state = work.state
     entry = work.stack[state[DEPTH]]

@@ -150,9 +150,7 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @borrowing
-def closing_tag(
-    text: NDArray[np.uint32], at: int, tables: Tables
-) -> tuple[int, int]:
+def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
     stop, kinds = at + 2, tables.kinds
     if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_kind(text[stop], LETTER, kinds):

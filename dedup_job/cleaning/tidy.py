@@ -329,4 +329,3 @@ def _fold(
             looking = looking and (rules == _ANYWHERE or not opened)
             opened = False
     return (STAYS if at == end and other == 0 else CLEAN), at, marks
-
