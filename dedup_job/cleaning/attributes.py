@@ -122,8 +122,9 @@ def class_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> in
 
 @borrowing
 def style_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> tuple[int, int, int]:
-    """Return what the style attribute stands for: spans as bits, the same of its border, and the
-    kind of a list's markers, -1 if it says nothing of them.
+    """Return what the style attribute stands for.
+
+    Spans as bits, the same of its border, and the kind of a list's markers, -1 without one.
     """
     at, end = work.places[STYLE, 0], work.places[STYLE, 1]
     spans, border, markers = 0, 0, NONE
@@ -211,7 +212,7 @@ def is_word(text: NDArray[np.uint32], begin: int, end: int, word: NDArray[np.uin
     k = 0
     while k < word.shape[0] and letter(text[begin + k], True) == word[k]:
         k += 1
-    return k == word.shape[0]
+    return bool(k == word.shape[0])
 
 
 @borrowing

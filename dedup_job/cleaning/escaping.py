@@ -69,8 +69,8 @@ def speaks_of_weight(bare: NDArray[np.uint32]) -> bool:
                 until = FORMULA + END
         else:
             for word in _HEAVY:
-                if j + word.shape[0] <= bare.shape[0]:
-                    if is_word(bare, j, j + word.shape[0], word):
-                        return True
+                stop = j + word.shape[0]
+                if stop <= bare.shape[0] and is_word(bare, j, stop, word):
+                    return True
         j += 1
     return False

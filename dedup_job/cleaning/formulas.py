@@ -18,7 +18,9 @@ from dedup_job.packed import points_of
 
 _DOLLAR, _BACKSLASH, _CARET, _UNDERSCORE, _BRACE, _COLON = map(ord, "$\\^_{:")
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END = map(ord, "()[]")
-_MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(points_of, ["math", "latex", "equation", "formula", "tex"])
+_MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(
+    points_of, ["math", "latex", "equation", "formula", "tex"]
+)
 _FIRST_EASTERN, _LONGEST_SYMBOL = 0x2E80, 3
 
 
@@ -100,9 +102,9 @@ def alt_is_formula(
         if point == _UNDERSCORE and k + 1 < stop and out[k + 1] == _BRACE:
             return True
         path = k > at and out[k - 1] == _COLON
-        if point == _BACKSLASH and not path and k + 1 < stop:
-            if is_kind(out[k + 1], LETTER, tables.kinds):
-                return True
+        command = point == _BACKSLASH and not path and k + 1 < stop
+        if command and is_kind(out[k + 1], LETTER, tables.kinds):
+            return True
     if not _is_named_formula(text, found, tables, work):
         return False
     return not _is_wordy(out, at, stop, tables)

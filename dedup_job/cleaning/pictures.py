@@ -125,10 +125,10 @@ def _is_encoded(point: int, kinds: NDArray[np.uint16]) -> bool:
         return True
     if point in (_ZERO_WIDTH, _BYTE_ORDER):
         return True
+    found = False
     for other in _ENCODED:
-        if point == other:
-            return True
-    return False
+        found = found or point == other
+    return found
 
 
 @inlined

@@ -14,16 +14,13 @@ from dedup_job.cleaning.decoding import (
     PARSES,
     copy,
 )
+from dedup_job.cleaning.endings import BY_END
 from dedup_job.cleaning.formulas import is_nonblank, write_formula
+from dedup_job.cleaning.leaves import write_break, write_latex
 from dedup_job.cleaning.marks import BLANK
 from dedup_job.cleaning.names import DROPS, RAW, SHOWS, SPACE, Tables
-from dedup_job.cleaning.nesting import (
-    BY_END,
-    clear,
-    close,
-    close_down_to,
-)
-from dedup_job.cleaning.opening import open_element, write_break, write_latex
+from dedup_job.cleaning.nesting import clear, close, close_down_to
+from dedup_job.cleaning.opening import open_element
 from dedup_job.cleaning.scanning import (
     CLOSES,
     IS_TAG,
@@ -86,7 +83,7 @@ def render(
     return at, holds | (BRACES if found & HOLDS_BRACE else 0)
 
 
-@borrowing
+@inlined
 def _flush(
     text: NDArray[np.uint32],
     start: int,

@@ -163,7 +163,7 @@ def _is_meant(
         return _last_of_foreign(text, begin, stop, tables, work) > start
     if roles & PARAGRAPH and end == stop + 1 and _starts_paragraph(text, start, tables):
         return True
-    return work.elements[number, LAST] > start
+    return bool(work.elements[number, LAST] > start)
 
 
 @inlined

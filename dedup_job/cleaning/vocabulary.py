@@ -168,7 +168,10 @@ _PROPERTIES: Final = {
     "list-style-type": LISTING,
 }
 
-_DOTTED: Final = "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong jiadian"
+_DOTTED: Final = (
+    "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong"
+    " jiadian"
+)
 _BOXES: Final = (
     "katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml"
     " mwe-math-element"

@@ -21,12 +21,35 @@ _WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNOR
 _LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
 _ADDRESSES = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
 _DOTS = set(
-    ["dian", "dot", "dots", "emphasis-dot", "emphasis-dots", "em-dot", "dot-under", "zhuozhong", "zhuozhonghao", "jiazhong", "jiadian"]
+    [
+        "dian",
+        "dot",
+        "dots",
+        "emphasis-dot",
+        "emphasis-dots",
+        "em-dot",
+        "dot-under",
+        "zhuozhong",
+        "zhuozhonghao",
+        "jiazhong",
+        "jiadian",
+    ]
 )
 _BOXES = set(
-    ["katex", "mathjax", "mathjax_display", "mathjax_svg", "mathjax_svg_display", "mathjax_chtml", "mjx-chtml", "mwe-math-element"]
+    [
+        "katex",
+        "mathjax",
+        "mathjax_display",
+        "mathjax_svg",
+        "mathjax_svg_display",
+        "mathjax_chtml",
+        "mjx-chtml",
+        "mwe-math-element",
+    ]
 )
-_NO_FIELD = set(["hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"])
+_NO_FIELD = set(
+    ["hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"]
+)
 _SPACE = rf"[\s{HARD}]"
 
 
@@ -429,7 +452,21 @@ def _marker(kind: str, number: int) -> str:
         return letters
     if kind in "Ii" and 0 < number < 4000:
         out = ""
-        values = ["1000M", "900CM", "500D", "400CD", "100C", "90XC", "50L", "40XL", "10X", "9IX", "5V", "4IV", "1I"]
+        values = [
+            "1000M",
+            "900CM",
+            "500D",
+            "400CD",
+            "100C",
+            "90XC",
+            "50L",
+            "40XL",
+            "10X",
+            "9IX",
+            "5V",
+            "4IV",
+            "1I",
+        ]
         for step in values:
             worth, letters = int(re.sub("[A-Z]", "", step)), re.sub("[0-9]", "", step)
             out += letters * (number // worth)

@@ -10,7 +10,34 @@ from tests.cleaning.oracle.escapes import decode
 from tests.cleaning.oracle.markup import Token
 
 VOID = frozenset(
-    ["area", "base", "basefont", "bgsound", "br", "col", "colgroup", "command", "embed", "frame", "hr", "image", "img", "input", "isindex", "keygen", "link", "meta", "param", "source", "spacer", "track", "v:imagedata", "wbr", "mprescripts", "mspace"]
+    [
+        "area",
+        "base",
+        "basefont",
+        "bgsound",
+        "br",
+        "col",
+        "colgroup",
+        "command",
+        "embed",
+        "frame",
+        "hr",
+        "image",
+        "img",
+        "input",
+        "isindex",
+        "keygen",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "spacer",
+        "track",
+        "v:imagedata",
+        "wbr",
+        "mprescripts",
+        "mspace",
+    ]
 )
 _ATTRIBUTE = re.compile(
     r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`][^\s"'<>]*+)))?+"""
