@@ -1,7 +1,7 @@
 """Speed of the cleaner, and its native code beside the oracle on random pages.
 
-    python scripts/bench_cleaning.py speed --html pages.jsonl.gz --field html
-    python scripts/bench_cleaning.py compare --pages 200000
+python scripts/bench_cleaning.py speed --html pages.jsonl.gz --field html
+python scripts/bench_cleaning.py compare --pages 200000
 """
 
 from __future__ import annotations

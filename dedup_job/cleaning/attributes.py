@@ -46,7 +46,7 @@ from dedup_job.packed import points_of
 _DOUBLE, _SINGLE, _BACKTICK, _EQUALS, _SEMICOLON, _COLON, _DASH, _BANG = map(ord, "\"'`=;:-!")
 _ZERO, _NINE, _SIX = map(ord, "096")
 _LINE, _SOLID, _SUPER, _SUB, _NONE, _BOLD, _BOLDER, _ITALIC, _OBLIQUE = map(
-    points_of, "underline solid super sub none bold bolder italic oblique".split()
+    points_of, ["underline", "solid", "super", "sub", "none", "bold", "bolder", "italic", "oblique"]
 )
 _NO_MARKER: Final = 0
 
@@ -107,9 +107,7 @@ def _value(
 
 
 @inlined
-def class_flags(
-    text: NDArray[np.uint32], tables: Tables, work: Workspace
-) -> int:
+def class_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> int:
     """Return what the words of the class attribute stand for, as bits."""
     at, end, flags = work.places[CLASS, 0], work.places[CLASS, 1], 0
     while at < end:
@@ -123,11 +121,10 @@ def class_flags(
 
 
 @borrowing
-def style_flags(
-    text: NDArray[np.uint32], tables: Tables, work: Workspace
-) -> tuple[int, int, int]:
-    """Return what the style attribute stands for: spans as bits, the same of its border, and the
-    kind of a list's markers, -1 if it says nothing of them.
+def style_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> tuple[int, int, int]:
+    """Return what the style attribute stands for.
+
+    Spans as bits, the same of its border, and the kind of a list's markers, -1 without one.
     """
     at, end = work.places[STYLE, 0], work.places[STYLE, 1]
     spans, border, markers = 0, 0, NONE
@@ -150,9 +147,7 @@ def style_flags(
 
 
 @borrowing
-def _property(
-    text: NDArray[np.uint32], begin: int, end: int, tables: Tables
-) -> int:
+def _property(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -> int:
     while begin < end and is_kind(text[begin], SPACE, tables.kinds):
         begin += 1
     while end > begin and is_kind(text[end - 1], SPACE, tables.kinds):
@@ -198,9 +193,7 @@ def _spans_of_word(text: NDArray[np.uint32], number: int, begin: int, end: int, 
 
 
 @borrowing
-def _marker(
-    text: NDArray[np.uint32], at: int, end: int, tables: Tables, markers: int
-) -> int:
+def _marker(text: NDArray[np.uint32], at: int, end: int, tables: Tables, markers: int) -> int:
     while at < end:
         begin = at
         while at < end and (is_kind(text[at], ALNUM, tables.kinds) or text[at] == _DASH):
@@ -219,7 +212,7 @@ def is_word(text: NDArray[np.uint32], begin: int, end: int, word: NDArray[np.uin
     k = 0
     while k < word.shape[0] and letter(text[begin + k], True) == word[k]:
         k += 1
-    return k == word.shape[0]
+    return bool(k == word.shape[0])
 
 
 @borrowing

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.css import drop_leading_rules, drop_rules
 from dedup_job.cleaning.escaping import escaped
+from dedup_job.cleaning.folding import CLEAN
 from dedup_job.cleaning.pieces import is_mark, joined, pieces
 from dedup_job.cleaning.settings import CleaningSettings
 from dedup_job.cleaning.tidy import (
-    CLEAN,
     LEADING_RULES,
     MARKUP_AGAIN,
     RULES_AGAIN,

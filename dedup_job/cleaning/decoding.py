@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.names import ALNUM, REFERENCE, UNLIKE, Tables, number_of
-from dedup_job.cleaning.references import LONGEST_NAME, MOST_DIGITS, MOST_HEX
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.compiled import borrowing
+
+_MOST_DIGITS: Final = 7
+_MOST_HEX: Final = 6
+_LONGEST_NAME: Final = 32
+"""How long what stands between `&` and `;` may be, without `#` or `#x`."""
 
 DECODES, PARSES, PAIRS = 1, 2, 4
 """How text is copied: with references decoded; NUL, CR and surrogates as a parser reads them; CR LF
@@ -79,9 +83,9 @@ def reference(
     j = start
     if j < stop and text[j] == _HASH:
         j += 1
-        base, most = 10, MOST_DIGITS
+        base, most = 10, _MOST_DIGITS
         if j < stop and text[j] | _LOWER == _X:
-            base, most = 16, MOST_HEX
+            base, most = 16, _MOST_HEX
             j += 1
         value, first = 0, j
         while j < stop and j - first <= most and _digit(text[j]) < base:
@@ -90,7 +94,7 @@ def reference(
         if not 0 < j - first <= most or j == stop or text[j] != _SEMICOLON:
             return NONE, none, none
         return j + 1, _character(value), none
-    while j < stop and j - start <= LONGEST_NAME and is_kind(text[j], ALNUM, kinds):
+    while j < stop and j - start <= _LONGEST_NAME and is_kind(text[j], ALNUM, kinds):
         j += 1
     if j == stop or text[j] != _SEMICOLON:
         return NONE, none, none

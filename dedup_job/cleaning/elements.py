@@ -47,12 +47,11 @@ REPLACEMENT: Final[dict[str, str]] = {
 AMBIGUOUS: Final = frozenset(_AMBIGUOUS.split())
 """Names that are tags only with an attribute's value, a self-closing slash or a closing tag."""
 
-VOID: Final = tuple(
-    """
+_VOID = """
     area base basefont bgsound br col colgroup command embed frame hr image img input isindex keygen
     link meta param source spacer track v:imagedata wbr mprescripts mspace
-    """.split()
-)
+"""
+VOID: Final = frozenset(_VOID.split())
 """Elements without content: nothing closes them."""
 
 CLOSED_ONLY: Final = frozenset(

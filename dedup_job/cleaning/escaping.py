@@ -9,8 +9,8 @@ from dedup_job.cleaning.attributes import is_word
 from dedup_job.cleaning.decoding import reference
 from dedup_job.cleaning.marks import ADDRESS_END, AUDIO, BEYOND, END, FORMULA, IMAGE, VIDEO
 from dedup_job.cleaning.names import LETTER, Tables
-from dedup_job.cleaning.vocabulary import tables
 from dedup_job.cleaning.tags import NONE, is_kind
+from dedup_job.cleaning.vocabulary import tables
 from dedup_job.compiled import borrowing, native
 from dedup_job.packed import points_of
 
@@ -31,9 +31,7 @@ def escaped(text: str, *, brace: bool) -> str:
 
 
 @native
-def _escape(
-    text: NDArray[np.uint32], brace: bool, tables: Tables, out: NDArray[np.uint32]
-) -> int:
+def _escape(text: NDArray[np.uint32], brace: bool, tables: Tables, out: NDArray[np.uint32]) -> int:
     """Write a text with each `<` that might begin a tag, and each `&` of a reference, escaped."""
     end, at = text.shape[0], 0
     for j in range(end):
@@ -71,8 +69,8 @@ def speaks_of_weight(bare: NDArray[np.uint32]) -> bool:
                 until = FORMULA + END
         else:
             for word in _HEAVY:
-                if j + word.shape[0] <= bare.shape[0]:
-                    if is_word(bare, j, j + word.shape[0], word):
-                        return True
+                stop = j + word.shape[0]
+                if stop <= bare.shape[0] and is_word(bare, j, stop, word):
+                    return True
         j += 1
     return False

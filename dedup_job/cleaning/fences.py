@@ -165,4 +165,4 @@ def begins_fence(out: NDArray[np.uint32], at: int) -> bool:
     """Tell whether the three backticks that begin a line stand before here."""
     if at < SHORTEST_FENCE or (at > SHORTEST_FENCE and out[at - SHORTEST_FENCE - 1] != _BREAK):
         return False
-    return out[at - 2] == _TICK == out[at - 3]
+    return bool(out[at - 2] == _TICK == out[at - 3])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.attributes import holds_word, is_word
 from dedup_job.cleaning.decoding import DECODES, PARSES, copy
-from dedup_job.cleaning.marks import BEYOND, END, FORMULA
+from dedup_job.cleaning.marks import AUDIO, BEYOND, BLANK, END, FORMULA, IMAGE, VIDEO
 from dedup_job.cleaning.names import ALNUM, LETTER, SPACE, Tables
 from dedup_job.cleaning.pictures import is_data
 from dedup_job.cleaning.tags import is_kind
@@ -19,7 +19,7 @@ from dedup_job.packed import points_of
 _DOLLAR, _BACKSLASH, _CARET, _UNDERSCORE, _BRACE, _COLON = map(ord, "$\\^_{:")
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END = map(ord, "()[]")
 _MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(
-    points_of, "math latex equation formula tex".split()
+    points_of, ["math", "latex", "equation", "formula", "tex"]
 )
 _FIRST_EASTERN, _LONGEST_SYMBOL = 0x2E80, 3
 
@@ -71,9 +71,12 @@ def _trim(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> tup
 
 @borrowing
 def is_nonblank(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> bool:
-    """Tell whether there is a character that is no white space."""
+    """Tell whether there is an image, a blank or a character that is no white space."""
     for k in range(first, stop):
-        if out[k] < BEYOND and not is_kind(out[k], SPACE, tables.kinds):
+        if out[k] >= BEYOND:
+            if out[k] in (BLANK, IMAGE, AUDIO, VIDEO):
+                return True
+        elif not is_kind(out[k], SPACE, tables.kinds):
             return True
     return False
 
@@ -99,9 +102,9 @@ def alt_is_formula(
         if point == _UNDERSCORE and k + 1 < stop and out[k + 1] == _BRACE:
             return True
         path = k > at and out[k - 1] == _COLON
-        if point == _BACKSLASH and not path and k + 1 < stop:
-            if is_kind(out[k + 1], LETTER, tables.kinds):
-                return True
+        command = point == _BACKSLASH and not path and k + 1 < stop
+        if command and is_kind(out[k + 1], LETTER, tables.kinds):
+            return True
     if not _is_named_formula(text, found, tables, work):
         return False
     return not _is_wordy(out, at, stop, tables)

@@ -7,7 +7,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.fences import SHORTEST_FENCE, begins_fence
+from dedup_job.cleaning.code_layout import (
+    close_fence,
+    fence_length,
+    is_line,
+    open_fence,
+    space_in_fence,
+)
+from dedup_job.cleaning.fences import begins_fence
 from dedup_job.cleaning.kinds import (
     BACKTICK,
     CLOSING,
@@ -32,7 +39,6 @@ from dedup_job.cleaning.marks import (
     CELL,
     CODE,
     CODE_END,
-    DOTS,
     END,
     FENCE,
     FORMULA,
@@ -40,40 +46,31 @@ from dedup_job.cleaning.marks import (
     IMAGE,
     ITALIC,
     ITEM,
+    LINED,
     ROW,
-    RUBY,
-    SUB,
-    SUP,
     UNDERLINE,
     VIDEO,
 )
 from dedup_job.cleaning.names import PLANE
-from dedup_job.cleaning.spans import (
+from dedup_job.cleaning.rows import begin_cell, close_row
+from dedup_job.cleaning.span_state import (
     BLANKS,
     DEPTH,
-    FENCE_BEGIN,
-    FENCED_END,
     FLAGS,
     HARD,
     IMAGES,
     IMPLIED,
     KIND,
     LEAD,
-    LINED,
     PENDING,
     PROTECTED,
     ROWS,
     WITH_BRACES,
     WORDS,
-    begin_cell,
-    close_row,
-    close_span,
-    flush,
-    open_span,
-    put,
 )
+from dedup_job.cleaning.spans import close_span, flush, open_span, put
 from dedup_job.cleaning.vocabulary import COMMANDS
-from dedup_job.cleaning.workspace import LONGEST_FENCE, Workspace
+from dedup_job.cleaning.workspace import Workspace
 from dedup_job.compiled import borrowing
 from dedup_job.packed import points_of
 
@@ -105,19 +102,22 @@ def lay_out(
     italic are written.
     """
     state = work.state
-    state[:FLAGS + 1] = 0
+    state[: FLAGS + 1] = 0
     end, at, j, flags = bare.shape[0], 0, 0, 0
     blank = np.uint32(0)
-    opened, colon, fence = False, False, 0
+    opened, colon, fence, words, due = False, False, 0, 0, False
     while j < end:
         point = bare[j]
         if point >= BEYOND:
             state[BLANKS] = blank
+            state[WORDS] += words
+            words = 0
             if fence:
                 j, at, fence = _mark_in_fence(bare, j, kinds, fence, bold, work, out, at)
             else:
                 j, at, fence = _mark(bare, j, kinds, bold, work, out, at)
             blank = np.uint32(state[BLANKS])
+            due = state[PENDING] != 0
             continue
         kind = kinds[point] if point < PLANE else PLAIN
         j += 1
@@ -125,22 +125,24 @@ def lay_out(
             continue
         if kind in (SPACE_KIND, LINE_KIND):
             if fence:
-                at = _space_in_fence(point, kind, work, out, at)
+                at = space_in_fence(point, kind, work, out, at)
             elif blank != _BREAK:
                 blank = np.uint32(_BREAK if kind == LINE_KIND else _SPACE)
             elif kind == LINE_KIND and state[HARD] == IMPLIED:
                 state[HARD] = 1
             continue
-        if blank or state[PENDING]:
+        if blank or due:
             state[BLANKS] = blank
+            state[WORDS] += words
+            words, due = 0, False
             at = flush(bare, False, work, out, at)
             blank = np.uint32(0)
         out[at] = point
         at += 1
         if kind == PLAIN:
-            state[WORDS] += point != _UNDERSCORE
+            words += point != _UNDERSCORE
             continue
-        state[WORDS] += 1
+        words += 1
         if kind == MARK_KIND:
             flags |= AS_MARKUP if j == end or may_go_on(bare[j]) else 0
         elif kind == BACKTICK:
@@ -157,26 +159,10 @@ def lay_out(
             opened = False
         elif css and not state[PROTECTED] and not fence and may_be_at_rule(bare, j):
             return RULE, 0
+    state[WORDS] += words
     while state[DEPTH]:
         at = close_span(bare, work, out, at)
     return at, flags | int(state[FLAGS])
-
-
-@borrowing
-def _space_in_fence(
-    point: int, kind: int, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
-    """Write white space as it is; blank lines before the code go."""
-    state = work.state
-    leads = at == state[LEAD]
-    if leads and kind == LINE_KIND:
-        at = state[FENCE_BEGIN]
-    else:
-        out[at] = _BREAK if point == _RETURN else point
-        at += 1
-    if leads:
-        state[LEAD] = at
-    return int(at)
 
 
 @borrowing
@@ -201,7 +187,7 @@ def _mark(
     elif mark == BLANK:
         for _ in range(4):
             at = put(_UNDERSCORE, bare, work, out, at)
-    elif mark == CODE or mark == CODE_END:
+    elif mark in (CODE, CODE_END):
         state[PROTECTED] += 1 if mark == CODE else -1
     elif mark == ROW:
         open_span(j, bare, work, at)
@@ -212,9 +198,9 @@ def _mark(
     elif mark == ROW + END:
         at = close_row(work, out, at)
     elif mark == FENCE:
-        length = _fence_length(bare, j + 1, kinds)
+        length = fence_length(bare, j + 1, kinds)
         if length:
-            at = _open_fence(bare, length, work, out, at)
+            at = open_fence(bare, length, work, out, at)
             return j + 1, at, length
     elif mark == ITEM:
         open_span(j, bare, work, at)
@@ -245,10 +231,10 @@ def _mark_in_fence(
 ) -> tuple[int, int, int]:
     state, mark = work.state, bare[j]
     if mark == FENCE + END:
-        return j + 1, _close_fence(fence, kinds, work, out, at), 0
+        return j + 1, close_fence(fence, kinds, work, out, at), 0
     if mark == FRESH:
-        if at == state[LEAD] or not _is_line(out[at - 1], kinds):
-            at = _space_in_fence(_BREAK, LINE_KIND, work, out, at)
+        if at == state[LEAD] or not is_line(out[at - 1], kinds):
+            at = space_in_fence(_BREAK, LINE_KIND, work, out, at)
         return j + 1, at, fence
     if mark in (FENCE, ROW, CELL, ROW + END, CODE, CODE_END):
         return j + 1, at, fence
@@ -256,67 +242,6 @@ def _mark_in_fence(
     j, at, _ = _mark(bare, j, kinds, bold, work, out, at)
     state[BLANKS] = 0
     return j, at, fence
-
-
-@borrowing
-def _is_line(point: int, kinds: NDArray[np.uint8]) -> bool:
-    return point < PLANE and kinds[point] == LINE_KIND
-
-
-@borrowing
-def _fence_length(bare: NDArray[np.uint32], j: int, kinds: NDArray[np.uint8]) -> int:
-    """Return how many backticks fence the code that begins here, 0 for none."""
-    run = longest = 0
-    blank = True
-    while j < bare.shape[0] and bare[j] != FENCE + END:
-        point = bare[j]
-        j += 1
-        kind = kinds[point] if point < PLANE else PLAIN
-        if point >= BEYOND:
-            blank = blank and point not in (IMAGE, AUDIO, VIDEO, BLANK, UNDERLINE)
-            continue
-        if kind == INVISIBLE_KIND:
-            continue
-        run = run + 1 if point == _TICK else 0
-        longest = max(longest, run)
-        blank = blank and kind in (SPACE_KIND, LINE_KIND)
-    if blank or longest >= LONGEST_FENCE:
-        return 0
-    return max(SHORTEST_FENCE, longest + 1)
-
-
-@borrowing
-def _open_fence(
-    bare: NDArray[np.uint32], length: int, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
-    state = work.state
-    at = flush(bare, True, work, out, at)
-    for _ in range(length):
-        out[at] = _TICK
-        at += 1
-    out[at] = _BREAK
-    at += 1
-    state[FENCE_BEGIN] = state[LEAD] = at
-    state[WORDS] += 1
-    return at
-
-
-@borrowing
-def _close_fence(
-    fence: int, kinds: NDArray[np.uint8], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
-    state = work.state
-    begin = state[FENCE_BEGIN]
-    while at > begin and out[at - 1] < PLANE and kinds[out[at - 1]] in (SPACE_KIND, LINE_KIND):
-        at -= 1
-    out[at] = _BREAK
-    at += 1
-    for _ in range(fence):
-        out[at] = _TICK
-        at += 1
-    state[FENCED_END] = at
-    state[BLANKS], state[HARD] = _BREAK, IMPLIED
-    return at
 
 
 @borrowing

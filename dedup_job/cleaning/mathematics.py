@@ -46,7 +46,7 @@ _LONGEST_TURN: Final = 4096  # so that roots within roots take linear time
 def _write(word: NDArray[np.uint32], out: NDArray[np.uint32], at: int) -> int:
     for k in range(word.shape[0]):
         out[at + k] = word[k]
-    return at + word.shape[0]
+    return at + int(word.shape[0])
 
 
 @borrowing
@@ -186,9 +186,7 @@ def _brace(out: NDArray[np.uint32], at: int) -> int:
 
 
 @borrowing
-def _accent(
-    out: NDArray[np.uint32], first: int, stop: int, tables: Tables
-) -> int:
+def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> int:
     """Return the number of the command for a script of one character, -1 if it is none."""
     only = 0
     for k in range(first, stop):

@@ -24,9 +24,7 @@ from dedup_job.packed import pack, points_of
 
 PLANE: Final = 1 << 16
 _LAST_WORDS: Final = 0x31400  # no character from there on is part of a word
-SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE, LINE = (
-    1 << i for i in range(10)
-)
+SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE, LINE = (1 << i for i in range(10))
 """Classes of characters: white space; a word's of any script; an ASCII letter;
 one or a digit; a mark inside of names; what starts an attribute's name, and goes on with it; what
 ends a value without quotes; what may come out otherwise than it stands; what ends a line."""

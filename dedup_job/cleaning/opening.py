@@ -7,86 +7,47 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.attributes import class_flags, holds_word, style_flags
-from dedup_job.cleaning.decoding import DECODES, PARSES
-from dedup_job.cleaning.formulas import alt_is_formula, write_formula
-from dedup_job.cleaning.lists import open_item, open_list
-from dedup_job.cleaning.marks import (
-    AUDIO,
-    BLANK,
-    CELL,
-    CODE,
-    FENCE,
-    FORMULA,
-    FRESH,
-    IMAGE,
-    ROW,
-    RUBY,
-    VIDEO,
-)
-from dedup_job.cleaning.mathematics import begin_child, begin_part
-from dedup_job.cleaning.names import BREAKS, ELEMENTS, FIELD_TYPE, Tables, meaning_of
-from dedup_job.cleaning.nesting import BY_ITSELF, BY_OTHER, close_down_to, open_spans, push, take_back
-from dedup_job.cleaning.pictures import address_of, write_image
+from dedup_job.cleaning.attributes import class_flags, style_flags
+from dedup_job.cleaning.beginnings import begin, begin_row
+from dedup_job.cleaning.endings import BY_ITSELF, BY_OTHER, open_spans
+from dedup_job.cleaning.leaves import write_break, write_latex, write_void
+from dedup_job.cleaning.mathematics import begin_child
+from dedup_job.cleaning.names import BREAKS, ELEMENTS, Tables
+from dedup_job.cleaning.nesting import close_down_to, push
 from dedup_job.cleaning.scanning import ITSELF
-from dedup_job.cleaning.tags import NONE
 from dedup_job.cleaning.vocabulary import (
-    action_of,
-    SPANS_FROM,
-    VOID_FLAG,
-    ALT,
     ANNOTATION,
     BOX,
-    CANVAS,
     CLASS,
-    CODE_LINE,
-    DATA,
     DRAWING,
-    ENCODING,
-    FIELD,
-    FIRST_ADDRESS,
-    HEARS,
-    HREF,
-    IMAGE_BUTTON,
     IS_BOLD,
     IS_ITALIC,
     IS_LINED,
     IS_SUB,
     IS_SUP,
     IS_UNDERLINE,
-    LINE_BREAK,
-    LINES,
     LIST_ITEM,
     MATH,
     NO_ACTION,
     NOTE,
-    OBJECT,
     ONCE,
     ORDERED,
-    PICTURE,
     PREVIEW,
     READING,
     READING_MARK,
     SECTION,
-    SEES,
-    SELECT,
-    SOURCE,
     SPAN,
+    SPANS_FROM,
     STYLE,
-    TABLE,
     TABLE_CELL,
     TABLE_ROW,
-    TEMPLATE_ACTION,
     TWIN,
-    TYPE,
-    UNORDERED,
-    XLINK,
+    VOID_FLAG,
+    action_of,
 )
 from dedup_job.cleaning.workspace import (
     ACTION,
-    BARRIER_AT,
     BOX_AT,
-    LAST,
     CELL_AT,
     CODE_AT,
     CUT,
@@ -96,59 +57,18 @@ from dedup_job.cleaning.workspace import (
     HARD_AT,
     IS_HEAVY,
     ITEM_AT,
-    LIST_AT,
+    LAST,
     MATH_AT,
-    MEDIA_AT,
-    PLACE,
     ROW_AT,
     SPANS_AROUND,
     SPANS_OPEN,
-    TABLE_AT,
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing, inlined
-from dedup_job.packed import points_of
+from dedup_job.compiled import inlined
 
-_BREAK, _LINK, _SPANS = ord("\n"), ELEMENTS.index("a"), 0x3F
-_TEX = points_of("tex")
+_LINK, _SPANS = ELEMENTS.index("a"), 0x3F
 _NOT_NAMED: Final = -1
-
-
-@borrowing
-def write_break(
-    flags: int, number: int, tables: Tables, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
-    """Write the line break that a tag of this element leaves, if it does."""
-    if not flags & BREAKS:
-        return at
-    entry = work.stack[work.state[TOP]]
-    action = action_of(number, tables)
-    if action >= MATH and entry[MATH_AT]:
-        return at
-    if action in (TABLE_ROW, TABLE_CELL) and not entry[CODE_AT]:
-        return at
-    out[at] = FRESH if entry[CODE_AT] and action != LINE_BREAK else _BREAK
-    return at + 1
-
-
-@borrowing
-def write_latex(
-    text: NDArray[np.uint32],
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    """Write the formula that an attribute holds, if one does."""
-    for attribute in range(FIRST_ADDRESS):
-        if found >> attribute & 1:
-            begin, end = work.places[attribute, 0], work.places[attribute, 1]
-            stop = write_formula(text, begin, end, DECODES | PARSES, tables, out, at)
-            if stop != at:
-                return stop
-    return at
 
 
 @inlined
@@ -169,8 +89,12 @@ def open_element(
     at = _close_before(text, action, stop, tables, work, out, at)
     at = write_break(flags, number, tables, work, out, at)
     if tables.values[number, 1] & VOID_FLAG:
-        return _write_void(text, action, found, tables, work, out, at)
-    if action == MATH and (work.elements[number, LAST] < stop or work.stack[work.state[TOP], MATH_AT]):
+        return write_void(text, action, found, tables, work, out, at)
+    if action == DRAWING and work.stack[work.state[TOP], DRAWING_AT]:
+        action = NO_ACTION  # else each drawing within others would be read again
+    if action == MATH and (
+        work.elements[number, LAST] < stop or work.stack[work.state[TOP], MATH_AT]
+    ):
         action = NO_ACTION
     elif action > MATH:
         if not work.stack[work.state[TOP], MATH_AT]:
@@ -182,7 +106,7 @@ def open_element(
     classes = class_flags(text, tables, work) if found >> CLASS & 1 else 0
     early = ORDERED <= action <= TABLE_CELL
     if early:
-        at = _begin(text, top, found, tables, work, out, at)
+        at = begin(text, top, found, tables, work, out, at)
     if not entry[MATH_AT] and action != TABLE_ROW:
         spans = tables.values[number, 1] >> SPANS_FROM & _SPANS | classes & ONCE
         at = _open_spans(text, number, flags, spans, found, top, tables, work, out, at)
@@ -191,7 +115,7 @@ def open_element(
         entry[CUT] = at = after
         entry[ACTION] = action if early else NO_ACTION
     elif action not in (NO_ACTION, SPAN) and not early:
-        at = _begin(text, top, found, tables, work, out, at)
+        at = begin(text, top, found, tables, work, out, at)
     elif classes & BOX:
         entry[EXTRA], entry[BOX_AT] = BOX, top
     elif classes & PREVIEW or (classes & TWIN and work.state[FORMULA_END] == at):
@@ -229,72 +153,8 @@ def _close_before(
         entry = work.stack[work.state[TOP]]
         if not entry[ROW_AT] and not entry[CODE_AT]:
             row = push(_NOT_NAMED, TABLE_ROW, 0, at, work)
-            at = _begin_row(row, work, out, at)
+            at = begin_row(row, work, out, at)
     return at
-
-
-@inlined
-def _begin_row(row: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
-    work.stack[row, ROW_AT], work.stack[row, CELL_AT] = row, 0
-    out[at] = ROW
-    return at + 1
-
-
-@borrowing
-def _write_void(
-    text: NDArray[np.uint32],
-    action: int,
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    """Write what an element without content leaves."""
-    after = write_latex(text, found, tables, work, out, at)
-    if after != at:
-        return after
-    if action == PICTURE:
-        if alt_is_formula(text, found, tables, work, out, at):
-            begin, end = work.places[ALT, 0], work.places[ALT, 1]
-            after = write_formula(text, begin, end, DECODES | PARSES, tables, out, at)
-            if after != at:
-                return after
-        attribute = address_of(text, found, work)
-        if attribute == NONE:
-            attribute = HREF if found >> HREF & 1 else XLINK if found >> XLINK & 1 else NONE
-        return write_image(text, IMAGE, attribute, tables, work, out, at)
-    if action == FIELD:
-        return _write_field(text, found, tables, work, out, at)
-    if action == SOURCE:
-        media, attribute = work.stack[work.state[TOP], MEDIA_AT], address_of(text, found, work)
-        if media and attribute != NONE and not work.stack[media, EXTRA]:
-            kind = AUDIO if work.stack[media, ACTION] == HEARS else VIDEO
-            at = take_back(media, work.stack[media, PLACE], work)
-            at = write_image(text, kind, attribute, tables, work, out, at)
-            work.stack[media, EXTRA], work.stack[media, CUT] = 1, at
-    return at
-
-
-@inlined
-def _write_field(
-    text: NDArray[np.uint32],
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    """Write a blank for a field that takes text, an image for a button that is one."""
-    if found >> TYPE & 1:
-        begin, end = work.places[TYPE, 0], work.places[TYPE, 1]
-        kind = meaning_of(tables, FIELD_TYPE, text, begin, end)
-        if kind != NONE:
-            if kind != IMAGE_BUTTON:
-                return at
-            return write_image(text, IMAGE, address_of(text, found, work), tables, work, out, at)
-    out[at] = BLANK
-    return at + 1
 
 
 @inlined
@@ -329,97 +189,3 @@ def _open_spans(
     if spans & (IS_BOLD | IS_ITALIC):
         work.state[IS_HEAVY] = 1
     return open_spans(entry[SPANS_OPEN], out, at)
-
-
-@borrowing
-def _begin(
-    text: NDArray[np.uint32],
-    top: int,
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    """Write what stands at the beginning of the element on top, and note what it is for others."""
-    entry = work.stack[top]
-    action = entry[ACTION]
-    entry[PLACE] = at
-    if action == MATH:
-        entry[MATH_AT] = top
-        out[at] = FORMULA
-        return at + 1
-    if action > MATH:
-        begin, end = work.places[ENCODING, 0], work.places[ENCODING, 1]
-        if action == ANNOTATION and found >> ENCODING & 1 and holds_word(text, begin, end, _TEX):
-            entry[EXTRA] = 1
-        return begin_part(text, found, top, tables, work, out, at)
-    if action in (HEARS, SEES):
-        return _begin_medium(text, top, found, tables, work, out, at)
-    if action == OBJECT:
-        entry[BARRIER_AT] = entry[HARD_AT] = top
-        if found >> DATA & 1:
-            entry[CUT] = at = write_image(text, IMAGE, DATA, tables, work, out, at)
-    elif action == CANVAS:
-        entry[CUT] = at = write_image(text, IMAGE, NONE, tables, work, out, at)
-    elif action == DRAWING:
-        entry[BARRIER_AT] = entry[HARD_AT] = entry[DRAWING_AT] = top
-    elif action == TEMPLATE_ACTION:
-        entry[BARRIER_AT] = entry[HARD_AT] = top
-        entry[CUT] = at
-    elif action in (ORDERED, UNORDERED):
-        open_list(text, top, found, tables, work)
-    elif action == SELECT:
-        out[at] = BLANK
-        at += 1
-    elif action in (LINES, CODE_LINE):
-        if not entry[CODE_AT]:
-            entry[CODE_AT] = top
-            out[at] = FENCE if action == LINES else CODE
-            at += 1
-    elif action == READING:
-        out[at] = RUBY
-        at += 1
-    elif action == LIST_ITEM:
-        at = open_item(text, top, found, tables, work, out, at)
-    elif TABLE <= action <= TABLE_CELL:
-        at = _begin_table(top, work, out, at)
-    return at
-
-
-@borrowing
-def _begin_table(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
-    entry = work.stack[top]
-    if entry[CODE_AT]:
-        entry[ACTION] = NO_ACTION
-    elif entry[ACTION] == TABLE:
-        entry[BARRIER_AT] = entry[TABLE_AT] = top
-        entry[ROW_AT] = entry[CELL_AT] = 0
-    elif entry[ACTION] == TABLE_ROW:
-        at = _begin_row(top, work, out, at)
-    elif entry[ACTION] == TABLE_CELL:
-        entry[BARRIER_AT] = entry[CELL_AT] = top
-        entry[LIST_AT] = entry[ITEM_AT] = 0
-        out[at] = CELL
-        at += 1
-    return at
-
-
-@inlined
-def _begin_medium(
-    text: NDArray[np.uint32],
-    top: int,
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    entry = work.stack[top]
-    entry[MEDIA_AT] = top
-    attribute = address_of(text, found, work)
-    entry[EXTRA] = attribute != NONE
-    entry[CUT] = at = write_image(
-        text, AUDIO if entry[ACTION] == HEARS else VIDEO, attribute, tables, work, out, at
-    )
-    return at

@@ -17,7 +17,10 @@ from dedup_job.packed import points_of
 
 _DATA = points_of("data:")
 _ENCODED = points_of('()<>"\\`{}')
-_TAB, _BREAK, _RETURN, _COMMA, _PERCENT, _COLON, _ZERO, _TEN = *map(ord, "\t\n\r,%:0"), ord("A") - 10
+_TAB, _BREAK, _RETURN, _COMMA, _PERCENT, _COLON, _ZERO, _TEN = (
+    *map(ord, "\t\n\r,%:0"),
+    ord("A") - 10,
+)
 _DELETE, _NO_BREAK_SPACE, _ZERO_WIDTH, _BYTE_ORDER = 0x7F, 0xA0, 0x200B, 0xFEFF
 _SVG = points_of("svg:")
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -122,10 +125,10 @@ def _is_encoded(point: int, kinds: NDArray[np.uint16]) -> bool:
         return True
     if point in (_ZERO_WIDTH, _BYTE_ORDER):
         return True
+    found = False
     for other in _ENCODED:
-        if point == other:
-            return True
-    return False
+        found = found or point == other
+    return found
 
 
 @inlined

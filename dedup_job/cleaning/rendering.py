@@ -14,16 +14,13 @@ from dedup_job.cleaning.decoding import (
     PARSES,
     copy,
 )
+from dedup_job.cleaning.endings import BY_END
 from dedup_job.cleaning.formulas import is_nonblank, write_formula
+from dedup_job.cleaning.leaves import write_break, write_latex
 from dedup_job.cleaning.marks import BLANK
 from dedup_job.cleaning.names import DROPS, RAW, SHOWS, SPACE, Tables
-from dedup_job.cleaning.nesting import (
-    BY_END,
-    clear,
-    close,
-    close_down_to,
-)
-from dedup_job.cleaning.opening import open_element, write_break, write_latex
+from dedup_job.cleaning.nesting import clear, close, close_down_to
+from dedup_job.cleaning.opening import open_element
 from dedup_job.cleaning.scanning import (
     CLOSES,
     IS_TAG,
@@ -86,7 +83,7 @@ def render(
     return at, holds | (BRACES if found & HOLDS_BRACE else 0)
 
 
-@borrowing
+@inlined
 def _flush(
     text: NDArray[np.uint32],
     start: int,
@@ -129,11 +126,10 @@ def _read_tag(
     inside = shown if hidden else stop
     found = read_attributes(text, j + 1, inside, tables, work) if flags & VALUES else 0
     if hidden and flags & DROPS:
-        at = write_break(flags, number, tables, work, out, at)
         begin, end = work.places[TYPE, 0], work.places[TYPE, 1]
         if found >> TYPE & 1 and holds_word(text, begin, end, _MATH_TEX):
-            at = _write_script(text, shown, hidden, tables, work, out, at)
-        return at
+            return _write_script(text, shown, hidden, tables, work, out, at)
+        return write_break(flags, number, tables, work, out, at)
     if number == NONE:
         return write_latex(text, found, tables, work, out, at)
     flags |= ITSELF if hidden else 0

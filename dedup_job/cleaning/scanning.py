@@ -122,7 +122,9 @@ def _tag(
     if stop == NONE or not ends_name(text, stop, tables.kinds):
         return NONE, NONE, 0, 0, 0
     number = number_of(tables, ELEMENT, text, begin, stop, True)
-    roles = _roles_of_other(text, begin, stop, tables) if number == NONE else tables.values[number, 0]
+    roles = (
+        _roles_of_other(text, begin, stop, tables) if number == NONE else tables.values[number, 0]
+    )
     if roles == NONE:
         return NONE, NONE, 0, 0, 0
     end, values = attributes_end(text, stop, tables.kinds)
@@ -161,7 +163,7 @@ def _is_meant(
         return _last_of_foreign(text, begin, stop, tables, work) > start
     if roles & PARAGRAPH and end == stop + 1 and _starts_paragraph(text, start, tables):
         return True
-    return work.elements[number, LAST] > start
+    return bool(work.elements[number, LAST] > start)
 
 
 @inlined
@@ -229,9 +231,10 @@ def _slot(
         k = 0
         while k < stop - begin and letter(text[place + k], True) == letter(text[begin + k], True):
             k += 1
-        ends = place + k < text.shape[0] and not is_kind(text[place + k], ALNUM | MARK, tables.kinds)
+        ends = place + k < text.shape[0] and not is_kind(
+            text[place + k], ALNUM | MARK, tables.kinds
+        )
         if k == stop - begin and ends:
             return slot
         slot = (slot + 1) & mask
     return slot
-

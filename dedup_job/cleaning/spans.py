@@ -6,8 +6,6 @@ nothing, or a blank to fill in.
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,30 +23,34 @@ from dedup_job.cleaning.marks import (
     SUP,
     UNDERLINE,
 )
+from dedup_job.cleaning.names import BREAKS
+from dedup_job.cleaning.rows import close_row, pop_span, write_blank, write_separators
+from dedup_job.cleaning.span_state import (
+    BEGIN,
+    BLANK_BEFORE,
+    BLANKS,
+    BREAKS_BEFORE,
+    CELLS,
+    DEPTH,
+    FENCED_END,
+    FLAGS,
+    HARD,
+    HARD_BEFORE,
+    IMAGES,
+    IMAGES_BEFORE,
+    IMPLIED,
+    INSIDE,
+    KIND,
+    MARKER,
+    PENDING,
+    SEPARATORS_DUE,
+    WITH_BRACES,
+    WORDS,
+    WORDS_BEFORE,
+)
 from dedup_job.cleaning.workspace import Workspace
 from dedup_job.compiled import borrowing
 from dedup_job.packed import points_of
-
-(
-    BLANKS, HARD, WORDS, IMAGES, DEPTH, PENDING, FENCE_BEGIN, LEAD, FENCED_END,
-    PROTECTED, ROWS, BREAKS, FLAGS,
-) = range(13)
-"""Places in the state of the layout: the white space that comes before the next character, and
-whether no row may take its line break; characters but underscores, and images, that were written;
-open spans; the lowest one not yet written, 0 for none; where code begins, how far there is nothing
-but white space, and where its fence ended; how deep in what no style rule touches; open rows; line
-breaks in them; what a second cleaning might see."""
-
-IMPLIED: Final = 2
-"""Of a line break that no row may take: a fence needs it, the text does not hold it."""
-
-KIND, BEGIN, INSIDE, WORDS_BEFORE, IMAGES_BEFORE, BLANK_BEFORE, HARD_BEFORE = range(7)
-MARKER, CELLS, SEPARATORS_DUE, BREAKS_BEFORE = range(7, 11)
-"""What is known of an open span: its mark; where it and its content begin, -1 while nothing of it
-is written; what stood before; where its marker is; cells, separators to write, line breaks."""
-
-WITH_BRACES: Final = 4
-"""A second cleaning might see a style rule."""
 
 _SPACE, _BREAK, _BAR, _BRACKET, _BRACE, _BRACE_END = map(ord, " \n|[{}")
 _CARET, _UNDERSCORE, _ROUND, _ROUND_END, _DOLLAR = map(ord, "^_()$")
@@ -106,10 +108,10 @@ def flush(
                 if entry[BEGIN] == begin:
                     entry[BEGIN] = at
                 if entry[SEPARATORS_DUE]:
-                    at = _write_separators(entry, blank, work, out, at)
+                    at = write_separators(entry, blank, work, out, at)
                     blank = _SPACE
             elif entry[INSIDE] < 0:
-                at = _write_blank(blank, hard, work, out, at)
+                at = write_blank(blank, hard, work, out, at)
                 at = _write_opening(entry, bare, work, out, at)
                 blank = _SPACE if entry[KIND] == ITEM else 0
             hard = 0
@@ -121,7 +123,7 @@ def flush(
         if at > 0 and out[at - 1] != _BREAK:
             out[at] = _BREAK
             at += 1
-    at = _write_blank(blank, hard, work, out, at)
+    at = write_blank(blank, hard, work, out, at)
     state[BLANKS] = state[HARD] = 0
     return at
 
@@ -144,18 +146,6 @@ def _blank_before(work: Workspace) -> tuple[int, int]:
 @borrowing
 def _is_bracket(kind: int) -> bool:
     return UNDERLINE <= kind <= ITALIC or kind == LINED
-
-
-@borrowing
-def _write_blank(blank: int, hard: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
-    if not blank or at == 0:
-        return at
-    state = work.state
-    if blank == _BREAK and state[ROWS] and not hard:
-        work.scratch[state[BREAKS]] = at
-        state[BREAKS] += 1
-    out[at] = blank
-    return at + 1
 
 
 @borrowing
@@ -185,78 +175,14 @@ def _write_opening(
 
 
 @borrowing
-def _write_separators(
-    entry: NDArray[np.int32], blank: int, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
-    for number in range(entry[SEPARATORS_DUE]):
-        before = _SPACE
-        if number == 0 and at == entry[BEGIN]:
-            before = blank
-        elif at == work.state[FENCED_END] and at:
-            before = _BREAK
-        at = _write_blank(before, 1, work, out, at)
-        out[at] = _BAR
-        at += 1
-    entry[SEPARATORS_DUE] = 0
-    work.state[WORDS] += 1
-    return at
-
-
-@borrowing
-def begin_cell(work: Workspace) -> None:
-    """Begin a cell of the row on top."""
-    state = work.state
-    entry = work.stack[state[DEPTH]]
-    if not state[DEPTH] or entry[KIND] != ROW:
-        return
-    entry[CELLS] += 1
-    if entry[CELLS] > 1:
-        entry[SEPARATORS_DUE] += 1
-        state[BLANKS] = state[HARD] = 0
-        if not state[PENDING]:
-            state[PENDING] = state[DEPTH]
-
-
-@borrowing
-def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
-    """End the row on top: line breaks within cells that share it become spaces."""
-    state = work.state
-    entry = work.stack[state[DEPTH]]
-    if not state[DEPTH] or entry[KIND] != ROW:
-        return at
-    if at > entry[BEGIN] and entry[SEPARATORS_DUE]:
-        at = _write_separators(entry, 0, work, out, at)
-    if entry[CELLS] > 1:
-        for k in range(entry[BREAKS_BEFORE], state[BREAKS]):
-            out[work.scratch[k]] = _SPACE
-        state[BREAKS] = entry[BREAKS_BEFORE]
-    state[ROWS] -= 1
-    if not state[ROWS]:
-        state[BREAKS] = 0
-    _pop(work)
-    state[BLANKS], state[HARD] = _BREAK, 1
-    return at
-
-
-@borrowing
-def _pop(work: Workspace) -> None:
-    state = work.state
-    state[DEPTH] -= 1
-    if state[PENDING] > state[DEPTH]:
-        state[PENDING] = 0
-
-
-@borrowing
-def close_span(
-    bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def close_span(bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """End the span on top."""
     state = work.state
     entry = work.stack[state[DEPTH]]
     kind = entry[KIND]
     if kind == ROW:
         return close_row(work, out, at)
-    _pop(work)
+    pop_span(work)
     if entry[INSIDE] < 0:
         if kind in (UNDERLINE, FORMULA):
             state[BLANKS], state[HARD] = entry[BLANK_BEFORE], entry[HARD_BEFORE]

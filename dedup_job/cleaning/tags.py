@@ -42,7 +42,7 @@ _LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 @borrowing
 def is_kind(point: int, kind: int, kinds: NDArray[np.uint16]) -> bool:
     """Tell whether a character is of one of these classes; none beyond the table is."""
-    return point < kinds.shape[0] and kinds[point] & kind != 0
+    return point < kinds.shape[0] and bool(kinds[point] & kind)
 
 
 @borrowing
@@ -150,9 +150,7 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @borrowing
-def closing_tag(
-    text: NDArray[np.uint32], at: int, tables: Tables
-) -> tuple[int, int]:
+def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
     stop, kinds = at + 2, tables.kinds
     if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_kind(text[stop], LETTER, kinds):
@@ -186,7 +184,7 @@ def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
         return NONE
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
         if begins(text, at, CDATA):  # left over where two marks stood in each other
-            return at + CDATA.shape[0]
+            return at + int(CDATA.shape[0])
         start = behind(text, at + 3, SPACE, kinds)
         for word in (_IF, _ENDIF):
             if begins(text, start, word):

@@ -13,38 +13,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.escaping import speaks_of_weight
-from dedup_job.cleaning.fences import begins_fence, fold_fenced
+from dedup_job.cleaning.fences import fold_fenced
+from dedup_job.cleaning.folding import (
+    CLEAN,
+    NEEDS_FENCES,
+    NEEDS_MARKUP,
+    NEEDS_RULES,
+    RULES_ANYWHERE,
+    RULES_AT_START,
+    RULES_NOWHERE,
+    STAYS,
+    fold_text,
+)
 from dedup_job.cleaning.kinds import (
-    AT_SIGN,
-    BACKTICK,
-    CLOSING,
-    COLON,
-    INVISIBLE_KIND,
-    LINE_KIND,
-    MARK_KIND,
-    OPENING,
-    PLAIN,
-    SPACE_KIND,
     kinds,
-    may_be_at_rule,
-    may_begin,
 )
 from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
-from dedup_job.cleaning.marks import BEYOND
-from dedup_job.cleaning.names import ELEMENTS, PLANE, Tables
+from dedup_job.cleaning.names import ELEMENTS, Tables
 from dedup_job.cleaning.rendering import render
-from dedup_job.cleaning.spans import WITH_BRACES
+from dedup_job.cleaning.span_state import WITH_BRACES
 from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
 from dedup_job.cleaning.vocabulary import tables
 from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
 from dedup_job.compiled import borrowing, inlined, native
 from dedup_job.packed import Packed, pack
 
-STAYS: Final = 0
-CLEAN: Final = 1
 LEADING_RULES: Final = 2
 RULES: Final = 3
-"""What has become of a text: it stays as it is; is clean; has no markup any more, but may begin
+"""What has become of a text, beside `STAYS` and `CLEAN`: it has no markup any more, but may begin
 with style rules, or hold some anywhere, and its white space is not folded."""
 
 STATES: Final = 7
@@ -54,14 +50,12 @@ MARKUP_AGAIN: Final = 8
 RULES_AGAIN: Final = 16
 """Beside that: a second cleaning would find markup or references; might find a style rule."""
 
-_MARKUP, _FENCED, _RULE = 5, 6, 7  # what keeps a text from being folded at once
-_NOWHERE, _AT_START, _ANYWHERE = range(3)  # where style rules are looked for
-_BLANK, _BREAK = map(ord, " \n")
-
 
 class How(NamedTuple):
-    """What is looked for in texts: markup, style rules; whether markup becomes notation; whether
-    what is given has been read before and only its white space, marks and fences are left.
+    """What is done with texts.
+
+    html, css: whether markup and style rules are looked for; marked: whether markup becomes
+    notation; read: whether it was read before, and only marks, white space and fences are left.
     """
 
     html: bool
@@ -181,10 +175,10 @@ def _tidy(
     out: NDArray[np.uint32],
 ) -> tuple[int, int]:
     """Write one text without its markup; return what has become of it, and its length."""
-    start = _AT_START if how.css else _NOWHERE
-    found, length, marks = _fold(text, kinds, how.html, start, how.marked, out)
+    start = RULES_AT_START if how.css else RULES_NOWHERE
+    found, length, marks = fold_text(text, kinds, how.html, start, how.marked, out)
     bare, again = text, 0
-    if found == _MARKUP:
+    if found == NEEDS_MARKUP:
         if how.marked:
             size, holds = render(text, lookup, work, work.bare)
         else:
@@ -193,14 +187,14 @@ def _tidy(
         if holds & TAGS:
             return _arrange(bare, kinds, lookup, how, work, out)
         if how.marked and holds & BRACES:
-            start, again = _NOWHERE, RULES_AGAIN
-        found, length, marks = _fold(bare, kinds, False, start, how.marked, out)
+            start, again = RULES_NOWHERE, RULES_AGAIN
+        found, length, marks = fold_text(bare, kinds, False, start, how.marked, out)
         if found == STAYS and holds:
             found = CLEAN
-    if found == _RULE:
+    if found == NEEDS_RULES:
         _copy(bare, out)
         return LEADING_RULES, bare.shape[0]
-    if found == _FENCED:
+    if found == NEEDS_FENCES:
         found, length, marks = CLEAN, fold_fenced(bare, kinds, work, out), True
     if found == CLEAN and how.marked and how.html:
         found |= again | (_again(out[:length], lookup, work) if marks else 0)
@@ -219,8 +213,10 @@ def _arrange(
     """Write a text that held tags."""
     if how.marked:
         return _finish(bare, kinds, how.css, lookup, work, out)
-    found, length, _ = _fold(bare, kinds, False, _ANYWHERE if how.css else _NOWHERE, False, out)
-    if found == _RULE:
+    found, length, _ = fold_text(
+        bare, kinds, False, RULES_ANYWHERE if how.css else RULES_NOWHERE, False, out
+    )
+    if found == NEEDS_RULES:
         _copy(bare, out)
         return RULES, bare.shape[0]
     return CLEAN, length
@@ -248,8 +244,8 @@ def _finish(
     if flags & AS_MARKUP:
         found |= _again(out[:length], lookup, work)
     if flags & WITH_BRACES:
-        first, _, _ = _fold(out[:length], kinds, False, _AT_START, False, work.bare)
-        found |= RULES_AGAIN if first == _RULE else 0
+        first, _, _ = fold_text(out[:length], kinds, False, RULES_AT_START, False, work.bare)
+        found |= RULES_AGAIN if first == NEEDS_RULES else 0
     return found, length
 
 
@@ -264,69 +260,3 @@ def _again(text: NDArray[np.uint32], lookup: Tables, work: Workspace) -> int:
     """Tell whether a second cleaning would find tags or references."""
     _, holds = strip(text, lookup, work, work.bare)
     return MARKUP_AGAIN if holds & (TAGS | REFERENCES) else 0
-
-
-@borrowing
-def _fold(
-    text: NDArray[np.uint32],
-    kinds: NDArray[np.uint8],
-    html: bool,
-    rules: int,
-    fences: bool,
-    out: NDArray[np.uint32],
-) -> tuple[int, int, bool]:
-    """Write the text with its white space folded.
-
-    Returns what became of it, its length, and whether it holds `<` or `&`. A tag is `<` and a
-    letter, `/`, `!` or `?`; a reference `&` and a letter or `#`. A style rule or a group of such
-    begins with `@`, or a colon stands between its braces that hold no others; if the text begins
-    with one, these are the first such braces. A fence is three backticks that begin a line. Marks
-    are passed over.
-    """
-    end, at = text.shape[0], 0
-    blank = other = np.uint32(0)  # the run of white space that comes before; a character replaced
-    opened, colon, looking, marks = False, False, rules != _NOWHERE, False
-    for j in range(end):
-        point = text[j]
-        if point < PLANE:
-            kind = kinds[point]
-        else:
-            kind = np.uint8(INVISIBLE_KIND if point >= BEYOND else PLAIN)
-        if kind in (SPACE_KIND, LINE_KIND):
-            alone = np.uint32(_BREAK if kind == LINE_KIND else _BLANK)
-            other |= point ^ alone
-            blank = blank if blank == _BREAK else alone
-            continue
-        if kind == INVISIBLE_KIND:
-            continue
-        if blank != 0:
-            if at > 0:
-                out[at] = blank
-                at += 1
-            blank = np.uint32(0)
-        out[at] = point
-        at += 1
-        if kind == PLAIN:
-            continue
-        if kind == MARK_KIND:
-            if html and j + 1 < end and may_begin(text[j + 1]):
-                return _MARKUP, 0, True
-            marks = True
-        elif kind == AT_SIGN:
-            here = rules == _ANYWHERE or (rules == _AT_START and at == 1)
-            if here and may_be_at_rule(text, j + 1):
-                return (_MARKUP if html else _RULE), 0, marks
-        elif kind == BACKTICK:
-            if fences and begins_fence(out, at):
-                return (_MARKUP if html else _FENCED), 0, marks
-        elif kind == OPENING:
-            opened, colon = True, False
-        elif kind == COLON:
-            colon = True
-        elif kind == CLOSING:
-            if opened and colon and looking:
-                return (_MARKUP if html else _RULE), 0, marks
-            looking = looking and (rules == _ANYWHERE or not opened)
-            opened = False
-    return (STAYS if at == end and other == 0 else CLEAN), at, marks
-

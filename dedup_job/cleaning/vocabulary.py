@@ -28,11 +28,49 @@ from dedup_job.packed import points_of
 
 (
     NO_ACTION,
-    PICTURE, HEARS, SEES, SOURCE, OBJECT, CANVAS, DRAWING, FIELD, AREA, SELECT,
-    ORDERED, UNORDERED, LIST_ITEM, TABLE, SECTION, TABLE_ROW, TABLE_CELL,
-    LINES, CODE_LINE, READING, READING_MARK, TEMPLATE_ACTION, LINE_BREAK, SPAN,
-    MATH, TOKEN, WORDS, GROUP, FRACTION, ROOT, INDEXED_ROOT, POWER, INDEX, BOTH,
-    UNDER, OVER, UNDER_OVER, FENCED, MATRIX, MATRIX_ROW, MATRIX_CELL, ANNOTATION, NOTE,
+    PICTURE,
+    HEARS,
+    SEES,
+    SOURCE,
+    OBJECT,
+    CANVAS,
+    DRAWING,
+    FIELD,
+    AREA,
+    SELECT,
+    ORDERED,
+    UNORDERED,
+    LIST_ITEM,
+    TABLE,
+    SECTION,
+    TABLE_ROW,
+    TABLE_CELL,
+    LINES,
+    CODE_LINE,
+    READING,
+    READING_MARK,
+    TEMPLATE_ACTION,
+    LINE_BREAK,
+    SPAN,
+    MATH,
+    TOKEN,
+    WORDS,
+    GROUP,
+    FRACTION,
+    ROOT,
+    INDEXED_ROOT,
+    POWER,
+    INDEX,
+    BOTH,
+    UNDER,
+    OVER,
+    UNDER_OVER,
+    FENCED,
+    MATRIX,
+    MATRIX_ROW,
+    MATRIX_CELL,
+    ANNOTATION,
+    NOTE,
 ) = range(44)
 """What an element does. The order within the mathematical ones counts: MATH to NOTE."""
 
@@ -102,14 +140,16 @@ _SPAN_ELEMENTS: Final = {
 
 LATEX: Final = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
 ADDRESSES: Final = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
-_OTHERS: Final = "data href xlink:href alt class style type start value encoding open close separators"
+_OTHERS: Final = (
+    "data href xlink:href alt class style type start value encoding open close separators"
+)
 ATTRIBUTES: Final = (*LATEX, *ADDRESSES, *_OTHERS.split())
 """The attributes that count; the first are formulas, then addresses, best first."""
 
 FIRST_ADDRESS: Final = len(LATEX)
 SRCSET: Final = ATTRIBUTES.index("srcset")
-(DATA, HREF, XLINK, ALT, CLASS, STYLE, TYPE, START, VALUE, ENCODING, OPEN, CLOSE, SEPARATORS) = range(
-    SRCSET + 1, len(ATTRIBUTES)
+(DATA, HREF, XLINK, ALT, CLASS, STYLE, TYPE, START, VALUE, ENCODING, OPEN, CLOSE, SEPARATORS) = (
+    range(SRCSET + 1, len(ATTRIBUTES))
 )
 
 (DECORATION, BORDER, ALIGN, EMPHASIS, WEIGHT, SLANT, LISTING) = range(7)
@@ -129,7 +169,8 @@ _PROPERTIES: Final = {
 }
 
 _DOTTED: Final = (
-    "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong jiadian"
+    "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong"
+    " jiadian"
 )
 _BOXES: Final = (
     "katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml"

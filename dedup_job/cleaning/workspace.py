@@ -27,9 +27,28 @@ where the last formula ended; where the last box of one began and ended; whether
 italic."""
 
 (
-    NUMBER, PREVIOUS, ACTION, SPANS_OPEN, SPANS_AROUND, PLACE, CUT, ORIGIN, COUNT, EXTRA,
-    LIST_AT, ITEM_AT, TABLE_AT, ROW_AT, CELL_AT, MATH_AT, BOX_AT, MEDIA_AT, CODE_AT,
-    DRAWING_AT, BARRIER_AT, HARD_AT,
+    NUMBER,
+    PREVIOUS,
+    ACTION,
+    SPANS_OPEN,
+    SPANS_AROUND,
+    PLACE,
+    CUT,
+    ORIGIN,
+    COUNT,
+    EXTRA,
+    LIST_AT,
+    ITEM_AT,
+    TABLE_AT,
+    ROW_AT,
+    CELL_AT,
+    MATH_AT,
+    BOX_AT,
+    MEDIA_AT,
+    CODE_AT,
+    DRAWING_AT,
+    BARRIER_AT,
+    HARD_AT,
 ) = range(22)
 """What is known of an open element: its name, and the open one of that name before it; what it
 does; its spans, and those around; where its text begins; to where a closing tag takes back what

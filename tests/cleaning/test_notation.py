@@ -30,7 +30,7 @@ IMAGES = [
     ("source of a video", "<video><source src=v.mp4>不支持</video>", "![video](v.mp4)"),
     ("object", "<object data=f.swf><p>不支持</p></object>", "![](f.swf)"),
     ("canvas", "<canvas>不支持</canvas>", "![]()"),
-    ("drawing", "<svg>\n <path d='M0 0'/></svg>", "![](svg:e3cf4fb0a9f3f2bb)"),
+    ("drawing", "<svg>\n <path d='M0 0'/></svg>", "![](svg:7068b7395890add6)"),
     ("title and alt stay outside", "<p title=甲>乙<img src=a alt=丙></p>", "乙![](a)"),
 ]  # fmt: skip
 FORMULAS = [
@@ -65,7 +65,7 @@ FORMULAS = [
      "</math>", "$1 & 2 \\\\ 3$"),
     ("children missing", "<math><mfrac><mi>a</mi></mfrac><msup><mi>b</mi></msup></math>",
      "$\\frac{a}{}b$"),
-    ("elements never closed", "<math><mfrac><mi>a<mi>b</math>c", "$\\frac{ab}{}$c"),
+    ("elements never closed", "<math><mfrac><mi>a</mi><mrow>2</math>c", "$\\frac{a}{2}$c"),
     ("math never closed", "<math><mi>a</mi>b", "ab"),
 ]  # fmt: skip
 WORDS = [
@@ -102,7 +102,7 @@ BLANKS = [
 BLOCKS = [
     ("table", "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "a | b\n1 | 2"),
     ("empty cells", "<tr><td>a</td><td></td><td>c</td></tr>", "a | | c"),
-    ("one cell", "<table><tr><td>第一段<p>第二段</td></tr></table>", "第一段\n第二段"),
+    ("one cell", "<table><tr><td>第一段<p>第二段</p></td></tr></table>", "第一段\n第二段"),
     ("lines in a cell", "<tr><td>a<br>b<td><p>c</p></tr>", "a b | c"),
     ("table in a cell", "<tr><td>x<td><table><tr><td>1<td>2<tr><td>3<td>4</table></tr>",
      "x | 1 | 2\n3 | 4"),
@@ -137,7 +137,6 @@ WITHOUT_ORACLE = {
     "style rule beside code",
     "a style rule that is text",
     "MathJax",
-    "elements never closed",
 }
 """The oracle knows no style rules among tags, and one formula only in a box of its own."""
 
@@ -164,17 +163,123 @@ def test_a_former_target_goes_on_as_before(raw, expected):
     assert Cleaner(plain).clean(raw) == clean(raw, plain)
 
 
-MARKS = """
-    <p> </p> <u> </u> <sup> </sup> <sub> </sub> <pre> </pre> <code> </code> <td> <tr> </tr> <table>
-    </table> <ol> <li> </ol> <math> </math> <mfrac> <mi> </mi> <msup> </msup> <img> <br> <input>
-    <svg> </svg> <ruby> <rt> </ruby> <b> </b> <template> </template> <textarea> </textarea> <xmp>
-    </xmp> <title> </title> <!-- --> <![CDATA[ ]]> <script> </script> <x-y> </x-y> <object> </object>
-    &lt; &gt; &amp; &nbsp; &#123; &#96; &#13; &#10; &amp;lt; &amp;amp; & < > { } [ ] ( ) ! | _ ^ $ \\
-    ` ``` ```` ```c .a{color:red} {a:b;c:d} p{color:red;margin:0} @media @import ]{.underline} ____
-    ![]( ]( 1. 加粗 若a<b且b>c </ <! <? a=b x
-""".split()
-TAGS = ["<span class=dian>", "<p style='text-decoration:underline'>", "<img src='a b'>", "<a href=x>"]
-TAGS += ["<span data-latex='x^2'>", "<img alt='\\x'>", "<span class=katex>", "\u200b", "\ufeff", "\0"]
+MARKS = [
+    "<p>",
+    "</p>",
+    "<u>",
+    "</u>",
+    "<sup>",
+    "</sup>",
+    "<sub>",
+    "</sub>",
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<td>",
+    "<tr>",
+    "</tr>",
+    "<table>",
+    "</table>",
+    "<ol>",
+    "<li>",
+    "</ol>",
+    "<math>",
+    "</math>",
+    "<mfrac>",
+    "<mi>",
+    "</mi>",
+    "<msup>",
+    "</msup>",
+    "<img>",
+    "<br>",
+    "<input>",
+    "<svg>",
+    "</svg>",
+    "<ruby>",
+    "<rt>",
+    "</ruby>",
+    "<b>",
+    "</b>",
+    "<template>",
+    "</template>",
+    "<textarea>",
+    "</textarea>",
+    "<xmp>",
+    "</xmp>",
+    "<title>",
+    "</title>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<script>",
+    "</script>",
+    "<x-y>",
+    "</x-y>",
+    "<object>",
+    "</object>",
+    "&lt;",
+    "&gt;",
+    "&amp;",
+    "&nbsp;",
+    "&#123;",
+    "&#96;",
+    "&#13;",
+    "&#10;",
+    "&amp;lt;",
+    "&amp;amp;",
+    "&",
+    "<",
+    ">",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "!",
+    "|",
+    "_",
+    "^",
+    "$",
+    "\\",
+    "`",
+    "```",
+    "````",
+    "```c",
+    ".a{color:red}",
+    "{a:b;c:d}",
+    "p{color:red;margin:0}",
+    "@media",
+    "@import",
+    "]{.underline}",
+    "____",
+    "![](",
+    "](",
+    "1.",
+    "加粗",
+    "若a<b且b>c",
+    "</",
+    "<!",
+    "<?",
+    "a=b",
+    "x",
+]
+TAGS = [
+    "<span class=dian>",
+    "<p style='text-decoration:underline'>",
+    "<img src='a b'>",
+    "<a href=x>",
+]
+TAGS += [
+    "<span data-latex='x^2'>",
+    "<img alt='\\x'>",
+    "<span class=katex>",
+    "\u200b",
+    "\ufeff",
+    "\0",
+]
 TAGS += [" ", "  ", "\n", "\n```\n", "\t", "\r\n", "\r", "\u3000", "\u2028", "\x85", "\ud800"]
 FRAGMENTS = st.sampled_from(MARKS + TAGS) | st.text(max_size=3)
 

@@ -15,9 +15,35 @@ _ACCENTS = {
     "ddot": "¨\u0308",
 }
 _CHILDREN = set(
-    """mi mn mo ms mtext mrow mstyle mpadded mphantom menclose merror maction semantics
-    mmultiscripts mfrac msqrt mroot msup msub msubsup munder mover munderover mfenced mtable mtr
-    mtd""".split()
+    [
+        "mi",
+        "mn",
+        "mo",
+        "ms",
+        "mtext",
+        "mrow",
+        "mstyle",
+        "mpadded",
+        "mphantom",
+        "menclose",
+        "merror",
+        "maction",
+        "semantics",
+        "mmultiscripts",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "msup",
+        "msub",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mfenced",
+        "mtable",
+        "mtr",
+        "mtd",
+    ]
 )
 _TEXT = {"mtext", "annotation", "annotation-xml"}
 

@@ -12,8 +12,8 @@ and code. Nothing is left that it could nest, reconstruct or move, so its cost s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 

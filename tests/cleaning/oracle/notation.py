@@ -21,14 +21,35 @@ _WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNOR
 _LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
 _ADDRESSES = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
 _DOTS = set(
-    "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong"
-    " jiadian".split()
+    [
+        "dian",
+        "dot",
+        "dots",
+        "emphasis-dot",
+        "emphasis-dots",
+        "em-dot",
+        "dot-under",
+        "zhuozhong",
+        "zhuozhonghao",
+        "jiazhong",
+        "jiadian",
+    ]
 )
 _BOXES = set(
-    "katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml"
-    " mwe-math-element".split()
+    [
+        "katex",
+        "mathjax",
+        "mathjax_display",
+        "mathjax_svg",
+        "mathjax_svg_display",
+        "mathjax_chtml",
+        "mjx-chtml",
+        "mwe-math-element",
+    ]
 )
-_NO_FIELD = set("hidden radio checkbox submit button reset file range color".split())
+_NO_FIELD = set(
+    ["hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"]
+)
 _SPACE = rf"[\s{HARD}]"
 
 
@@ -55,9 +76,7 @@ class _Writer:
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
         text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
         text = self._folded(text).replace("\ue003", " ").replace("\ue004", "")
-        text = re.sub(
-            "[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text
-        )
+        text = re.sub("[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text)
         text = text.strip("\n") if text.startswith("\n") or text.endswith("\n") else text
         outside = re.sub("[\U000f0000-\U000fffff]", "", text)
         return fold_fenced(text) if re.search(r"(?m)^`{3}", outside) else text
@@ -81,7 +100,9 @@ class _Writer:
     def image(self, kind: str, address: str) -> str:
         address = re.sub("[\t\n\r]", "", address.strip())
         safe = re.sub(
-            r"[\x00-\x20\x7f-\xa0()<>\"\\`{}\u200b\ufeff\s]", lambda m: quote(m[0], safe=""), address
+            r"[\x00-\x20\x7f-\xa0()<>\"\\`{}\u200b\ufeff\s]",
+            lambda m: quote(m[0], safe=""),
+            address,
         )
         return self.atom(f"![{kind}]({safe})")
 
@@ -161,7 +182,9 @@ class _Writer:
     def _medium(self, node: Node, kind: str) -> str:
         found = [node.attributes[a] for a in _ADDRESSES if node.attributes.get(a)]
         if not found:
-            found = [v for s in _all(node, "source") for a in _ADDRESSES if (v := s.attributes.get(a))]
+            found = [
+                v for s in _all(node, "source") for a in _ADDRESSES if (v := s.attributes.get(a))
+            ]
         rest = "" if node.ended == "own" else self.children(node)
         return self.image(kind, parsed(found[0]) if found else "") + rest
 
@@ -219,7 +242,9 @@ class _Writer:
     def on_input(self, node: Node) -> str:
         kind = node.attributes.get("type", "").lower()
         if kind == "image":
-            return self.on_img(Node("img", {k: v for k, v in node.attributes.items() if k != "alt"}))
+            return self.on_img(
+                Node("img", {k: v for k, v in node.attributes.items() if k != "alt"})
+            )
         return "" if kind in _NO_FIELD else "____"
 
     def on_select(self, node: Node) -> str:
@@ -309,7 +334,7 @@ class _Writer:
         if node.ended == "end" or not lines:
             return text.replace("\ue001", "\n")
         text = re.sub(f"[{INVISIBLE}]", "", text)
-        text = re.sub(f"(?<![\n\r\v\f\x1c-\x1e\x85\u2028\u2029\ue001])\ue001+", "\n", text)
+        text = re.sub("(?<![\n\r\v\f\x1c-\x1e\x85\u2028\u2029\ue001])\ue001+", "\n", text)
         text = text.replace("\ue001", "").replace("\ue002", "").replace("\ue004", "")
         text = trimmed(re.sub("\r", "\n", text))
         if not text:
@@ -330,7 +355,9 @@ class _Writer:
         if name == "a":
             style = {}
         line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
-        border = not _breaks(name) and "solid" in re.findall("[a-z0-9-]+", style.get("border-bottom", ""))
+        border = not _breaks(name) and "solid" in re.findall(
+            "[a-z0-9-]+", style.get("border-bottom", "")
+        )
         if name in {"u", "ins"} or "underline" in re.findall("[a-z0-9-]+", line) or border:
             found.append("underline")
         classes = set(node.attributes.get("class", "").lower().split())
@@ -342,7 +369,9 @@ class _Writer:
         if classes & _DOTS or any(mark != "none" for mark in marks):
             found.append("dots")
         weight = re.findall("[a-z0-9-]+", style.get("font-weight", ""))
-        bold = name in {"b", "strong"} or any(re.fullmatch("bold|bolder|[6-9]00", w) for w in weight)
+        bold = name in {"b", "strong"} or any(
+            re.fullmatch("bold|bolder|[6-9]00", w) for w in weight
+        )
         slant = re.findall("[a-z0-9-]+", style.get("font-style", ""))
         italic = name in {"i", "em"} or "italic" in slant or "oblique" in slant
         if self.heavy:
@@ -364,7 +393,9 @@ class _Writer:
             one = len(visible) == 1 and ord(visible) < ATOMS
             return f"{span}\ue004{visible}{trail}" if one else f"{span}{{{inside}}}{trail}"
         words = re.sub(rf"[\U000f0000-\U000fffff_{INVISIBLE}]|{_SPACE}", "", inside)
-        if words or any(self.atoms[ord(c) - ATOMS].startswith("\n") for c in inside if ord(c) >= ATOMS):
+        if words or any(
+            self.atoms[ord(c) - ATOMS].startswith("\n") for c in inside if ord(c) >= ATOMS
+        ):
             return f"{lead}[{inside}]{{.{span}}}{trail}"
         if span == "underline" and not re.search("[\U000f0000-\U000fffff]", inside):
             if not inside:
@@ -373,7 +404,7 @@ class _Writer:
         return text
 
 
-_UNSPANNED = frozenset("math mi mn mo mtext mrow tr textarea title".split())
+_UNSPANNED = frozenset(["math", "mi", "mn", "mo", "mtext", "mrow", "tr", "textarea", "title"])
 
 
 def _split(text: str) -> tuple[str, str, str]:
@@ -421,7 +452,21 @@ def _marker(kind: str, number: int) -> str:
         return letters
     if kind in "Ii" and 0 < number < 4000:
         out = ""
-        values = "1000M 900CM 500D 400CD 100C 90XC 50L 40XL 10X 9IX 5V 4IV 1I".split()
+        values = [
+            "1000M",
+            "900CM",
+            "500D",
+            "400CD",
+            "100C",
+            "90XC",
+            "50L",
+            "40XL",
+            "10X",
+            "9IX",
+            "5V",
+            "4IV",
+            "1I",
+        ]
         for step in values:
             worth, letters = int(re.sub("[A-Z]", "", step)), re.sub("[0-9]", "", step)
             out += letters * (number // worth)

@@ -10,8 +10,34 @@ from tests.cleaning.oracle.escapes import decode
 from tests.cleaning.oracle.markup import Token
 
 VOID = frozenset(
-    """area base basefont bgsound br col colgroup command embed frame hr image img input isindex
-    keygen link meta param source spacer track v:imagedata wbr mprescripts mspace""".split()
+    [
+        "area",
+        "base",
+        "basefont",
+        "bgsound",
+        "br",
+        "col",
+        "colgroup",
+        "command",
+        "embed",
+        "frame",
+        "hr",
+        "image",
+        "img",
+        "input",
+        "isindex",
+        "keygen",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "spacer",
+        "track",
+        "v:imagedata",
+        "wbr",
+        "mprescripts",
+        "mspace",
+    ]
 )
 _ATTRIBUTE = re.compile(
     r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`][^\s"'<>]*+)))?+"""
@@ -62,7 +88,9 @@ class Builder:
 
     def code(self) -> int:
         """Return the place of the outermost open code of the current one, 0 for none."""
-        return next((k for k, n in enumerate(self.stack) if n.name in {"pre", "listing", "code"}), 0)
+        return next(
+            (k for k, n in enumerate(self.stack) if n.name in {"pre", "listing", "code"}), 0
+        )
 
     def in_code(self, k: int) -> bool:
         """Tell whether the element at a place stands within code."""
@@ -130,7 +158,8 @@ class Builder:
         node.known = name in REPLACEMENT or name == "mjx-container"
         if name == "math" and "</math" not in self.whole[token.end :].lower():
             node.known = False
-        if REPLACEMENT.get(name):
+        formula = name == "script" and "math/tex" in node.attributes.get("type", "").lower()
+        if REPLACEMENT.get(name) and not formula:
             self.stack[-1].children.append(Node("#break", text=name))
         self.stack[-1].children.append(node)
         if token.content is not None:
@@ -179,5 +208,3 @@ def parsed(text: str, *, decoded: bool = True) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
     return decode(text) if decoded else text
-
-
