@@ -368,9 +368,9 @@ def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> b
     more, less = sorted((covering(a, i, j), covering(b, k, z)), reverse=True)
     looks = all(pair in near for pair in pairs)
     sounds = all(heard(c) & heard(d) for c, d in zip(x, y, strict=True))
-    if (looks or sounds) and (more >= 20 * max(less, 1) if less <= 5 else 200 * less <= more):
-        if less <= 20:
-            return True
+    clearly = more >= (20 * max(less, 1) if less <= 5 else 200 * less)
+    if (looks or sounds) and less <= 20 and clearly:
+        return True
     if len(x) == 2:
         return False
     if sounds and size >= 100 and min(len(a), len(b)) >= 10:

@@ -128,9 +128,7 @@ def _build(settings: FingerprintSettings) -> Lexicon:
     tags = {**_tags(_jieba_files()[0]), **tokenizer.user_word_tag_tab}
     names = [word for word, tag in tags.items() if tag.startswith(_NAME_TAGS)]
     kind = HASH_KINDS[settings.hash]
-    return build_lexicon(
-        tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, names, kind
-    )
+    return build_lexicon(tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, names, kind)
 
 
 def _tags(dictionary: Path) -> dict[str, str]:

@@ -56,9 +56,7 @@ def _write_all(
 
 
 @borrowing
-def _word(
-    points: NDArray[np.uint32], start: int, stop: int, tables: Tables
-) -> tuple[int, int]:
+def _word(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> tuple[int, int]:
     """Return where the longest listed word at a place ends and its group, 0 for none."""
     end, sign = start, 0
     if not kind_of(tables, points[start]) & LISTED:
@@ -67,5 +65,8 @@ def _word(
     for to in range(start + 1, min(stop, start + max(words.longest[0], words.longest[1])) + 1):
         row = word_row(words, points, start, to)
         if row >= 0:
-            end, sign = to, 0 if words.function[row] else np.int64(words.groups[row, 0])
+            end = to
+            sign = 0
+            if not words.function[row]:
+                sign = words.groups[row, 0]
     return end, sign
