@@ -16,6 +16,8 @@ from dedup_job.packed import points_of
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
 _ESCAPED_LT, _ESCAPED_AMP, _ESCAPED_BRACE = map(points_of, ("&lt;", "&amp;", "&#123;"))
+_FIRST = tuple(map(ord, "加黑粗斜"))
+_B, _I, _LOWER = *map(ord, "bi"), 32
 _HEAVY = tuple(map(points_of, ("加粗", "黑体", "粗体", "粗字", "斜体", "bold", "italic")))
 
 
@@ -67,7 +69,7 @@ def speaks_of_weight(bare: NDArray[np.uint32]) -> bool:
                 until = ADDRESS_END
             elif point == FORMULA:
                 until = FORMULA + END
-        else:
+        elif point in _FIRST or point | _LOWER in (_B, _I):
             for word in _HEAVY:
                 stop = j + word.shape[0]
                 if stop <= bare.shape[0] and is_word(bare, j, stop, word):

@@ -60,16 +60,22 @@ def fold_text(
     opened, colon, looking, marks = False, False, rules != RULES_NOWHERE, False
     for j in range(end):
         point = text[j]
-        if point < PLANE:
-            kind = kinds[point]
-        else:
-            kind = np.uint8(INVISIBLE_KIND if point >= BEYOND else PLAIN)
+        kind = kinds[point] if point < PLANE else PLAIN
+        if kind == PLAIN and point < BEYOND:  # nearly all: asked first
+            if blank != 0:
+                if at > 0:
+                    out[at] = blank
+                    at += 1
+                blank = np.uint32(0)
+            out[at] = point
+            at += 1
+            continue
         if kind in (SPACE_KIND, LINE_KIND):
             alone = np.uint32(_BREAK if kind == LINE_KIND else _BLANK)
             other |= point ^ alone
             blank = blank if blank == _BREAK else alone
             continue
-        if kind == INVISIBLE_KIND:
+        if kind in (INVISIBLE_KIND, PLAIN):
             continue
         if blank != 0:
             if at > 0:
@@ -78,8 +84,6 @@ def fold_text(
             blank = np.uint32(0)
         out[at] = point
         at += 1
-        if kind == PLAIN:
-            continue
         if kind == MARK_KIND:
             if html and j + 1 < end and may_begin(text[j + 1]):
                 return NEEDS_MARKUP, 0, True

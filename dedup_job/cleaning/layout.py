@@ -121,6 +121,11 @@ def lay_out(
             continue
         kind = kinds[point] if point < PLANE else PLAIN
         j += 1
+        if kind == PLAIN and blank == 0 and not due:  # nearly all: asked first
+            out[at] = point
+            at += 1
+            words += point != _UNDERSCORE
+            continue
         if kind == INVISIBLE_KIND:
             continue
         if kind in (SPACE_KIND, LINE_KIND):

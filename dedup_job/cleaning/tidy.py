@@ -29,6 +29,7 @@ from dedup_job.cleaning.kinds import (
     kinds,
 )
 from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
+from dedup_job.cleaning.marks import BEYOND
 from dedup_job.cleaning.names import ELEMENTS, Tables
 from dedup_job.cleaning.rendering import render
 from dedup_job.cleaning.span_state import WITH_BRACES
@@ -85,14 +86,13 @@ def tidied(texts: Sequence[str], how: How) -> tuple[list[str], NDArray[np.uint8]
     rows = np.flatnonzero(done).tolist()
     if not rows:
         return tidy, each.found, each
-    if ((each.found & STATES) <= CLEAN).all():
-        written = str(each.points.data, "utf-32-le", "surrogatepass")
-        first, last = each.bounds[:, 0].tolist(), each.bounds[:, 1].tolist()
-        for row in rows:
-            tidy[row] = written[first[row] : last[row]]
-    else:
-        for row in rows:
-            tidy[row] = text_of(each, row)
+    points = each.points
+    if ((each.found & STATES) > CLEAN).any():
+        points = np.minimum(points, BEYOND - 1)  # marks of other texts have no form in a str
+    written = str(points.data, "utf-32-le", "surrogatepass")
+    first, last = each.bounds[:, 0].tolist(), each.bounds[:, 1].tolist()
+    for row in rows:
+        tidy[row] = written[first[row] : last[row]]
     return tidy, each.found, each
 
 
@@ -165,7 +165,7 @@ def _tidy_all(
     return found.shape[0], at
 
 
-@borrowing
+@inlined
 def _tidy(
     text: NDArray[np.uint32],
     kinds: NDArray[np.uint8],

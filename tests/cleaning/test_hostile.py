@@ -72,7 +72,7 @@ HOSTILE = {
     "one open element, closed many times": "<p><b x=1>" * 50_000 + "</div></i></td>" * 50_000,
     "fences": "```\n" * 200_001,
     "fences of all lengths": "\n".join("`" * (3 + k % 250) for k in range(8_000)),
-    "code": "<pre>```</pre>" * 50_000,
+    "code with fences": "<pre>```</pre>" * 50_000,
     "code in code": "<code><pre>" * 50_000 + "a\nb" + "</pre></code>" * 50_000,
     "foreign names": "".join(f"<a-{k}>" for k in range(100_000)) + "</a-1>",
     "escapes": "&lt;b&gt;" * 100_000,

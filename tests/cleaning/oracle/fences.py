@@ -15,7 +15,7 @@ def _ticks(line: str) -> tuple[int, bool]:
 
 
 def fold_fenced(text: str) -> str:
-    """Fold white space; what stands between a fence and the next line of as many backticks stays."""
+    """Fold white space; what stands between two fences of as many backticks stays."""
     lines = drop_invisible(text).splitlines(keepends=True)
     out: list[str] = []
     at = 0

@@ -20,36 +20,30 @@ ATOMS = 0xF0000
 _WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNORECASE)
 _LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
 _ADDRESSES = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
-_DOTS = set(
-    [
-        "dian",
-        "dot",
-        "dots",
-        "emphasis-dot",
-        "emphasis-dots",
-        "em-dot",
-        "dot-under",
-        "zhuozhong",
-        "zhuozhonghao",
-        "jiazhong",
-        "jiadian",
-    ]
-)
-_BOXES = set(
-    [
-        "katex",
-        "mathjax",
-        "mathjax_display",
-        "mathjax_svg",
-        "mathjax_svg_display",
-        "mathjax_chtml",
-        "mjx-chtml",
-        "mwe-math-element",
-    ]
-)
-_NO_FIELD = set(
-    ["hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"]
-)
+_DOTS = {
+    "dian",
+    "dot",
+    "dots",
+    "emphasis-dot",
+    "emphasis-dots",
+    "em-dot",
+    "dot-under",
+    "zhuozhong",
+    "zhuozhonghao",
+    "jiazhong",
+    "jiadian",
+}
+_BOXES = {
+    "katex",
+    "mathjax",
+    "mathjax_display",
+    "mathjax_svg",
+    "mathjax_svg_display",
+    "mathjax_chtml",
+    "mjx-chtml",
+    "mwe-math-element",
+}
+_NO_FIELD = {"hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"}
 _SPACE = rf"[\s{HARD}]"
 
 
@@ -58,8 +52,7 @@ def written(tokens: list[Token], whole: str) -> str:
     root = tree(tokens, whole)
     plain = _Writer(heavy=False)
     plain.children(root)
-    text = _Writer(heavy=bool(_WEIGHTY.search("\x01".join(plain.words)))).finished(root)
-    return text
+    return _Writer(heavy=bool(_WEIGHTY.search("\x01".join(plain.words)))).finished(root)
 
 
 class _Writer:
@@ -159,9 +152,9 @@ class _Writer:
             return str(handler(node))
         classes = set(node.attributes.get("class", "").lower().split())
         if classes & _BOXES and name in {"span", "div", "p"}:
-            if node.ended != "end" and (math := _first_math(node)):
-                if made := mathematics(math):
-                    return made
+            math = _first_math(node) if node.ended != "end" else None
+            if math and (made := mathematics(math)):
+                return made
         if "mathjax_preview" in classes and node.ended == "own":
             return ""
         return self.children(node)
@@ -194,7 +187,7 @@ class _Writer:
     def on_video(self, node: Node) -> str:
         return self._medium(node, "video")
 
-    def on_source(self, node: Node) -> str:
+    def on_source(self, _node: Node) -> str:
         return ""
 
     def on_object(self, node: Node) -> str:
@@ -225,7 +218,7 @@ class _Writer:
             return formula(parsed(node.text, decoded=False))
         return ""
 
-    def on_style(self, node: Node) -> str:
+    def on_style(self, _node: Node) -> str:
         return ""
 
     def on_title(self, node: Node) -> str:
@@ -346,12 +339,12 @@ class _Writer:
 
     def _spans(self, node: Node) -> list[str]:
         name, found = node.name, []
-        style = dict(
-            (p.strip().lower(), v.lower())
+        style = {
+            p.strip().lower(): v.lower()
             for part in node.attributes.get("style", "").split(";")
-            for p, _, v in [part.partition(":")]
-            if _
-        )
+            for p, colon, v in [part.partition(":")]
+            if colon
+        }
         if name == "a":
             style = {}
         line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
