@@ -10,17 +10,8 @@ from dedup_job.judgment.alphabet import MARK, STARTS
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
 from dedup_job.judgment.notes import follows_image
-from dedup_job.judgment.tables import (
-    IMPERATIVE,
-    SEQUENCE_WORD,
-    SPELLING_WORD,
-    before,
-    is_blank,
-    kind_at,
-    point_at,
-    skip_blanks,
-    word_at,
-)
+from dedup_job.judgment.scanning import before, is_blank, kind_at, point_at, skip_blanks, word_at
+from dedup_job.judgment.tables import IMPERATIVE, SEQUENCE_WORD, SPELLING_WORD
 
 LEAST_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60

@@ -16,13 +16,8 @@ from dedup_job.judgment.asking import flags_of, headline_end
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import ANSWER, EMPHASIS, MOST_CHOICES, SEPARATOR, Forms
-from dedup_job.judgment.notes import (
-    drop_brackets,
-    drop_lines,
-    drop_sentences,
-    find_key,
-    read_key,
-)
+from dedup_job.judgment.keys import find_key, read_key
+from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
 from dedup_job.judgment.openings import opening_end
 from dedup_job.judgment.room import (
     AT,
@@ -36,21 +31,11 @@ from dedup_job.judgment.room import (
     put,
     room_for,
 )
+from dedup_job.judgment.scanning import fill_cells, has_command, lists_in
 from dedup_job.judgment.tables import (
     ANSWER as ANSWER_WORDS,
 )
-from dedup_job.judgment.tables import (
-    EXPLANATION,
-    LINE,
-    NOTE,
-    NUMBERED,
-    OPENER,
-    PAGE,
-    fill_cells,
-    has_command,
-    lists_in,
-    tables_of,
-)
+from dedup_job.judgment.tables import EXPLANATION, LINE, NOTE, NUMBERED, OPENER, PAGE, tables_of
 from dedup_job.judgment.words import Words
 from dedup_job.judgment.writing import write_part
 from dedup_job.packed import Packed

@@ -13,7 +13,7 @@ from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import MOST_CHOICES
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.scanning import (
     before,
     is_blank,
     is_digit,

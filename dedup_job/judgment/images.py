@@ -9,7 +9,7 @@ from dedup_job.compiled import borrowing
 from dedup_job.judgment.constants import codes, constants
 from dedup_job.judgment.forms import IMAGE
 from dedup_job.judgment.room import Room, put
-from dedup_job.judgment.tables import is_blank, is_digit, is_latin, point_at, small_at
+from dedup_job.judgment.scanning import is_blank, is_digit, is_latin, point_at, small_at
 
 (_TOKEN,) = constants([0xF0000])  # from here on 16 bits of the hash
 LEAST_DIGITS, LEAST_HASH, LEAST_MIXED = 5, 4, 8  # characters of a distinctive name

@@ -9,7 +9,8 @@ from dedup_job.compiled import borrowing
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.constants import codes
-from dedup_job.judgment.formulas import open_emphasis, write_command, write_script
+from dedup_job.judgment.formulas import write_command, write_script
+from dedup_job.judgment.frames import open_emphasis
 from dedup_job.judgment.images import write_image
 from dedup_job.judgment.room import (
     AT,
@@ -23,7 +24,7 @@ from dedup_job.judgment.room import (
     note,
     put,
 )
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.scanning import (
     before,
     is_blank,
     is_digit,

@@ -20,21 +20,11 @@ from dedup_job.judgment.alphabet import (
     STARTS,
     WORD_CHARACTER,
 )
-from dedup_job.judgment.constants import NOUGHT, YES, codes, constants
-from dedup_job.judgment.tables import (
-    ANSWER,
-    BRACKET,
-    BRACKET_LATIN,
-    EXPLANATION,
-    LINE,
-    NOTE,
-    NUMBERED,
-    PAGED,
-    STEMS,
+from dedup_job.judgment.constants import NOUGHT, YES, codes
+from dedup_job.judgment.scanning import (
     behind,
     is_blank,
     is_digit,
-    is_latin,
     kind_at,
     length_of,
     lists_at,
@@ -44,26 +34,28 @@ from dedup_job.judgment.tables import (
     skip_digits,
     small_at,
     word_at,
-    words_in,
+)
+from dedup_job.judgment.tables import (
+    BRACKET,
+    BRACKET_LATIN,
+    LINE,
+    NOTE,
+    NUMBERED,
+    PAGED,
 )
 
-(LEAST_BEFORE,) = constants([4])  # letters before an answer key
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
 _NEWLINE, _COLON, _FULL_STOP, _POINTS = codes("\n:。分")
 _THICK, _THICK_END, _SQUARE, _SQUARE_END, _ROUND = codes("【】[](")
-_OPENING, _CLOSING = codes("([【〔"), codes(")]】〕")
-_BEFORE = codes("\n。!.?)")
+_ROUND_END, _TORTOISE, _TORTOISE_END = codes(")〔〕")
 _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
 _NINE, _ONE, _TWO, _ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS = codes("9120卷年学=")
 _ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("第共页阅密文")
-_SEAL, _THREAD, _P, _BANG, _BRACE, _DOT = codes("封线p!{.")
-_A, _SMALL_A = codes("Aa")
-_LIST_COMMA, _COMMA = codes("、,")
+_SEAL, _THREAD, _BANG, _BRACE, _DOT = codes("封线!{.")
 _NOTES = NOTE | NUMBERED | PAGED
-_KEYS = ANSWER | EXPLANATION
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
 
 
@@ -79,10 +71,10 @@ def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32])
             continue
         end = i
         if point_at(cells, i) == _THICK:
-            end = _marked(cells, i + 1, stop, tables, LINE, _THICK_END)
+            end = marked_end(cells, i + 1, stop, tables, LINE, _THICK_END)
             end = end if end > i + 1 else i
         elif cells[i] & STARTS:
-            end = _marked(cells, i, stop, tables, LINE, _COLON)
+            end = marked_end(cells, i, stop, tables, LINE, _COLON)
         if end > i:
             while end < stop and point_at(cells, end) != _NEWLINE:
                 end += 1
@@ -100,7 +92,7 @@ def _blank() -> np.uint32:
 
 
 @borrowing
-def _marked(
+def marked_end(
     cells: NDArray[np.uint32],
     i: int,
     stop: int,
@@ -120,112 +112,6 @@ def _marked(
     return i
 
 
-@borrowing
-def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> tuple[int, int]:
-    """Look for what begins with an answer key; return where, stop: nowhere.
-
-    The second is where an explanation begins before it, 解析: that may be a part of a text.
-    """
-    explained = stop
-    for i in range(stop):
-        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
-            continue
-        start, mark = i, _COLON
-        if i > 0 and point_at(cells, i - 1) == _THICK:
-            start, mark = i - 1, _THICK_END
-        elif i > 0 and point_at(cells, i - 1) == _SQUARE:
-            start, mark = i - 1, _SQUARE_END
-        if not _begins(cells, start):
-            continue
-        if words_in(cells, NOUGHT, start, LEAST_BEFORE) < LEAST_BEFORE:
-            continue
-        if _marked(cells, i, stop, tables, ANSWER, mark) > i:
-            return start, explained
-        if _marked(cells, i, stop, tables, EXPLANATION, mark) > i:
-            if mark != _COLON:
-                return start, explained
-            explained = min(explained, i)
-    return stop, explained
-
-
-@borrowing
-def _begins(cells: NDArray[np.uint32], i: int) -> bool:
-    """Tell whether a line, a sentence or a word begins at i."""
-    return i == 0 or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE
-
-
-@borrowing
-def read_key(
-    cells: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    tables: NDArray[np.uint32],
-    figures: bool,
-    key: NDArray[np.int64],
-) -> None:
-    """Read the answer key in cells[start:stop].
-
-    key: int64 (12,): [0] the number of letters, 0 to 7 from [4] on, at most 8; [1], [2] where the
-    answer in words begins and ends. figures: 1 to 8 are letters, too.
-    """
-    key[0] = key[1] = key[2] = 0
-    i = start
-    while i < stop and word_at(cells, i, stop, tables, STEMS) == 0:
-        i += 1
-    if i == stop:
-        return
-    i += length_of(tables, word_at(cells, i, stop, tables, STEMS))
-    while i < stop and not _ends_label(point_at(cells, i)):
-        i += 1
-    body = min(i + 1, stop)
-    if body == stop:
-        return
-    i = body
-    while i < stop and not cells[i] & WORD_CHARACTER:
-        i += 1
-    if _read_letters(cells, i, stop, key):
-        return
-    if figures and i < stop and is_digit(cells, i):
-        figure = point_at(cells, i) - _ZERO
-        if 1 <= figure <= 8 and not (i + 1 < stop and is_digit(cells, i + 1)):
-            key[0], key[4] = 1, figure - 1
-            return
-    end = body
-    while end < stop and point_at(cells, end) != _NEWLINE:
-        end += 1
-    key[1] = skip_blanks(cells, body, end)
-    while end > key[1] and is_blank(cells, end - 1):
-        end -= 1
-    key[2] = end
-
-
-@borrowing
-def _ends_label(point: int) -> bool:
-    return point in (_THICK_END, _SQUARE_END, _COLON)
-
-
-@borrowing
-def _read_letters(cells: NDArray[np.uint32], i: int, stop: int, key: NDArray[np.int64]) -> bool:
-    """Read A, AC, A、C at i, not the beginning of a word."""
-    good = seen = 0
-    while i < stop and is_latin(cells, i) and small_at(cells, i) - _SMALL_A < 8:
-        letter = small_at(cells, i) - _SMALL_A
-        i += 1
-        seen |= 1 << letter
-        if not (i < stop and is_latin(cells, i)):
-            good = seen
-        k = skip_blanks(cells, i, stop)
-        if k < stop and (point_at(cells, k) == _COMMA or point_at(cells, k) == _LIST_COMMA):
-            k = skip_blanks(cells, k + 1, stop)
-        i = k
-    key[0] = 0
-    for letter in range(8):
-        if good >> letter & 1:
-            key[4 + key[0]] = letter
-            key[0] += 1
-    return good != 0
-
-
 # --- notes in brackets and short sentences
 
 
@@ -242,11 +128,11 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
         point = point_at(cells, i)
         if kind == BLANK:
             opened = -1 if point == _NEWLINE else opened
-        elif kind != MARK and kind != DROPPED:
+        elif kind != MARK and (kind != DROPPED or point < _THICK):
             continue
-        elif point in _OPENING:
+        elif _opens(point):
             opened = i - gap
-        elif point in _CLOSING:
+        elif _closes(point):
             at = i - gap
             if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
                 spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, NOUGHT)
@@ -258,6 +144,18 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
                     gap = i - opened
             opened = -1
     return stop - gap
+
+
+@borrowing
+def _opens(point: int) -> bool:
+    return point in (_THICK, _TORTOISE) if point >= _THICK else point in (_ROUND, _SQUARE)
+
+
+@borrowing
+def _closes(point: int) -> bool:
+    if point >= _THICK:
+        return point in (_THICK_END, _TORTOISE_END)
+    return point in (_ROUND_END, _SQUARE_END)
 
 
 @borrowing

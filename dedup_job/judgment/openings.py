@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import borrowing
 from dedup_job.judgment.constants import NO, codes, constants
 from dedup_job.judgment.notes import is_marked, is_year
-from dedup_job.judgment.tables import (
-    EXAM,
-    KIND_WORD,
-    TASK,
-    TITLE,
+from dedup_job.judgment.scanning import (
     is_blank,
     is_digit,
     length_of,
@@ -25,6 +21,7 @@ from dedup_job.judgment.tables import (
     word_at,
     words_in,
 )
+from dedup_job.judgment.tables import EXAM, KIND_WORD, TASK, TITLE
 
 MOST = 8
 (LEAST_AFTER,) = constants([4])  # letters that remain

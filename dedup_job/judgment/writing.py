@@ -22,10 +22,12 @@ from dedup_job.judgment.alphabet import (
     SYMBOL,
     UNTIL,
 )
-from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
+from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.constants import codes
-from dedup_job.judgment.formulas import close_frame, open_whole, write_script
+from dedup_job.judgment.formulas import write_script
+from dedup_job.judgment.frames import close_frame, open_whole
 from dedup_job.judgment.marks import write_mark
+from dedup_job.judgment.numerals import write_numeral, write_word
 from dedup_job.judgment.room import (
     AT,
     BASE,
@@ -38,7 +40,8 @@ from dedup_job.judgment.room import (
     note,
     put,
 )
-from dedup_job.judgment.tables import ENGLISH, SMALL, lists_at, point_at
+from dedup_job.judgment.scanning import lists_at, point_at
+from dedup_job.judgment.tables import ENGLISH, SMALL
 
 _NEWLINE, _MINUS = codes("\n-")
 
@@ -74,7 +77,11 @@ def write_part(
                     at += 1
                     i += 1
                 continue
-            elif kind != DROPPED and (kind != BLANK or point_at(cells, i) == _NEWLINE):
+            elif kind == CLAUSE or kind == BLANK:  # noqa: SIM109  # faster in numba
+                if kind == CLAUSE or point_at(cells, i) == _NEWLINE:
+                    state[AT] = at
+                    note(room)
+            elif kind != DROPPED:
                 break
             i += 1
         state[AT] = at
@@ -95,13 +102,6 @@ def _write_element(
 ) -> int:
     """Write what stands at i; return where the next begins."""
     kind = cells[i] >> KIND
-    if kind == BLANK:
-        if point_at(cells, i) == _NEWLINE:
-            note(room)
-        return i + 1
-    if kind == CLAUSE:
-        note(room)
-        return i + 1
     if kind == LATIN:
         return write_word(cells, i, tables, room)
     if kind == DIGIT:
