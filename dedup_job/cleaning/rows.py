@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.marks import ROW
-from dedup_job.cleaning.names import BREAKS
 from dedup_job.cleaning.span_state import (
     BEGIN,
     BLANKS,
+    BREAKS,
     BREAKS_BEFORE,
     CELLS,
     DEPTH,

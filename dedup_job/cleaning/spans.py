@@ -23,12 +23,12 @@ from dedup_job.cleaning.marks import (
     SUP,
     UNDERLINE,
 )
-from dedup_job.cleaning.names import BREAKS
 from dedup_job.cleaning.rows import close_row, pop_span, write_blank, write_separators
 from dedup_job.cleaning.span_state import (
     BEGIN,
     BLANK_BEFORE,
     BLANKS,
+    BREAKS,
     BREAKS_BEFORE,
     CELLS,
     DEPTH,
