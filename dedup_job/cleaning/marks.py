@@ -24,7 +24,7 @@ underlined block, which is no blank to fill in where it is empty."""
 END: Final = 16
 """How far the end of a span is from its beginning."""
 
-BODY, CELL, BLANK, FRESH, NOTHING = range(BEYOND + 40, BEYOND + 45)
+BODY, CELL, BLANK, FRESH, NO_MARK = range(BEYOND + 40, BEYOND + 45)
 """Behind the marker of an item; where a cell begins; a blank to fill in; a new line, unless one has
 just begun; nothing."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.decoding import DECODES, PARSES, copy
-from dedup_job.cleaning.marks import ACCENTS, BEYOND, END, NOTHING, SUB, SUP
+from dedup_job.cleaning.marks import ACCENTS, BEYOND, END, NO_MARK, SUB, SUP
 from dedup_job.cleaning.names import SPACE, Tables
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import (
@@ -67,7 +67,7 @@ def begin_part(
     if action == ROOT:
         return _write(_ROOT, out, at)
     if action == OVER:
-        out[at] = NOTHING  # may become an accent
+        out[at] = NO_MARK  # may become an accent
         return at + 1
     if action == FENCED:
         entry[ORIGIN] = _COMMA

@@ -42,7 +42,7 @@ _CLASSES = {
     LINE: "[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]",
 }
 
-BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
+BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, SHOWS_CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
     1 << i for i in range(10)
 )
 """Roles of an element: its tags leave a line break; need no evidence; count only with a closing
@@ -111,7 +111,7 @@ def roles_of(name: str) -> int:
         CLOSED: name in CLOSED_ONLY,
         DROPS: name in DROPPED,
         SHOWS: name in VERBATIM,
-        CODE: name in CODE_LIKE,
+        SHOWS_CODE: name in CODE_LIKE,
         TEMPLATE: name == "template",
         PARAGRAPH: name == "p",
         RAW: name == "xmp",

@@ -33,7 +33,7 @@ from dedup_job.cleaning.scanning import (
 )
 from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS
 from dedup_job.cleaning.tags import NONE, is_kind
-from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, NOTE, TYPE, WORDS, action_of
+from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, MATH_TEXT, NOTE, TYPE, action_of
 from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace
 from dedup_job.compiled import borrowing, inlined
 from dedup_job.packed import points_of
@@ -95,7 +95,7 @@ def _flush(
 ) -> int:
     """Write the text between two tags; white space between the parts of a formula is none."""
     entry = work.stack[work.state[TOP]]
-    if entry[MATH_AT] and entry[ACTION] not in (WORDS, ANNOTATION, NOTE):
+    if entry[MATH_AT] and entry[ACTION] not in (MATH_TEXT, ANNOTATION, NOTE):
         while start < stop and is_kind(text[start], SPACE, tables.kinds):
             start += 1
         while stop > start and is_kind(text[stop - 1], SPACE, tables.kinds):

@@ -19,6 +19,7 @@ from dedup_job.cleaning.span_state import (
     PENDING,
     ROWS,
     SEPARATORS_DUE,
+    SOFT_BREAKS,
     WORDS,
 )
 from dedup_job.cleaning.workspace import Workspace
@@ -71,12 +72,12 @@ def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     if at > entry[BEGIN] and entry[SEPARATORS_DUE]:
         at = write_separators(entry, 0, work, out, at)
     if entry[CELLS] > 1:
-        for k in range(entry[BREAKS_BEFORE], state[BREAKS]):
+        for k in range(entry[BREAKS_BEFORE], state[SOFT_BREAKS]):
             out[work.scratch[k]] = _SPACE
-        state[BREAKS] = entry[BREAKS_BEFORE]
+        state[SOFT_BREAKS] = entry[BREAKS_BEFORE]
     state[ROWS] -= 1
     if not state[ROWS]:
-        state[BREAKS] = 0
+        state[SOFT_BREAKS] = 0
     pop_span(work)
     state[BLANKS], state[HARD] = _BREAK, 1
     return at
@@ -98,7 +99,7 @@ def write_blank(blank: int, hard: int, work: Workspace, out: NDArray[np.uint32],
         return at
     state = work.state
     if blank == _BREAK and state[ROWS] and not hard:
-        work.scratch[state[BREAKS]] = at
-        state[BREAKS] += 1
+        work.scratch[state[SOFT_BREAKS]] = at
+        state[SOFT_BREAKS] += 1
     out[at] = blank
     return at + 1

@@ -16,7 +16,7 @@ from typing import Final
     FENCED_END,
     PROTECTED,
     ROWS,
-    BREAKS,
+    SOFT_BREAKS,
     FLAGS,
 ) = range(13)
 """Places in the state of the layout: the white space that comes before the next character, and

@@ -44,6 +44,7 @@ from dedup_job.cleaning.span_state import (
     MARKER,
     PENDING,
     SEPARATORS_DUE,
+    SOFT_BREAKS,
     WITH_BRACES,
     WORDS,
     WORDS_BEFORE,
@@ -71,7 +72,7 @@ def open_span(j: int, bare: NDArray[np.uint32], work: Workspace, at: int) -> Non
     entry[BLANK_BEFORE], entry[HARD_BEFORE] = state[BLANKS], state[HARD]
     entry[MARKER] = j + 1
     entry[CELLS] = entry[SEPARATORS_DUE] = 0
-    entry[BREAKS_BEFORE] = state[BREAKS]
+    entry[BREAKS_BEFORE] = state[SOFT_BREAKS]
     if bare[j] == ROW:
         entry[BLANK_BEFORE], entry[HARD_BEFORE] = _BREAK, 1
     elif not state[PENDING]:
@@ -100,7 +101,7 @@ def flush(
     state = work.state
     blank, hard = state[BLANKS], state[HARD]
     if state[PENDING]:
-        begin, breaks = at, state[BREAKS]
+        begin, breaks = at, state[SOFT_BREAKS]
         blank, hard = _blank_before(work)
         for k in range(state[PENDING], state[DEPTH] + 1):
             entry = work.stack[k]
@@ -116,7 +117,7 @@ def flush(
                 blank = _SPACE if entry[KIND] == ITEM else 0
             hard = 0
         for k in range(state[PENDING], state[DEPTH] + 1):
-            work.stack[k, BREAKS_BEFORE] += state[BREAKS] - breaks
+            work.stack[k, BREAKS_BEFORE] += state[SOFT_BREAKS] - breaks
         state[PENDING] = 0
     if fence:
         blank = 0
@@ -228,10 +229,10 @@ def _close_bracket(
             for k in range(begin, at - 1):
                 out[k] = out[k + 1]
             at -= 1
-        k = state[BREAKS] - 1
+        k = state[SOFT_BREAKS] - 1
         while k >= 0 and work.scratch[k] > begin:
             if blank:
-                state[BREAKS] -= 1
+                state[SOFT_BREAKS] -= 1
             work.scratch[k] -= 1
             k -= 1
         if state[FENCED_END] > begin:

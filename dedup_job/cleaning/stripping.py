@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.decoding import DECODES, HOLDS_REFERENCE, PARSES, copy
 from dedup_job.cleaning.marks import CODE, CODE_END, SPLIT
-from dedup_job.cleaning.names import BREAKS, RAW, SHOWS, TEMPLATE, Tables
-from dedup_job.cleaning.names import CODE as IS_CODE
+from dedup_job.cleaning.names import BREAKS, RAW, SHOWS, SHOWS_CODE, TEMPLATE, Tables
 from dedup_job.cleaning.scanning import (
     CLOSES,
     ITSELF,
@@ -54,7 +53,7 @@ def strip(
             continue
         at, found = copy(text, kept, j, how, tables, out, at)
         holds |= TAGS | (REFERENCES if found & HOLDS_REFERENCE else 0)
-        if roles & IS_CODE and not roles & ITSELF and roles & CLOSES and code:
+        if roles & SHOWS_CODE and not roles & ITSELF and roles & CLOSES and code:
             code -= 1
             if not code:
                 out[at] = CODE_END
@@ -64,7 +63,7 @@ def strip(
         elif roles & BREAKS:
             out[at] = _BREAK
             at += 1
-        if roles & IS_CODE and not roles & (ITSELF | CLOSES):
+        if roles & SHOWS_CODE and not roles & (ITSELF | CLOSES):
             code += 1
             if code == 1:
                 out[at] = CODE

@@ -86,7 +86,7 @@ _VOID = [
         "<u> </u>",
     ),
     *("<img src='data:image/png;base64,AA==' data-src='z.png'>", "<v:imagedata src='v.png'>"),
-    *('<script type="math/tex">a<b</script>', "<u>__</u>", "<embed src=e>", "<?xml ?>"),
+    *('。<script type="math/tex">a<b</script>', "<u>__</u>", "<embed src=e>", "<?xml ?>"),
     "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x_1</annotation>"
     "</semantics></math>",
     '<span class="katex"><math><mi>z</mi></math><span class="katex-html">z</span></span>',
