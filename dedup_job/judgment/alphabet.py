@@ -174,9 +174,8 @@ def _kinds() -> NDArray[np.uint32]:
 
 
 def _small() -> NDArray[np.uint32]:
-    small = np.arange(PLANE, dtype=np.uint32)
-    for point in range(PLANE):
-        lower = chr(point).lower()
-        if len(lower) == 1:
-            small[point] = ord(lower)
+    """Return the small letter of each character; İ has none of one character."""
+    plane = "".join(map(chr, range(PLANE))).replace("İ", "i").lower()
+    small = np.frombuffer(plane.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).copy()
+    small[ord("İ")] = ord("İ")
     return small
