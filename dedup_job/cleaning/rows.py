@@ -9,7 +9,6 @@ from dedup_job.cleaning.marks import ROW
 from dedup_job.cleaning.span_state import (
     BEGIN,
     BLANKS,
-    BREAKS,
     BREAKS_BEFORE,
     CELLS,
     DEPTH,

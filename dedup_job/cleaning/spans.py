@@ -28,7 +28,6 @@ from dedup_job.cleaning.span_state import (
     BEGIN,
     BLANK_BEFORE,
     BLANKS,
-    BREAKS,
     BREAKS_BEFORE,
     CELLS,
     DEPTH,
