@@ -25,7 +25,6 @@ _NATIVE = (
     "fingerprint/*.py",
     "index/*.py",
     "decision/*.py",
-    "judgment/*.py",
     "mongo/plain.py",
 )
 _DIGEST_BYTES = 16

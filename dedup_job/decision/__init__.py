@@ -2,9 +2,9 @@
 
 from dedup_job.decision.brakes import Brakes
 from dedup_job.decision.comparison import Comparison
-from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
-from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
+from dedup_job.decision.guards import Guard
+from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings
 
 __all__ = [
     "BrakeSettings",
@@ -12,7 +12,6 @@ __all__ = [
     "Comparing",
     "Comparison",
     "DecisionSettings",
-    "Equipment",
     "FirstWins",
-    "Judging",
+    "Guard",
 ]

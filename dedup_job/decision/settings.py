@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.judgment import HARMLESS, Difference
+from dedup_job.decision.guards import Guard
 
 
 class Comparing(StrEnum):
@@ -17,23 +17,6 @@ class Comparing(StrEnum):
     CONTAINMENT = "containment"
     EDIT = "edit"
     NONE = "none"
-
-
-class Judging(StrEnum):
-    """What decides whether a candidate is a duplicate."""
-
-    DIFFERENCES = "differences"
-    SIMILARITY = "similarity"
-
-
-GONE = {
-    "decision.guards": 'decision.guards is gone: decision.judge = "differences" keeps apart what '
-    'the guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
-    "as before, without guards",
-    "decision.polarity_words": "decision.polarity_words is gone: put words of the trade into the "
-    "file of decision.words",
-}
-"""Settings of former versions, and what replaces them."""
 
 
 class DecisionSettings(BaseModel):
@@ -52,23 +35,18 @@ class DecisionSettings(BaseModel):
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="with judge = similarity: least similarity at which a candidate is a "
-        "duplicate; a little less for texts under 30 characters, in which one character weighs "
-        "more",
+        description="least similarity at which a candidate is a duplicate; a little less for "
+        "texts under 30 characters, in which one character weighs more",
     )
-    judge: Judging = Field(
-        default=Judging.DIFFERENCES,
-        description="differences = a candidate is a duplicate if each difference between the texts "
-        "is harmless; similarity = if they are as alike as decision.similarity says, whatever "
-        "the difference; compare = none takes either for off",
+    guards: tuple[Guard, ...] = Field(
+        default=(),
+        description="differences that make two documents of similar texts: numbers, polarity, "
+        "options",
     )
-    harmless: tuple[Difference, ...] = Field(
-        default=HARMLESS,
-        description="classes of differences that two texts may show and still be the same",
-    )
-    words: Path | None = Field(
+    polarity_words: Path | None = Field(
         default=None,
-        description="more words of the trade for the judge, a file in UTF-8",
+        description="more words for the guard polarity: a word and its opposite a line, or one "
+        "negation",
     )
     most_candidates: int = Field(
         default=64,
@@ -78,19 +56,10 @@ class DecisionSettings(BaseModel):
         "sketches first; how many were left aside is reported",
     )
 
-    @property
-    def judges(self) -> bool:
-        """Tell whether differences decide."""
-        return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
-
-    @field_validator("harmless")
+    @field_validator("guards")
     @classmethod
-    def _each_once(cls, harmless: tuple[Difference, ...]) -> tuple[Difference, ...]:
-        if never := [str(kind) for kind in harmless if kind not in HARMLESS]:
-            raise ValueError(
-                f"{never[0]} is never harmless, expected some of {', '.join(HARMLESS)}"
-            )
-        return tuple(kind for kind in HARMLESS if kind in harmless)
+    def _each_once(cls, guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
+        return tuple(guard for guard in Guard if guard in guards)
 
 
 class BrakeSettings(BaseModel):

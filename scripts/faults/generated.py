@@ -45,7 +45,9 @@ def run(scale: float) -> Iterator[Row]:
 @cache
 def _stages() -> tuple[Cleaner, Fingerprinter]:
     settings = load({}).settings
-    return Cleaner(settings.cleaning), settings.equipment().fingerprinter
+    channels = settings.index.channels
+    cleaner = Cleaner(settings.cleaning)
+    return cleaner, Fingerprinter(settings.fingerprint, channels=channels)
 
 
 def _peak() -> float:
