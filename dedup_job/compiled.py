@@ -25,6 +25,7 @@ _NATIVE = (
     "fingerprint/*.py",
     "index/*.py",
     "decision/*.py",
+    "judgment/*.py",
     "mongo/plain.py",
 )
 _DIGEST_BYTES = 16

@@ -16,6 +16,7 @@ class Channel(StrEnum):
     SIMHASH = "simhash"
     MINHASH = "minhash"
     SENTENCES = "sentences"
+    FORM = "form"  # the same canonical form; there whenever the judge is, not a choice
     TEXT = "text"
 
 
@@ -31,19 +32,38 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Refused(NamedTuple):
+    """A kept document that a text is not a duplicate of.
+
+    of: its key; similarity: of the texts, 0-1; kind: the class of the difference that keeps them
+    apart, or "similarity".
+    """
+
+    of: bytes
+    similarity: float
+    kind: str
+
+
+class Differing(NamedTuple):
+    """A difference between a duplicate and the kept document: its class, the words of each."""
+
+    kind: str
+    of: str
+    text: str
+
+
+class Tried(NamedTuple):
     """What came of the kept documents that were found for a text.
 
-    candidates: how many were found; cut: of these left aside, because there were too many;
-    refused_by: "similarity" or the guard that kept the most similar one from being a duplicate,
-    None where there was none; void: keys of those that someone removed from the target.
+    candidates: how many were found; cut: of these left aside, because there were too many; void:
+    keys of those that someone removed from the target; refused: of a kept document, the nearest of
+    those that were compared.
     """
 
     candidates: int = 0
     cut: int = 0
-    refused_by: str | None = None
     void: tuple[bytes, ...] = ()
+    refused: Refused | None = None
 
 
 NOTHING_TRIED = Tried()
@@ -62,7 +82,8 @@ class Duplicate(NamedTuple):
 
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
     `found_by` names the channels that proposed `of`; `cluster` is the number of duplicates of
-    `of` that this process has found, this one included.
+    `of` that this process has found, this one included; `differences` are those that the judge
+    found, the first ones of many.
     """
 
     of: bytes
@@ -73,6 +94,7 @@ class Duplicate(NamedTuple):
     short: bool
     cluster: int = 1
     tried: Tried = NOTHING_TRIED
+    differences: tuple[Differing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -24,10 +24,12 @@ from pydantic_settings import (
 )
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import BrakeSettings, DecisionSettings
+from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
+from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import FingerprintSettings, digest_of
 from dedup_job.index import IndexSettings
+from dedup_job.judgment import RULES
 from dedup_job.mongo.connection import ConnectionSettings, redacted
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
@@ -38,8 +40,10 @@ _FILES = (
     ("fingerprint", "user_dictionary"),
     ("fingerprint", "stop_words"),
     ("fingerprint", "idf"),
-    ("decision", "polarity_words"),
+    ("decision", "words"),
 )
+_PACKAGE = Path(__file__).parent
+_PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
@@ -141,7 +145,16 @@ class Settings(BaseSettings):
             path = getattr(getattr(self, section), name)
             if path is not None:
                 values[section][name] = f"content {digest_of(path)}"
+        if not self.decision.judges:
+            values["decision"]["judge"] = str(Judging.SIMILARITY)
+            del values["decision"]["harmless"], values["decision"]["words"]
+        if self.decision.judges or self.cleaning.notation == "marked":
+            values["rules"] = RULES
         return values
+
+    def equipment(self, notify: Callable[[str], None] = lambda _: None) -> Equipment:
+        """Return fingerprinter, judge and sketcher for these settings, not loaded yet."""
+        return Equipment(self.fingerprint, self.index, self.decision, notify)
 
     def recorded(self) -> dict[str, Any]:
         """Return what a run's row says of its settings: all but the connection."""
@@ -205,12 +218,27 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
 def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
+    found = _preset(file)
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads((found or file).read_text(encoding="utf-8"))
     except OSError as e:
-        raise ConfigurationError([f"{file} cannot be read: {e.strerror}"]) from e
+        presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
+        raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
+
+
+def preset_names() -> list[str]:
+    """Return the names of the presets that ship with the package."""
+    return sorted({file.stem for folder in _PRESETS for file in folder.glob("*.toml")})
+
+
+def _preset(name: Path) -> Path | None:
+    """Return the file of a preset, None where the name is that of a file of the user's own."""
+    if len(name.parts) != 1 or name.suffix or name.is_file():
+        return None
+    files = (folder / f"{name}.toml" for folder in _PRESETS)
+    return next((file for file in files if file.is_file()), None)
 
 
 def _from_environment() -> dict[str, Any]:
@@ -280,6 +308,8 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
     if origin is Origin.FLAG:
         where, location = "", f"--{location.rpartition('.')[2].replace('_', '-')}"
+    if error["type"] == "extra_forbidden" and location in GONE:
+        return f"{where}{GONE[location]}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")

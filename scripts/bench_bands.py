@@ -8,7 +8,7 @@ each key is another with a probability of 0.4, as at a similarity of 0.9.
 
 growth   extend since the last size; longest: seconds of 100,000 documents
 query    search; p99 of the batches / 1,000; found: documents a query finds
-job      InTurn, keep for each row, then extend
+job      turns_of, keep for each row, then extend
 bytes    resident memory a document, and what the index says
 """
 
@@ -27,7 +27,7 @@ from bench_index import resident, seconds, table  # beside this script
 
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
-from dedup_job.index.in_turn import InTurn
+from dedup_job.index.in_turn import keep, turns_of
 from dedup_job.packed import pack
 
 BATCH, STEP, REPEATS, QUERIES, COLUMNS = 1000, 100_000, 7, 20_000, BANDS + 1
@@ -82,9 +82,12 @@ def grown(sizes: list[int], draw: Function) -> None:
     stored = draw(KEPT)
 
     def job(batch: Array) -> None:
-        turn = InTurn(index, batch)
-        for i in range(len(batch)):
-            turn.keep(i)
+        rows = len(batch)
+        zeros = np.zeros(rows, dtype=np.int64)
+        short = np.ones(rows, dtype=np.bool_)
+        turns = turns_of(index, batch, zeros.astype(np.uint64), short, zeros, 1)
+        for i in range(rows):
+            keep(turns, i)
         index.extend(batch)
 
     pairs_sharing(stored[:BATCH])

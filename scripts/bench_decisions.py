@@ -1,6 +1,6 @@
 """What the check of candidates and the second channel cost, and how it grows.
 
-    python scripts/bench_decisions.py [--cost] [--growth] [--worst] [--file FILE.jsonl.gz]
+    python scripts/bench_decisions.py [--cost] [--growth] [--worst] [--bank] [--file FILE.jsonl.gz]
                                       [--documents 30000] [--sizes 6e4,6e5,6e6]
 
 All sections unless some are chosen. Documents are made of the file's texts: of each, three clauses
@@ -13,6 +13,9 @@ growth   candidates a document and texts fetched, at several sizes, and what a l
          (their logarithms) says of 50 M; the texts are held in no memory but the engine's own
 worst    100,000 documents of one template, 10,000 equal ones, one of 10 MB, formulas only: the
          slowest batch of 100, microseconds a document (of the long one: a KB), beside the mean
+bank     100,000 questions of eight templates that differ in one number or one word, with 1,000
+         repetitions in another form and 1,000 with a typo as well: documents per second, memory
+         before and after, and the share of the repetitions that is joined
 """
 
 from __future__ import annotations
@@ -29,18 +32,19 @@ from typing import Any
 
 import numpy as np
 import psutil
+import templates
 from bench_fingerprint import ROOT, texts_of  # beside this script
 from engines import key, number_of
 from pymongo import MongoClient
 
 from dedup_job.decision import FirstWins
-from dedup_job.documents import Batch, Channel, Decision, Document, Kept
+from dedup_job.documents import Batch, Channel, Decision, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.settings import Settings
 
-BATCH, WORST_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5, 50e6
+BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
 KEPT = 0.25  # share of the clauses of a text that are its own
 _CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{1,40}[，。；？！,.;?!\n]*")
 _WITHOUT = {"index__channels": ("simhash",), "decision__compare": "none"}
@@ -76,10 +80,14 @@ class Engine:
 
     def __init__(self, settings: Settings, text: Callable[[int], str]) -> None:
         self._text = text
-        self._fingerprinter = Fingerprinter(settings.fingerprint, channels=settings.index.channels)
+        equipment = settings.equipment()
+        self._fingerprinter = equipment.fingerprinter
         self.index = KeptIndex(settings.index)
         self.decider = FirstWins(
-            self.index, settings.decision, lambda keys: {k: text(number_of(k)) for k in keys}
+            self.index,
+            settings.decision,
+            lambda keys: {k: text(number_of(k)) for k in keys},
+            equipment.judge,
         )
 
     def decide(self, numbers: range) -> tuple[list[Decision], float]:
@@ -222,6 +230,39 @@ def hostile(arguments: argparse.Namespace) -> dict[str, tuple[Callable[[int], st
     }
 
 
+def bank(arguments: argparse.Namespace) -> None:
+    """Decide a bank of templates, and count what of its repetitions is joined."""
+    made = templates.bank(arguments.bank_size, arguments.bank_size // 100)
+    engine = Engine(Settings(), made.texts.__getitem__)
+    engine.decide(range(WORST_BATCH))  # compiled
+    engine = Engine(Settings(), made.texts.__getitem__)
+    before, seconds = psutil.Process().memory_info().rss, 0.0
+    decisions: list[Decision] = []
+    for start in range(0, len(made.texts), JOB_BATCH):
+        numbers = range(start, min(start + JOB_BATCH, len(made.texts)))
+        found, taken = engine.decide(numbers)
+        decisions += found
+        seconds += taken
+        print(f"{numbers.stop:9,} {len(numbers) / taken:9,.0f} docs/s", flush=True)
+    after = psutil.Process().memory_info().rss
+    print(
+        f"{len(made.texts) / seconds:,.0f} docs/s, {before / 1e6:,.0f} MB before, "
+        f"{after / 1e6:,.0f} MB after"
+    )
+    for typo, name in ((False, "reformatted"), (True, "reformatted and mistyped")):
+        due = [i for i, of in enumerate(made.of) if of >= 0 and made.typo[i] == typo]
+        right = sum(_joined_to(decisions[i], made.of[i]) for i in due)
+        print(f"{name}: {right:,} of {len(due):,} joined ({right / max(len(due), 1):.1%})")
+    wrong = sum(
+        isinstance(d, Duplicate) for d, of in zip(decisions, made.of, strict=True) if of < 0
+    )
+    print(f"other questions joined: {wrong:,}")
+
+
+def _joined_to(decision: Decision, number: int) -> bool:
+    return isinstance(decision, Duplicate) and number_of(decision.of) == number
+
+
 def _batches(make: Callable[[int], str], n: int) -> list[float]:
     """Decide n texts from nothing; return microseconds a document of each batch."""
     engine = Engine(Settings(), make)
@@ -234,7 +275,7 @@ def _batches(make: Callable[[int], str], n: int) -> list[float]:
 
 def sections() -> Iterator[tuple[str, Callable[[argparse.Namespace], None]]]:
     """Yield the sections by name."""
-    for section in (cost, memory, growth, worst):
+    for section in (cost, memory, growth, worst, bank):
         yield section.__name__, section
 
 
@@ -248,6 +289,7 @@ def main() -> None:
     )
     parser.add_argument("--documents", type=int, default=30_000)
     parser.add_argument("--sizes", default="6e4,6e5,6e6")
+    parser.add_argument("--bank-size", type=int, default=100_000)
     parser.add_argument("--child", nargs=2, metavar=("URI", "NAME"), help=argparse.SUPPRESS)
     for name, section in sections():
         parser.add_argument(f"--{name}", action="store_true", help=section.__doc__)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dedup_job.decision import FirstWins
 from dedup_job.documents import Batch, Decision, Document, Kept
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
 
@@ -28,7 +27,7 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         """Load the lexicon and the native code."""
         self._settings = settings
-        self._fingerprinter = Fingerprinter(settings.fingerprint, channels=settings.index.channels)
+        self._equipment = settings.equipment()
         self.decide([_WARM, _WARM + "。", "短"])
 
     def decide(self, texts: Sequence[str]) -> list[Decision]:
@@ -38,12 +37,18 @@ class Engine:
         def kept_texts(keys: Sequence[bytes]) -> Mapping[bytes, str]:
             return {k: held[k] for k in keys}
 
-        engine = FirstWins(KeptIndex(self._settings.index), self._settings.decision, kept_texts)
+        engine = FirstWins(
+            KeptIndex(self._settings.index),
+            self._settings.decision,
+            kept_texts,
+            self._equipment.judge,
+        )
+        fingerprint = self._equipment.fingerprinter.fingerprint
         decisions: list[Decision] = []
         for at in range(0, len(texts), BATCH):
             part = texts[at : at + BATCH]
             documents = tuple(Document(at + i, key(at + i), b"", t) for i, t in enumerate(part))
-            decisions += engine.decide(Batch(documents, self._fingerprinter.fingerprint(part)))
+            decisions += engine.decide(Batch(documents, fingerprint(part)))
         return decisions
 
     def keeps(self, texts: Sequence[str]) -> NDArray[np.bool_]:

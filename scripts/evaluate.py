@@ -2,7 +2,8 @@
 
     python scripts/evaluate.py FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
-        [--peers] [--guards] [--pairs PAIRS.jsonl.gz]
+        [--peers] [--judged] [--pairs PAIRS.jsonl.gz]
+        [--labelled PAIRS.jsonl.gz ... [--half 0|1] [--show N]]
 
 One row for each file with the settings of --config and --set ("base"), one for each --compare,
 which changes them further, and with --peers one each for the plain recipe (configs/classic.toml)
@@ -12,13 +13,19 @@ without white space (Jaccard).
 
 innocents: dropped, although no kept document is alike by 0.5.
 due: dropped by an engine that knows all pairs and drops each document that an earlier kept
-one is alike by 0.7, 0.8, 0.9. With --guards, pairs that a guard of the settings refuses are
+one is alike by 0.7, 0.8, 0.9. With --judged, pairs that the judge of the settings keeps apart are
 neither due nor left.
 left: kept, although an earlier kept document is alike by so much.
 seconds: fingerprints and decisions, one thread.
 
 --pairs: pairs (a, b: ids of documents in the files; same_group; sim: edit similarity) are decided
 each by itself: is the second joined to the first?
+
+--labelled: pairs (a, b: texts; label: S the same, D different, others are left out; kind or source)
+are cleaned and decided each by itself, through index, candidates and judge. A table says how many
+are joined, for the settings, for judge = "similarity", and with --peers for the packages. --half
+takes those whose n % 2 is that: rules are made with one half and checked with the other. --show
+prints N pairs that the settings decide unlike the label.
 """
 
 from __future__ import annotations
@@ -26,6 +33,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gzip
+import itertools
 import json
 import sys
 import time
@@ -39,10 +47,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.decision.guards import Guards, PolarityWords
-from dedup_job.decision.settings import DecisionSettings
 from dedup_job.errors import ConfigurationError
+from dedup_job.packed import pack
 from dedup_job.settings import Settings, load
+from scripts import labelled
 from scripts.engines import Engine, Keeps, installed_peers
 from scripts.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
 
@@ -54,7 +62,7 @@ POSITIVE, NEGATIVE = 0.95, 0.6
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Who decides, and the settings that tell clean texts and what is refused by a guard."""
+    """Who decides, and the settings that tell clean texts and what the judge keeps apart."""
 
     name: str
     keeps: Keeps
@@ -84,7 +92,7 @@ class Version:
 
 
 def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) -> Row:
-    """Decide clean texts and judge the decisions; `admitted`: the pairs that no guard refuses."""
+    """Decide clean texts and score the decisions; `admitted`: pairs that no judge keeps apart."""
     begin = time.perf_counter()
     kept = keeps(texts)
     seconds = time.perf_counter() - begin
@@ -93,16 +101,15 @@ def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) 
     return Row(len(texts), int(kept.sum()), count_innocents(pairs, kept), due, left, seconds)
 
 
-def admitted(texts: Sequence[str], pairs: Pairs, settings: DecisionSettings) -> Pairs:
-    """Return the pairs that no guard of the settings refuses."""
-    if not settings.guards:
+def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
+    """Return the pairs that the judge of the settings does not keep apart, if there is one."""
+    judge = settings.equipment().judge
+    if judge is None:
         return pairs
-    guards = Guards(settings.guards, PolarityWords.load(settings.polarity_words))
-
-    def refused(later: int, earlier: int) -> bool:
-        return guards.refuses(texts[later], texts[earlier]) is not None
-
-    return pairs.without(refused, THRESHOLDS[0])
+    asked = np.flatnonzero(pairs.similarity >= THRESHOLDS[0])
+    packed = pack(texts)
+    said = judge.judge(packed, pairs.later[asked], packed, pairs.earlier[asked])
+    return pairs.without(asked[~said.joined])
 
 
 def join(versions: Iterable[Version], texts: Mapping[str, str], keeps: Keeps) -> list[bool]:
@@ -148,8 +155,11 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Settings]:
 
 
 def contenders(arguments: argparse.Namespace) -> Iterator[Contender]:
-    """Yield all that are to be evaluated; peers get the texts and guards of the base."""
+    """Yield all that are to be evaluated; peers get the texts of the base."""
     named = settings_of(arguments)
+    if arguments.labelled:
+        flags = {**flags_of(arguments.set), "decision.judge": "similarity"}
+        named.setdefault("similarity", load(flags, arguments.config).settings)
     for name, settings in named.items():
         yield Contender(name, Engine(settings).keeps, settings)
     if arguments.peers:
@@ -197,21 +207,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--field", default="text")
     parser.add_argument("--config", type=Path)
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.NAME=VALUE")
     parser.add_argument("--compare", action="append", default=[], metavar="NAME: CHANGES")
     parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--guards", action="store_true")
+    parser.add_argument("--judged", action="store_true")
     parser.add_argument("--pairs", type=Path, metavar="PAIRS")
+    parser.add_argument("--labelled", type=Path, nargs="+", default=[], metavar="PAIRS")
+    parser.add_argument("--half", type=int, choices=(0, 1))
+    parser.add_argument("--show", type=int, default=0, metavar="N")
     arguments = parser.parse_args()
     try:
         everyone = list(contenders(arguments))
     except ConfigurationError as e:
         parser.error(str(e))
     width = max(len(contender.name) for contender in everyone)
-    print_rows(everyone, width, arguments)
+    if not arguments.files and not arguments.labelled:
+        parser.error("name a FILE, or pairs with --labelled")
+    if arguments.files:
+        print_rows(everyone, width, arguments)
+    for file in arguments.labelled:
+        print_labelled(file, everyone, arguments)
     if arguments.pairs:
         print_versions(everyone, width, arguments)
     return 0
@@ -230,11 +248,22 @@ def print_rows(everyone: Sequence[Contender], width: int, arguments: argparse.Na
 
         for contender in everyone:
             texts, pairs = prepared(contender.settings.cleaning)
-            chosen = (
-                admitted(texts, pairs, contender.settings.decision) if arguments.guards else pairs
-            )
+            chosen = admitted(texts, pairs, contender.settings) if arguments.judged else pairs
             row = evaluate(texts, pairs, chosen, contender.keeps)
             print(line(file, contender.name, width, row), flush=True)
+
+
+def print_labelled(
+    file: Path, everyone: Sequence[Contender], arguments: argparse.Namespace
+) -> None:
+    """Print the table of labelled pairs, and those that the base decides unlike the label."""
+    pairs = labelled.read_labelled(file, arguments.half)
+    found = {c.name: labelled.joined(pairs, c.settings.cleaning, c.keeps) for c in everyone}
+    columns = {name: list(labelled.scores(pairs, hits)) for name, hits in found.items()}
+    print(*labelled.table(file, columns), sep="\n", flush=True)
+    misjudged = labelled.wrong(pairs, found[everyone[0].name])
+    for pair in itertools.islice(misjudged, arguments.show):
+        print(f"\n{pair.n} {pair.label} {pair.of}\n  a: {pair.a!r}\n  b: {pair.b!r}")
 
 
 def print_versions(

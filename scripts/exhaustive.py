@@ -5,7 +5,7 @@ Texts are as alike as their sets of character 3-grams, without white space (Jacc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +26,10 @@ class Pairs:
     earlier: NDArray[np.int64]
     similarity: NDArray[np.float64]
 
-    def without(self, refused: Callable[[int, int], bool], least: float) -> Pairs:
-        """Return the pairs that are not refused; only those alike by `least` are asked about."""
+    def without(self, places: NDArray[np.int64]) -> Pairs:
+        """Return the pairs but for those at these places."""
         stay = np.ones(len(self.later), dtype=np.bool_)
-        for i in np.flatnonzero(self.similarity >= least).tolist():
-            stay[i] = not refused(int(self.later[i]), int(self.earlier[i]))
+        stay[places] = False
         return Pairs(self.n, self.later[stay], self.earlier[stay], self.similarity[stay])
 
 

@@ -10,8 +10,8 @@ without its number, where it has 20 to 60 characters; stems are a collection of 
 questions are in the index; each case is then decided as if it were the only one to come after them.
 
 caught: of the cases of the same question, those dropped as duplicates of that question, or of a
-kept one that is like it (Jaccard of character 3-grams 0.5). The others are said to be refused by
-similarity or a guard, or not found.
+kept one that is like it (Jaccard of character 3-grams 0.5). Of the others it is said what kept the
+nearest candidate apart, the class of a difference or similarity, or that none was found.
 dropped: of the cases that are another question, those dropped as duplicates of one that differs in
 what was changed.
 elsewhere: dropped for another question: one that is not alike, or one that says what the case says.
@@ -124,7 +124,7 @@ def outcomes_of(
 def outcome(bases: Sequence[str], case: Case, decision: Decision) -> Outcome:
     """Say what became of a case."""
     if isinstance(decision, Kept):
-        refused_by = decision.tried.refused_by or "not found"
+        refused_by = decision.tried.refused.kind if decision.tried.refused else "not found"
         return Outcome(bases[case.base], case.text, None, refused_by)
     return Outcome(bases[case.base], case.text, bases[_of(decision)])
 

@@ -8,10 +8,12 @@ from typing import Any
 from dedup_job.decision import DecisionSettings, FirstWins
 from dedup_job.documents import Batch, Decision, Duplicate, Kept, KeptPage
 from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.judgment import Judge
 
 BY_SIMHASH = {"channels": ("simhash",)}
 UNSEEN = DecisionSettings(compare="none")  # every candidate is a duplicate
 # the same for `run_here`
+BY_SIMILARITY = {"decision__judge": "similarity"}
 PLAIN = {"index__channels": ["simhash"], "decision__compare": "none"}
 
 
@@ -23,8 +25,11 @@ def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:
 class Decider:
     """Decides batches, and holds the texts that a target would hold."""
 
-    def __init__(self, decision: DecisionSettings = UNSEEN, **index: Any) -> None:
+    def __init__(
+        self, decision: DecisionSettings = UNSEEN, judge: Judge | None = None, **index: Any
+    ) -> None:
         """Take settings of the index over those of the plain recipe."""
+        self._judge = judge
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
         self.texts: dict[bytes, str] = {}
         self.asked: list[bytes] = []
@@ -33,7 +38,7 @@ class Decider:
     def forget(self) -> None:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
-        self.first_wins = FirstWins(self.index, self._decision, self._fetch)
+        self.first_wins = FirstWins(self.index, self._decision, self._fetch, self._judge)
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
         """Take in what former runs kept."""

@@ -1,6 +1,6 @@
 """The naive version of the decision stage: one text after the other, in plain Python.
 
-It shares no code with dedup_job but for the guards, which have a naive version of their own.
+It shares no code with dedup_job; a judge, which has a naive version of its own, is handed in.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from tests.reference_folding import naive_fold
 from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
 from tests.reference_sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
-CHANNELS = ("simhash", "minhash", "sentences", "text")
+CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
 MEASURES = {"jaccard": naive_jaccard, "containment": naive_containment, "edit": naive_edit}
 BINS, MOST_EQUAL = 128, 128
 
-Refuses = Callable[[str, str], str | None]
+Judges = Callable[[str, str], tuple[bool, int, str]]
+"""Whether two texts are the same, how many differences they have, and what keeps them apart."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class NaiveDecision:
     reason: str = ""
     candidates: int = 0
     cut: int = 0
-    refused_by: str | None = None
+    refused: tuple[int, float, str] | None = None
     void: frozenset[int] = frozenset()
 
 
@@ -78,7 +79,7 @@ class NaiveFirstWins:
     distance: int = 3
     compare: str = "jaccard"
     threshold: float = 0.8
-    refuses: Refuses = lambda _a, _b: None
+    judge: Judges | None = None
     most_candidates: int = 64
     most_equal: int = MOST_EQUAL
     most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
@@ -106,27 +107,30 @@ class NaiveFirstWins:
         compared = found[: self.most_candidates]
         void |= {kept.number for kept, _ in compared} & self.gone
         compared = [(kept, by) for kept, by in compared if kept.number not in self.gone]
-        agreeing = []
-        for kept, by in compared:
-            similarity, agrees = self.compared(text, kept.text)
-            apart = (kept.text.value ^ text.value).bit_count()
-            if agrees:
-                agreeing.append((-similarity, apart, kept.number, kept, by))
-        agreeing.sort(key=lambda one: one[:3])
-        refused_by = "similarity" if compared and not agreeing else None
         tried: dict[str, Any] = {
             "candidates": len(found),
             "cut": max(len(found) - self.most_candidates, 0),
             "void": frozenset(void),
         }
-        for unlike, apart, _, kept, by in agreeing:
-            refused = self.refuses(text.text, kept.text.text)
-            if refused is None:
-                similarity = None if self.compare == "none" else -unlike
-                return NaiveDecision(kept.number, apart, similarity, by, "near", **tried)
-            refused_by = refused_by or refused
+        joined, refused = [], []
+        for kept, by in compared:
+            apart = (kept.text.value ^ text.value).bit_count()
+            similarity, agrees = self.compared(text, kept.text)
+            if self.judge is None:
+                order, kind = (-similarity, apart), "similarity"
+            else:
+                agrees, differences, kind = self.judge(text.text, kept.text.text)
+                order = (differences, 0)
+            if agrees:
+                joined.append((order, kept.number, apart, similarity, by))
+            else:
+                refused.append((kept.number, similarity, kind))
+        if joined:
+            _, of, apart, similarity, by = min(joined)
+            told = None if self.compare == "none" else similarity
+            return NaiveDecision(of, apart, told, by, "near", **tried)
         self.keep(number, text)
-        return NaiveDecision(refused_by=refused_by, **tried)
+        return NaiveDecision(refused=refused[0] if refused else None, **tried)
 
     @property
     def sketched(self) -> bool:
@@ -148,6 +152,7 @@ class NaiveFirstWins:
         for band, key in enumerate(text.bands):
             self._has_room("minhash", (band, key), one)
         self._has_room("sentences", text.sentences, one)
+        self._has_room("form", text.folded, one)
 
     def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
         others = self.equal.setdefault((channel, key), [])
@@ -166,8 +171,10 @@ class NaiveFirstWins:
         keys = [("minhash", pair) for pair in enumerate(text.bands)]
         by["minhash"] = [kept for key in keys for kept in self.equal.get(key, [])]
         by["sentences"] = self.equal.get(("sentences", text.sentences), [])
-        numbers = {name: {kept.number for kept in by[name]} for name in self.channels}
-        every = {kept.number: kept for name in self.channels for kept in by[name]}
+        by["form"] = self.equal.get(("form", text.folded), [])
+        used = [*self.channels, *(["form"] if self.judge else [])]
+        numbers = {name: {kept.number for kept in by[name]} for name in used}
+        every = {kept.number: kept for name in used for kept in by[name]}
         return [
             (kept, tuple(name for name in CHANNELS if number in numbers.get(name, ())))
             for number, kept in every.items()
@@ -184,6 +191,8 @@ class NaiveFirstWins:
 
     def least_agreement(self, text: str) -> int:
         """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
+        if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
+            return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
         if self.compare != "jaccard":
             return 0
         share = (1 + self.required(len(text) // 2)) / 2

@@ -17,6 +17,7 @@ from dedup_job.cli import app
 from dedup_job.cli.execute import QUARANTINED
 from dedup_job.documents import Reason
 from dedup_job.errors import DedupError, Interrupted
+from dedup_job.judgment import RULES
 from dedup_job.report.run import Status
 from dedup_job.settings import load
 
@@ -97,6 +98,7 @@ def test_the_settings_are_those_of_the_program() -> None:
 def test_the_settings_marked_with_a_star_are_those_of_the_stamp() -> None:
     starred = {cell.strip("`* ") for cell in first_column(section("Settings")) if "*" in cell}
     stamp = load().settings.stamp()
+    assert stamp.pop("rules") == RULES
     assert starred == {f"{part}.{name}" for part, values in stamp.items() for name in values}
 
 

@@ -27,7 +27,7 @@ _INLINE = """
     animatetransform animatemotion metadata
     math mi mn mo ms mtext mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mspace
     mstyle mpadded mphantom mfenced menclose mmultiscripts mprescripts merror maction semantics
-    annotation annotation-xml
+    annotation annotation-xml v:imagedata
 """
 # Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`,
 # `List<Object>`, `convert <path> <filter>`. They need evidence to be taken as tags.
@@ -46,6 +46,13 @@ REPLACEMENT: Final[dict[str, str]] = {
 
 AMBIGUOUS: Final = frozenset(_AMBIGUOUS.split())
 """Names that are tags only with an attribute's value, a self-closing slash or a closing tag."""
+
+_VOID = """
+    area base basefont bgsound br col colgroup command embed frame hr image img input isindex keygen
+    link meta param source spacer track v:imagedata wbr mprescripts mspace
+"""
+VOID: Final = frozenset(_VOID.split())
+"""Elements without content: nothing closes them."""
 
 CLOSED_ONLY: Final = frozenset(
     ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"]

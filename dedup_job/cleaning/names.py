@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import html
 import re
 from collections.abc import Sequence
-from html.entities import html5
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,10 +23,11 @@ from dedup_job.compiled import borrowing
 from dedup_job.packed import pack, points_of
 
 PLANE: Final = 1 << 16
-SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE = (1 << i for i in range(9))
-"""Classes of characters of the basic plane: white space; a word's of any script; an ASCII letter;
+_LAST_WORDS: Final = 0x31400  # no character from there on is part of a word
+SPACE, WORD, LETTER, ALNUM, MARK, STARTS, GOES_ON, ENDS, UNLIKE, LINE = (1 << i for i in range(10))
+"""Classes of characters: white space; a word's of any script; an ASCII letter;
 one or a digit; a mark inside of names; what starts an attribute's name, and goes on with it; what
-ends a value without quotes; what may come out otherwise than it stands."""
+ends a value without quotes; what may come out otherwise than it stands; what ends a line."""
 
 _CLASSES = {
     LETTER: "[A-Za-z]",
@@ -41,77 +39,79 @@ _CLASSES = {
     SPACE: r"\s",
     WORD: r"\w",
     UNLIKE: "[&\0\r\ud800-\udfff]",
+    LINE: "[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]",
 }
 
-BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
+BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, SHOWS_CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
     1 << i for i in range(10)
 )
 """Roles of an element: its tags leave a line break; need no evidence; count only with a closing
 tag; its content is no text, is text in which no tag counts; it shows code; it is `template`, `p`,
 `xmp`; it is of another namespace or a custom one."""
 
+_CUSTOM: Final = ("mjx-container",)
+ELEMENTS: Final = (*REPLACEMENT, *(f"{prefix}:" for prefix in OFFICE_PREFIXES), *_CUSTOM)
+"""The names of elements in the order of their numbers; the prefixes of office programs; custom
+elements that mean something."""
+
 _UNKNOWN = -1
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _A, _Z, _LOWER = ord("A"), ord("Z"), 32
 
 
-class Names(NamedTuple):
-    """A table of n ASCII names, by open addressing.
-
-    points, offsets: the names, packed; slots: int32 (2**b,), the number of a name or -1.
-    """
-
-    points: NDArray[np.uint32]
-    offsets: NDArray[np.int64]
-    slots: NDArray[np.int32]
+ELEMENT, REFERENCE, ATTRIBUTE, CLASS_WORD, PROPERTY, MARKER_WORD, FIELD_TYPE = range(7)
+"""What a name is a name of."""
 
 
 class Tables(NamedTuple):
     """All that reading markup looks up.
 
-    kinds: uint16 (65536,), flags; elements, roles: names in small letters, int32
-    (n,), flags; references: names without `&` and `;`, what each stands for, uint32 (m, 2), with 0
-    for no second character; controls: uint32 (32,), what references to 128-159 stand for.
+    kinds: uint16 (201728,), flags of characters. Names of n things, elements first, by open
+    addressing: points, offsets: each behind the number of what it names, packed; slots: int32
+    (2**b,), the number of a name or -1; values: int32 (n, 2). Of an element these are its roles,
+    and what it does, with its spans and whether it is void; of a reference its two characters, with
+    0 for no second; of others their number.
     """
 
     kinds: NDArray[np.uint16]
-    elements: Names
-    roles: NDArray[np.int32]
-    references: Names
-    meanings: NDArray[np.uint32]
-    controls: NDArray[np.uint32]
+    points: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    values: NDArray[np.int32]
 
 
-@functools.cache
-def tables() -> Tables:
-    """Return the tables, made at the first call."""
-    prefixes = [f"{prefix}:" for prefix in OFFICE_PREFIXES]
-    elements = [*REPLACEMENT, *prefixes]
-    roles = [*map(_roles, REPLACEMENT), *([EVIDENT] * len(prefixes))]
-    references = [name for name in html5 if name.endswith(";")]
-    meanings = [(*map(ord, html5[name]), 0)[:2] for name in references]
+def tables_of(named: Sequence[tuple[int, str, int, int]]) -> Tables:
+    """Return the tables of names: what each is a name of, the name in ASCII, two values."""
+    points, offsets = pack([chr(of) + name for of, name, _, _ in named])
+    slots = np.full(1 << (4 * len(named)).bit_length(), _UNKNOWN, dtype=np.int32)
+    _fill(points, offsets, slots)
+    values = np.array([(one, other) for _, _, one, other in named], dtype=np.int32)
+    return Tables(_classes(), points, offsets, slots, values)
+
+
+def _classes() -> NDArray[np.uint16]:
     plane = "".join(map(chr, range(PLANE)))
-    kinds = np.zeros(PLANE, dtype=np.uint16)
+    kinds = np.zeros(_LAST_WORDS, dtype=np.uint16)
     for flag, form in _CLASSES.items():
         kinds[points_of("".join(re.findall(f"{form}+", plane)))] |= flag
-    return Tables(
-        kinds,
-        names_of(elements),
-        np.array(roles, dtype=np.int32),
-        names_of([name.removesuffix(";") for name in references]),
-        np.array(meanings, dtype=np.uint32),
-        np.array([ord(html.unescape(f"&#{i};")) for i in range(128, 160)], dtype=np.uint32),
-    )
+    beyond = "".join(map(chr, range(PLANE, _LAST_WORDS)))
+    kinds[points_of("".join(re.findall(r"\w+", beyond)))] |= WORD | GOES_ON
+    return kinds
 
 
-def _roles(name: str) -> int:
+def roles_of(name: str) -> int:
+    """Return the roles of an element, or of a prefix of names."""
+    if name in _CUSTOM:
+        return FOREIGN
+    if name not in REPLACEMENT:
+        return EVIDENT
     flags = {
         BREAKS: REPLACEMENT[name] == BREAK,
         EVIDENT: name not in AMBIGUOUS,
         CLOSED: name in CLOSED_ONLY,
         DROPS: name in DROPPED,
         SHOWS: name in VERBATIM,
-        CODE: name in CODE_LIKE,
+        SHOWS_CODE: name in CODE_LIKE,
         TEMPLATE: name == "template",
         PARAGRAPH: name == "p",
         RAW: name == "xmp",
@@ -119,29 +119,23 @@ def _roles(name: str) -> int:
     return sum(flag for flag, is_so in flags.items() if is_so)
 
 
-def names_of(names: Sequence[str]) -> Names:
-    """Return a table of different ASCII names."""
-    points, offsets = pack(names)
-    slots = np.full(1 << (4 * len(names)).bit_length(), _UNKNOWN, dtype=np.int32)
-    _fill(points, offsets, slots)
-    return Names(points, offsets, slots)
-
-
 @borrowing
-def number_of(names: Names, text: NDArray[np.uint32], start: int, stop: int, small: bool) -> int:
-    """Return the number of the name text[start:stop], -1 if it is none.
+def number_of(
+    tables: Tables, of: int, text: NDArray[np.uint32], start: int, stop: int, small: bool
+) -> int:
+    """Return the number of the name text[start:stop], -1 if it is none of such a thing.
 
     small: capital letters count as small ones.
     """
-    points, offsets, slots = names
+    points, offsets, slots = tables.points, tables.offsets, tables.slots
     mask = slots.shape[0] - 1
-    slot = _first_slot(text, start, stop, small, mask)
+    slot = _first_slot(of, text, start, stop, small, mask)
     while slots[slot] != _UNKNOWN:
         number: int = slots[slot]
-        begin = offsets[number]
-        if offsets[number + 1] - begin == stop - start:
+        begin = offsets[number] + 1
+        if offsets[number + 1] - begin == stop - start and points[begin - 1] == of:
             k = 0
-            while k < stop - start and _letter(text[start + k], small) == points[begin + k]:
+            while k < stop - start and letter(text[start + k], small) == points[begin + k]:
                 k += 1
             if k == stop - start:
                 return number
@@ -150,23 +144,34 @@ def number_of(names: Names, text: NDArray[np.uint32], start: int, stop: int, sma
 
 
 @borrowing
+def meaning_of(tables: Tables, of: int, text: NDArray[np.uint32], start: int, stop: int) -> int:
+    """Return the value of the name text[start:stop], in capitals or not; -1 if it is none."""
+    number = number_of(tables, of, text, start, stop, True)
+    return _UNKNOWN if number == _UNKNOWN else int(tables.values[number, 0])
+
+
+@borrowing
 def _fill(points: NDArray[np.uint32], offsets: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
     mask = slots.shape[0] - 1
     for number in range(offsets.shape[0] - 1):
-        slot = _first_slot(points, offsets[number], offsets[number + 1], False, mask)
+        begin = offsets[number]
+        slot = _first_slot(points[begin], points, begin + 1, offsets[number + 1], False, mask)
         while slots[slot] != _UNKNOWN:
             slot = (slot + 1) & mask
         slots[slot] = number
 
 
 @borrowing
-def _first_slot(text: NDArray[np.uint32], start: int, stop: int, small: bool, mask: int) -> int:
-    key = np.uint64(stop - start)
+def _first_slot(
+    of: int, text: NDArray[np.uint32], start: int, stop: int, small: bool, mask: int
+) -> int:
+    key = np.uint64(of * 64 + stop - start)
     for k in range(start, stop):
-        key = (key ^ np.uint64(_letter(text[k], small))) * _MULTIPLIER
+        key = (key ^ np.uint64(letter(text[k], small))) * _MULTIPLIER
     return int(key >> np.uint64(40)) & mask
 
 
 @borrowing
-def _letter(point: int, small: bool) -> int:
+def letter(point: int, small: bool) -> int:
+    """Return a letter, a capital one as a small one if asked to."""
     return point + _LOWER if small and _A <= point <= _Z else point

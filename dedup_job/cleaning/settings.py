@@ -16,6 +16,11 @@ class CleaningSettings(BaseModel):
         default="auto",
         description="auto: remove markup where a text holds some; never: take every text as plain",
     )
+    notation: Literal["marked", "plain"] = Field(
+        default="marked",
+        description="marked: images, formulas, exponents, underlines, tables and code become text;"
+        " plain: markup only goes, as in targets made before there was a notation",
+    )
     css: bool = Field(
         default=True,
         description="remove style rules that a paste from Word or a naive strip left in the text",

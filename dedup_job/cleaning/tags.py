@@ -1,8 +1,7 @@
 """The form of a tag, a comment and a declaration, in native code.
 
-The same grammar as the guard's pattern in markup.py, function by function; an index behind a part
-is returned where it is there, `NONE` where it is not. `UNSURE` is for rare forms that only the
-guard reads.
+The grammar is that of the pattern in the tests' oracle, function by function. Each function
+returns the index behind a part, or `NONE` where the part is absent.
 """
 
 from __future__ import annotations
@@ -14,22 +13,21 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.names import (
     ALNUM,
+    ELEMENT,
     ENDS,
     GOES_ON,
     LETTER,
     MARK,
-    PLANE,
     SPACE,
     STARTS,
     WORD,
-    Names,
+    Tables,
     number_of,
 )
 from dedup_job.compiled import borrowing
 from dedup_job.packed import points_of
 
 NONE: Final = -1
-UNSURE: Final = -2
 _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")
 _DOUBLE, _SINGLE, _BACKTICK = map(ord, "\"'`")
 _AT, _BRACKET, _QUESTION = map(ord, "@[?")
@@ -37,13 +35,14 @@ CDATA: Final = points_of("<![CDATA[")
 _DOCTYPE, _IF, _ENDIF, _XML, _IMPORT, _MSO = map(
     points_of, ("doctype", "if", "endif", "xml", "import", "mso")
 )
-_A, _LOWER = ord("a"), 32
+_CAPITAL_A, _CAPITAL_Z, _I, _S, _LOWER = *map(ord, "AZis"), 32
+_LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 
 
 @borrowing
 def is_kind(point: int, kind: int, kinds: NDArray[np.uint16]) -> bool:
-    """Tell whether a character is of one of these classes; none beyond the basic plane is."""
-    return point < PLANE and kinds[point] & kind != 0
+    """Tell whether a character is of one of these classes; none beyond the table is."""
+    return point < kinds.shape[0] and bool(kinds[point] & kind)
 
 
 @borrowing
@@ -91,8 +90,6 @@ def attributes_end(
         if at == end or not is_kind(text[at], STARTS, kinds):
             return _open_quote_end(text, start, kinds), True
         at = behind(text, at + 1, GOES_ON, kinds)
-        if at < end and text[at] >= PLANE:
-            return UNSURE, False
         value = _value_end(text, at, kinds)
         if value != NONE:
             at, values = value, True
@@ -128,8 +125,6 @@ def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
     at += 1
     while at < end and text[at] != _AT and is_kind(text[at], GOES_ON, kinds):
         at += 1
-    if at < end and text[at] >= PLANE:
-        return UNSURE
     at = _behind_equals(text, at, kinds)
     if at == NONE or text[at] not in (_DOUBLE, _SINGLE):
         return NONE
@@ -155,16 +150,14 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @borrowing
-def closing_tag(
-    text: NDArray[np.uint32], at: int, names: Names, kinds: NDArray[np.uint16]
-) -> tuple[int, int]:
+def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
-    stop = at + 2
+    stop, kinds = at + 2, tables.kinds
     if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_kind(text[stop], LETTER, kinds):
         return NONE, NONE
     stop = behind(text, stop, ALNUM | MARK, kinds)
     end = angle_end(text, stop) if ends_name(text, stop, kinds) else NONE
-    return end, NONE if end == NONE else number_of(names, text, at + 2, stop, True)
+    return end, NONE if end == NONE else number_of(tables, ELEMENT, text, at + 2, stop, True)
 
 
 @borrowing
@@ -188,13 +181,15 @@ def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
         for word in (_XML, _IMPORT, _MSO):
             if begins(text, at + 2, word):
                 return angle_end(text, at + 2)
-        return UNSURE
+        return NONE
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
+        if begins(text, at, CDATA):  # left over where two marks stood in each other
+            return at + int(CDATA.shape[0])
         start = behind(text, at + 3, SPACE, kinds)
         for word in (_IF, _ENDIF):
             if begins(text, start, word):
                 return _behind_word(text, start + word.shape[0], kinds)
-        return UNSURE
+        return NONE
     if begins(text, at + 2, _DOCTYPE):
         return _behind_word(text, at + 2 + _DOCTYPE.shape[0], kinds)
     return NONE
@@ -202,21 +197,30 @@ def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
 
 @borrowing
 def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
-    """Tell whether a word of small letters, or capital ones, or marks, begins here."""
+    """Tell whether a word of small letters, or capital ones, or marks, begins here.
+
+    The few other letters that Unicode takes for an i or s count as such, as in a pattern that
+    ignores case.
+    """
     k, length = 0, len(word)
     if at + length > text.shape[0]:
         return False
-    while k < length and (
-        text[at + k] == word[k] or (word[k] >= _A and text[at + k] | np.uint32(_LOWER) == word[k])
-    ):
+    while k < length and (text[at + k] == word[k] or _as_small(text[at + k]) == word[k]):
         k += 1
     return k == length
 
 
 @borrowing
+def _as_small(point: int) -> int:
+    if _CAPITAL_A <= point <= _CAPITAL_Z:
+        return point + _LOWER
+    if point == _LONG_S:
+        return _S
+    return _I if point in (_DOTTED_I, _DOTLESS_I) else point
+
+
+@borrowing
 def _behind_word(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
-    if at < text.shape[0] and text[at] >= PLANE:
-        return UNSURE
     if at < text.shape[0] and is_kind(text[at], WORD, kinds):
         return NONE
     return angle_end(text, at)

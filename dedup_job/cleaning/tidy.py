@@ -1,184 +1,262 @@
-"""Texts cleaned many at once, in native code: all but the rare ones.
+"""Texts cleaned many at once, in native code; style rules alone are left to the caller.
 
 Of a plain text only white space can change: one look at each character makes sure of that, and
-folds the white space on the way. Markup is stripped first where there may be some. A text that
-may hold style rules, or markup of which nothing is known here, takes the long way.
+folds the white space on the way. Markup is read where there may be some.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.names import PLANE, Tables, tables
-from dedup_job.cleaning.stripping import REFERENCES, SHOWS_CODE, TAGS, UNKNOWN, strip
-from dedup_job.cleaning.whitespace import INVISIBLE
-from dedup_job.compiled import borrowing, native
-from dedup_job.packed import pack
+from dedup_job.cleaning.escaping import speaks_of_weight
+from dedup_job.cleaning.fences import fold_fenced
+from dedup_job.cleaning.folding import (
+    CLEAN,
+    NEEDS_FENCES,
+    NEEDS_MARKUP,
+    NEEDS_RULES,
+    RULES_ANYWHERE,
+    RULES_AT_START,
+    RULES_NOWHERE,
+    STAYS,
+    fold_text,
+)
+from dedup_job.cleaning.kinds import (
+    kinds,
+)
+from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
+from dedup_job.cleaning.marks import BEYOND
+from dedup_job.cleaning.names import ELEMENTS, Tables
+from dedup_job.cleaning.rendering import render
+from dedup_job.cleaning.span_state import WITH_BRACES
+from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
+from dedup_job.cleaning.vocabulary import tables
+from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
+from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.packed import Packed, pack
 
-STAYS: Final = 0
-CLEAN: Final = 1
 LEADING_RULES: Final = 2
 RULES: Final = 3
-OPEN: Final = 4
-"""What has become of a text: it stays as it is; is clean; has no markup any more, but may begin
-with style rules, or hold some anywhere, and its white space is not folded; is not looked into."""
+"""What has become of a text, beside `STAYS` and `CLEAN`: it has no markup any more, but may begin
+with style rules, or hold some anywhere, and its white space is not folded."""
 
-_PLAIN, _SPACE, _LINE, _INVISIBLE, _MARK, _OPENING, _CLOSING, _COLON = range(8)
-_MARKUP, _RULE = 5, 6  # what keeps a text from being folded at once
-_NOWHERE, _AT_START, _ANYWHERE = range(3)  # where style rules are looked for
-_BLANK, _BREAK, _AT, _SLASH, _BANG, _QUESTION, _HASH, _A, _Z = map(ord, " \n@/!?#az")
-_LOWER = 32  # makes a letter a small one
+STATES: Final = 7
+"""The bits of the numbers above."""
+
+MARKUP_AGAIN: Final = 8
+RULES_AGAIN: Final = 16
+"""Beside that: a second cleaning would find markup or references; might find a style rule."""
 
 
-def tidied(texts: Sequence[str], *, html: bool, css: bool) -> tuple[list[str], NDArray[np.uint8]]:
-    """Return n texts without markup, their white space folded, and what has become of each, (n,).
+class How(NamedTuple):
+    """What is done with texts.
 
-    html, css: whether markup and style rules are looked for. A run of white space becomes a line
-    break if it holds one, else a space; the zero-width space and the byte order mark vanish.
+    html, css: whether markup and style rules are looked for; marked: whether markup becomes
+    notation; read: whether it was read before, and only marks, white space and fences are left.
     """
-    points, offsets = pack(texts)
-    out = np.empty_like(points)
-    bounds = np.zeros(len(texts) + 1, dtype=np.int64)
-    found = np.empty(len(texts), dtype=np.uint8)
-    _tidy_all(points, offsets, _kinds(), tables(), html, css, out, bounds, found)
+
+    html: bool
+    css: bool
+    marked: bool
+    read: bool
+
+
+class Tidied(NamedTuple):
+    """Text i is points[bounds[i, 0]:bounds[i, 1]]; found: what has become of it, uint8 (n,)."""
+
+    points: NDArray[np.uint32]
+    bounds: NDArray[np.int64]
+    found: NDArray[np.uint8]
+
+
+def tidied(texts: Sequence[str], how: How) -> tuple[list[str], NDArray[np.uint8], Tidied]:
+    """Return n texts without markup, their white space folded; what has become of each, (n,).
+
+    A run of white space becomes a line break if it holds one, else a space; the zero-width space
+    and the byte order mark vanish. Texts with rules hold marks: they are given as points only.
+    """
+    each = tidy_points(pack(texts), how)
     # decoded at once: a call for each text costs more than to take it out of all of them
-    written = str(out[: bounds[-1]].data, "utf-32-le", "surrogatepass")
-    ends = bounds.tolist()
     tidy = list(texts)
-    for row in np.flatnonzero((found != STAYS) & (found != OPEN)).tolist():
-        tidy[row] = written[ends[row] : ends[row + 1]]
-    return tidy, found
+    done = (each.found & STATES) == CLEAN
+    rows = np.flatnonzero(done).tolist()
+    if not rows:
+        return tidy, each.found, each
+    points = each.points
+    if ((each.found & STATES) > CLEAN).any():
+        points = np.minimum(points, BEYOND - 1)  # marks of other texts have no form in a str
+    written = str(points.data, "utf-32-le", "surrogatepass")
+    first, last = each.bounds[:, 0].tolist(), each.bounds[:, 1].tolist()
+    for row in rows:
+        tidy[row] = written[first[row] : last[row]]
+    return tidy, each.found, each
 
 
-@functools.cache
-def _kinds() -> NDArray[np.uint8]:
-    """Return the kind of each character of the basic plane, uint8 (65536,)."""
-    kinds = np.full(PLANE, _PLAIN, dtype=np.uint8)
-    spaces = [point for point in range(PLANE) if chr(point).isspace()]
-    kinds[spaces] = _SPACE
-    kinds[[point for point in spaces if len(f"a{chr(point)}b".splitlines()) > 1]] = _LINE
-    kinds[[ord(character) for character in INVISIBLE]] = _INVISIBLE
-    marks = {"<&": _MARK, "{": _OPENING, "}": _CLOSING, ":": _COLON}
-    for characters, kind in marks.items():
-        kinds[[ord(character) for character in characters]] = kind
-    return kinds
+def points_at(each: Tidied, row: int) -> NDArray[np.uint32]:
+    """Return one text with its marks."""
+    first, last = each.bounds[row]
+    return each.points[first:last]
+
+
+def text_of(each: Tidied, row: int) -> str:
+    """Return one text, which must hold no marks."""
+    return str(points_at(each, row).data, "utf-32-le", "surrogatepass")
+
+
+def tidy_points(texts: Packed, how: How) -> Tidied:
+    """Return what has become of n texts that are given packed."""
+    points, offsets = texts
+    count = offsets.shape[0] - 1
+    longest = int(np.diff(offsets).max()) if count else 0
+    work = workspace(len(ELEMENTS), longest)
+    room = GROWTH * longest + SPARE
+    bounds = np.zeros((count, 2), dtype=np.int64)
+    found = np.zeros(count, dtype=np.uint8)
+    done, parts, written = 0, [], 0
+    while True:
+        out = np.empty(offsets[-1] - offsets[done] + room, dtype=np.uint32)
+        before = done
+        done, length = _tidy_all(
+            points, offsets, done, kinds(), tables(), how, work, out, bounds, found
+        )
+        bounds[before:done] += written
+        written += length
+        parts.append(out[:length])
+        if done == count:
+            break
+    return Tidied(np.concatenate(parts) if len(parts) > 1 else parts[0], bounds, found)
 
 
 @native
 def _tidy_all(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],
+    first: int,
     kinds: NDArray[np.uint8],
     lookup: Tables,
-    html: bool,
-    css: bool,
+    how: How,
+    work: Workspace,
     out: NDArray[np.uint32],
     bounds: NDArray[np.int64],
     found: NDArray[np.uint8],
-) -> None:
-    """Enter what has become of n texts; text i, if it is another now, is out[bounds[i:i + 2]].
+) -> tuple[int, int]:
+    """Enter what has become of the texts from the first on, as far as the room goes.
 
-    bounds: int64 (n + 1,), of which the first is 0.
+    Returns how many are done, and how much was written.
     """
-    last = np.empty(lookup.roles.shape[0], dtype=np.int64)
-    bare = np.empty(np.max(np.diff(offsets)) if found.shape[0] else 0, dtype=np.uint32)
-    for i in range(found.shape[0]):
+    at = 0
+    for i in range(first, found.shape[0]):
         text = points[offsets[i] : offsets[i + 1]]
-        tidy = out[bounds[i] :]
-        found[i], length = _fold(text, kinds, html, _AT_START if css else _NOWHERE, tidy)
-        if found[i] == _MARKUP:
-            found[i], length = _strip(text, kinds, lookup, css, last, bare, tidy)
-        elif found[i] == _RULE:
-            found[i] = OPEN
-        bounds[i + 1] = bounds[i] + (0 if found[i] in (STAYS, OPEN) else length)
+        if i > first and out.shape[0] - at < GROWTH * text.shape[0] + SPARE:
+            return i, at
+        tidy = out[at:]
+        if how.read:
+            found[i], length = _finish(text, kinds, False, lookup, work, tidy)
+        else:
+            found[i], length = _tidy(text, kinds, lookup, how, work, tidy)
+        if found[i] == STAYS:
+            length = 0
+        bounds[i, 0], bounds[i, 1] = at, at + length
+        at += length
+    return found.shape[0], at
 
 
-@native
-def _strip(
+@inlined
+def _tidy(
     text: NDArray[np.uint32],
     kinds: NDArray[np.uint8],
     lookup: Tables,
-    css: bool,
-    last: NDArray[np.int64],
+    how: How,
+    work: Workspace,
+    out: NDArray[np.uint32],
+) -> tuple[int, int]:
+    """Write one text without its markup; return what has become of it, and its length."""
+    start = RULES_AT_START if how.css else RULES_NOWHERE
+    found, length, marks = fold_text(text, kinds, how.html, start, how.marked, out)
+    bare, again = text, 0
+    if found == NEEDS_MARKUP:
+        if how.marked:
+            size, holds = render(text, lookup, work, work.bare)
+        else:
+            size, holds = strip(text, lookup, work, work.bare)
+        bare = work.bare[:size] if holds else text
+        if holds & TAGS:
+            return _arrange(bare, kinds, lookup, how, work, out)
+        if how.marked and holds & BRACES:
+            start, again = RULES_NOWHERE, RULES_AGAIN
+        found, length, marks = fold_text(bare, kinds, False, start, how.marked, out)
+        if found == STAYS and holds:
+            found = CLEAN
+    if found == NEEDS_RULES:
+        _copy(bare, out)
+        return LEADING_RULES, bare.shape[0]
+    if found == NEEDS_FENCES:
+        found, length, marks = CLEAN, fold_fenced(bare, kinds, work, out), True
+    if found == CLEAN and how.marked and how.html:
+        found |= again | (_again(out[:length], lookup, work) if marks else 0)
+    return found, length
+
+
+@inlined
+def _arrange(
     bare: NDArray[np.uint32],
-    out: NDArray[np.uint32],
-) -> tuple[int, int]:
-    """Write a text without its markup; return what has become of it, and its length."""
-    length, holds = strip(text, lookup, last, bare)
-    if holds & UNKNOWN:
-        return OPEN, 0
-    if not holds & (TAGS | REFERENCES):
-        found, length = _fold(text, kinds, False, _AT_START if css else _NOWHERE, out)
-        return OPEN if found == _RULE else found, length
-    rules = _NOWHERE if not css else _ANYWHERE if holds & TAGS else _AT_START
-    found, folded = _fold(bare[:length], kinds, False, rules, out)
-    if found != _RULE:
-        return CLEAN, folded
-    if holds & SHOWS_CODE:
-        return OPEN, 0  # in code a style rule is text
-    out[:length] = bare[:length]
-    return RULES if holds & TAGS else LEADING_RULES, length
-
-
-@borrowing
-def _fold(
-    text: NDArray[np.uint32],
     kinds: NDArray[np.uint8],
-    html: bool,
-    rules: int,
+    lookup: Tables,
+    how: How,
+    work: Workspace,
     out: NDArray[np.uint32],
 ) -> tuple[int, int]:
-    """Write the text with its white space folded; return what became of it, and its length.
-
-    A tag is `<` and a letter, `/`, `!` or `?`; a reference `&` and a letter or `#`. A style rule
-    or a group of such begins with `@`, or a colon stands between its braces that hold no others;
-    if the text begins with one, these are the first such braces.
-    """
-    end, at = text.shape[0], 0
-    blank = other = np.uint32(0)  # the run of white space that comes before; a character replaced
-    opened, colon, looking = False, False, rules != _NOWHERE
-    for j in range(end):
-        point = text[j]
-        kind = kinds[point] if point < PLANE else _PLAIN
-        if kind in (_SPACE, _LINE):
-            alone = np.uint32(_BREAK if kind == _LINE else _BLANK)
-            other |= point ^ alone
-            blank = blank if blank == _BREAK else alone
-            continue
-        if kind == _INVISIBLE:
-            continue
-        if blank != 0:
-            if at > 0:
-                out[at] = blank
-                at += 1
-            blank = np.uint32(0)
-        if point == _AT and (rules == _ANYWHERE or (rules == _AT_START and at == 0)):
-            return _RULE, 0
-        out[at] = point
-        at += 1
-        if kind == _PLAIN:
-            continue
-        if kind == _MARK and html and j + 1 < end and _may_begin(text[j + 1]):
-            return _MARKUP, 0
-        if kind == _OPENING:
-            opened, colon = True, False
-        elif kind == _COLON:
-            colon = True
-        elif kind == _CLOSING:
-            if opened and colon and looking:
-                return _RULE, 0
-            looking = looking and (rules == _ANYWHERE or not opened)
-            opened = False
-    return (STAYS if at == end and other == 0 else CLEAN), at
+    """Write a text that held tags."""
+    if how.marked:
+        return _finish(bare, kinds, how.css, lookup, work, out)
+    found, length, _ = fold_text(
+        bare, kinds, False, RULES_ANYWHERE if how.css else RULES_NOWHERE, False, out
+    )
+    if found == NEEDS_RULES:
+        _copy(bare, out)
+        return RULES, bare.shape[0]
+    return CLEAN, length
 
 
 @borrowing
-def _may_begin(point: int) -> bool:
-    """Tell whether markup may go on with this character after its first one."""
-    letter = _A <= (point | _LOWER) <= _Z
-    return letter or point in (_SLASH, _BANG, _QUESTION, _HASH)
+def _finish(
+    bare: NDArray[np.uint32],
+    kinds: NDArray[np.uint8],
+    css: bool,
+    lookup: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+) -> tuple[int, int]:
+    """Lay a text with marks out, unless it may hold style rules that are looked for."""
+    heavy = work.state[IS_HEAVY] and speaks_of_weight(bare)
+    length, flags = lay_out(bare, kinds, css, heavy, work, out)
+    if length == RULE:
+        _copy(bare, out)
+        return RULES, bare.shape[0]
+    if flags & AS_FENCE:
+        length = fold_fenced(out[:length], kinds, work, work.bare)
+        _copy(work.bare[:length], out)
+    found = CLEAN
+    if flags & AS_MARKUP:
+        found |= _again(out[:length], lookup, work)
+    if flags & WITH_BRACES:
+        first, _, _ = fold_text(out[:length], kinds, False, RULES_AT_START, False, work.bare)
+        found |= RULES_AGAIN if first == NEEDS_RULES else 0
+    return found, length
+
+
+@borrowing
+def _copy(text: NDArray[np.uint32], out: NDArray[np.uint32]) -> None:
+    for k in range(text.shape[0]):
+        out[k] = text[k]
+
+
+@borrowing
+def _again(text: NDArray[np.uint32], lookup: Tables, work: Workspace) -> int:
+    """Tell whether a second cleaning would find tags or references."""
+    _, holds = strip(text, lookup, work, work.bare)
+    return MARKUP_AGAIN if holds & (TAGS | REFERENCES) else 0

@@ -20,6 +20,7 @@ from dedup_job.cli import (
     explain,
     idf,
     index,
+    listing,
     lock,
     query,
     restore,
@@ -50,6 +51,7 @@ app.command("idf")(idf.idf)
 app.command("compare")(texts.compare)
 app.command("query")(query.query)
 app.command("explain")(explain.explain)
+app.command("list")(listing.list_)
 app.command("calibrate")(calibrate.calibrate)
 app.command("check")(check.check)
 app.command("restore")(restore.restore)

@@ -62,8 +62,9 @@ def calibrate(
 
     Two tables: how many pairs at each distance are similar (the precision of the fingerprint, with
     its 95 % interval), and how many pairs there are of each similarity, each with the share that
-    every guard would refuse and with examples. The first documents in _id order are read: of a
-    random sample of a large collection hardly any two are a pair. --query chooses another part.
+    the judge joins, the classes of differences that keep the others apart, and examples. The first
+    documents in _id order are read: of a random sample of a large collection hardly any two are a
+    pair. --query chooses another part.
     Nothing is written.
     """
     from rich.console import Console
@@ -134,15 +135,15 @@ def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
 
 def _tell_distances(found: Compared, settings: Settings, console: Console, examples: int) -> None:
     from dedup_job.cli.differences import legend
-    from dedup_job.cli.proposal import interval, percent, table_of
+    from dedup_job.cli.proposal import classes_of, interval, percent, table_of
     from dedup_job.decision.calibration import candidates_per_similar, recall
     from dedup_job.decision.near_pairs import WIDEST
 
     table = table_of(
         "distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost"
     )
-    for guard in ("numbers", "polarity", "options"):
-        table.add_column(guard, justify="right")
+    table.add_column("joined", justify="right")
+    table.add_column("kept apart by", overflow="fold")
     for distance, band in enumerate(found.bands.by_distance):
         upto, cost = "", ""
         if distance <= WIDEST:
@@ -158,15 +159,17 @@ def _tell_distances(found: Compared, settings: Settings, console: Console, examp
             interval(band.similar),
             upto,
             cost,
-            *(percent(share) for share in band.refused.values()),
+            percent(band.joined),
+            classes_of(band),
         )
     console.print(f"\nBy distance (index.distance is {settings.index.distance})\n")
     console.print(table)
     console.print(
         "\nprecision: share of the pairs that are similar; found up to here: share of all similar "
         "pairs above that simhash alone finds with this distance; cost: pairs within it for each "
-        "similar one; numbers, polarity, options: share of the similar pairs that the guard "
-        f"refuses. Of the differences, {legend(console)}.",
+        "similar one; joined: share of the similar pairs that the judge takes for the same; kept "
+        "apart by: the most frequent classes of differences of the others. Of the differences, "
+        f"{legend(console)}.",
         soft_wrap=True,
     )
     _tell_examples(found, found.bands.by_distance, console, examples)
@@ -176,12 +179,12 @@ def _tell_similarities(
     found: Compared, settings: Settings, console: Console, examples: int
 ) -> None:
     from dedup_job.cli.differences import legend
-    from dedup_job.cli.proposal import percent, table_of
+    from dedup_job.cli.proposal import classes_of, percent, table_of
 
     bits = settings.index.distance
     table = table_of("similarity", "pairs", f"within {bits} bits", "by minhash")
-    for guard in ("numbers", "polarity", "options"):
-        table.add_column(guard, justify="right")
+    table.add_column("joined", justify="right")
+    table.add_column("kept apart by", overflow="fold")
     pairs = found.pairs
     for band in found.bands.by_similarity:
         near = int((pairs.distances[band.places] <= bits).sum())
@@ -191,13 +194,15 @@ def _tell_similarities(
             f"{len(band.places):,}",
             f"{near:,}",
             f"{by_minhash:,}",
-            *(percent(share) for share in band.refused.values()),
+            percent(band.joined),
+            classes_of(band),
         )
     console.print("\nBy similarity\n")
     console.print(table)
     console.print(
-        "\n1: the same but for white space; numbers, polarity, options: share of the pairs that "
-        "the guard refuses, be it on or off. Of pairs below 0.6 only a part is found. Of the "
+        "\n1: the same but for white space; joined: share of the pairs that the judge takes for "
+        "the same, whether or not it decides; kept apart by: the most frequent classes of "
+        "differences of the others. Of pairs below 0.6 only a part is found. Of the "
         f"differences, {legend(console)}.",
         soft_wrap=True,
     )

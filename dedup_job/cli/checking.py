@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.opened import opened_as_made
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.mongo import stamp
 from dedup_job.mongo.check import Checker
 from dedup_job.mongo.connection import Namespace
@@ -26,7 +25,7 @@ def checked(
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
-        fingerprinter = Fingerprinter(on.settings.fingerprint, on.progress.stage)
+        fingerprinter = on.equipment.fingerprinter
         cleaner = Cleaner(on.settings.cleaning)
         collection = Source(
             on.target.source, on.settings.source, [], PageSize(), on.target.patience

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from dedup_job.demo import Score
 
-_FLAGS = {"decision.guards": ["numbers", "polarity", "options"]}
-
 
 def demo(
     documents: Annotated[
@@ -48,11 +46,10 @@ def demo(
         console.print(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
         fill(uri, corpus)
         console.print(
-            f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}, with all guards as in "
-            "configs/questions.toml\n"
+            f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n", highlight=False
         )
         request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
-        tell(execute(load(_FLAGS).settings.at(uri), request, stop), None, stop)
+        tell(execute(load().settings.at(uri), request, stop), None, stop)
         result = score(corpus, *outcome(uri))
     console.print("\n[bold]What was planted, and what became of it[/bold]")
     console.print(_table(result))

@@ -21,7 +21,7 @@ from dedup_job.cli.memory import check_memory
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter, Sketcher
+from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.connection import (
     Client,
@@ -50,7 +50,7 @@ from dedup_job.settings import Settings
 from dedup_job.under_way import UnderWay
 
 QUARANTINED = 3
-_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "selectolax", "xxhash")
+_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,11 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             target_name = Namespace.parse(request.target, database, "--target")
             patience = patience_with(client, settings.run.retry_for, seen, stop)
             names = (source_name, target_name)
-            source, target = patience(lambda: _checked(client, settings, request, names, patience))
+            equipment = settings.equipment(seen.stage)
+            rows = KeptRows(settings.output.document, settings.source.field, equipment.sketcher)
+            source, target = patience(
+                lambda: _checked(client, settings, request, names, rows, patience)
+            )
             _check_memory(settings, request.limit, source, target)
             if not request.yes and not request.dry_run and target.is_new:
                 _confirm(source_name, target_name)
@@ -87,10 +91,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 versions=versions(client),
                 dry_run=request.dry_run,
             )
-            fingerprinter = Fingerprinter(
-                settings.fingerprint, seen.stage, channels=settings.index.channels
-            )
-            FirstWins.compile(settings.index, fingerprinter.fingerprint)
+            FirstWins.compile(settings.index, settings.decision, equipment)
             cleaner = Cleaner(settings.cleaning)
             into = DryTarget(target, source, cleaner) if request.dry_run else target
             under_way = UnderWay(into.texts)
@@ -104,9 +105,9 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     source=source,
                     target=into,
                     cleaner=cleaner,
-                    fingerprinter=fingerprinter,
+                    fingerprinter=equipment.fingerprinter,
                     index=index,
-                    decider=FirstWins(index, settings.decision, under_way),
+                    decider=FirstWins(index, settings.decision, under_way, equipment.judge),
                     under_way=under_way,
                     brakes=Brakes(settings.brakes),
                     memory=DryMemory(memory) if request.dry_run else memory,
@@ -185,14 +186,13 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
+    rows: KeptRows,
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
     source_name, target_name = names
     check_source(client, source_name)
     check_target(client, source_name, target_name)
-    sketcher = Sketcher(settings.index.channels)
-    rows = KeptRows(settings.output.document, settings.source.field, sketcher)
     wait = settings.run.lock_wait
     target = Target(client, target_name, rows, settings.stamp(), source_name, patience, wait)
     if not request.dry_run:
@@ -211,7 +211,8 @@ def _checked(
 def _check_memory(settings: Settings, limit: int | None, source: Source, target: Target) -> None:
     kept, ledger = (target.patience(c.estimated_document_count) for c in target.decided)
     more = max((source.expected or 0) - kept - ledger, 0)  # 0 where the source was emptied
-    check_memory(settings.run.max_memory, settings.index, kept, min(more, limit or more))
+    each = settings.index.bytes_each(judged=settings.decision.judges)
+    check_memory(settings.run.max_memory, settings.index, each, kept, min(more, limit or more))
 
 
 def _confirm(source: Namespace, target: Namespace) -> None:

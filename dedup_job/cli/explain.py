@@ -52,9 +52,9 @@ def explain(
 ) -> None:
     """Show what was decided about a document, and why.
 
-    Of a duplicate: its text and the kept one beside each other with the differences marked,
-    keywords, distance, similarity, guards, channels. Of a kept document: its nearest candidates and
-    what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
+    Of a duplicate: its text and the kept one beside each other with the differences marked, their
+    classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates
+    and what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
     those of the target's last run, unless --config or --field gives others. Nothing is written.
     """
     from rich.console import Console
@@ -122,6 +122,12 @@ def _head(found: Explained) -> Iterator[tuple[str, str]]:
             "void",
             f"candidates that were gone from the target then: {', '.join(map(repr, void))}",
         )
+    if found.kept and (refused := found.kept.refused):
+        yield (
+            "nearest then",
+            f"_id {visible(repr(refused.get('of')))}, similarity "
+            f"{refused.get('similarity')}, kept apart by {refused.get('class')}",
+        )
     yield "target", f"{found.target}, made from {found.source}"
 
 
@@ -146,6 +152,7 @@ def _show_text(side: Side, console: Console) -> None:
 
 
 def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> None:
+    from dedup_job.cli.classes import lines_now, lines_then, table_of_differences
     from dedup_job.cli.differences import differences, side_by_side
     from dedup_job.cli.explain_lines import keywords, measures, verdict
 
@@ -155,6 +162,9 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> N
                 console.print(f"\n{side.id}: {side.why_not}", soft_wrap=True)
             else:
                 _show_text(side, console)
+        if then := lines_then(found.row or {}):
+            console.print()
+            console.print(table_of_differences(then, left.id, right.id))
         return
     names = (f"{left.id}, the source's text, cleaned", f"{right.id}, kept")
     if left.text == right.text:
@@ -163,6 +173,9 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> N
     else:
         console.print()
         console.print(side_by_side(differences(left.text, right.text), console, names))
+    if found.view.differences:
+        console.print()
+        console.print(table_of_differences(lines_now(found.view.differences), *names))
     console.print()
     _print_rows(console, measures(found, found.view))
     console.print()
@@ -207,7 +220,7 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
         view = near.view
         table.add_row(
             f"{view.similarity:.3f}",
-            f"{view.required:.3f}",
+            "-" if found.settings.decision.judges else f"{view.required:.3f}",
             "-" if view.distance is None else f"{view.distance}",
             "-" if near.before is None else "before" if near.before else "later",
             ", ".join(view.channels) or "-",

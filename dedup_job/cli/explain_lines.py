@@ -15,7 +15,7 @@ _ALWAYS = {
     ("index", "distance"),
     ("decision", "compare"),
     ("decision", "similarity"),
-    ("decision", "guards"),
+    ("decision", "judge"),
 }
 _APART = {
     "channels": "no channel finds the pair",
@@ -49,18 +49,19 @@ def measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
         changed = then is not None and abs(then - view.similarity) > 1e-9
         yield (
             f"similarity ({decision.compare})",
-            f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}, least "
-            f"{view.required:.3f}; as they are {view.raw:.3f}, folded {view.folded:.3f}"
-            + _floor(view),
+            f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}"
+            + ("" if decision.judges else f", least {view.required:.3f}")
+            + f"; as they are {view.raw:.3f}, folded {view.folded:.3f}"
+            + ("" if decision.judges else _floor(view)),
         )
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
     names, then_by = ", ".join(view.channels) or "none", ", ".join(row.get("found_by") or ())
     yield "found by", names + (f" (then {then_by})" if then_by and then_by != names else "")
-    for guard, refuses in view.guards.items():
-        use = "on" if guard in decision.guards else "off"
-        verb = "refuses" if refuses and use == "on" else "would refuse" if refuses else "passes"
-        yield f"guard {guard}", f"{verb} ({use})"
+    if view.differences:
+        harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)
+        told = f"not harmless: {', '.join(harmful)}" if harmful else "all harmless"
+        yield "differences", told + ("" if decision.judges else " (the judge is off)")
 
 
 def _floor(view: PairView) -> str:
@@ -87,7 +88,7 @@ def verdict(found: Explained, view: PairView) -> str:
         )
     if view.refused_by is None:
         return "Looked at now, they are duplicates as then."
-    why = _APART.get(view.refused_by, f"the guard {view.refused_by} refuses")
+    why = _APART.get(view.refused_by, f"a difference of the class {view.refused_by}")
     return (
         f"Looked at now, they are not duplicates: {why}. The source document or the kept one "
         "changed since the run, or dedup did."
@@ -104,10 +105,7 @@ def words_of(words: Sequence[str]) -> str:
 
 def kept_apart_by(near: Near) -> str:
     """Name what keeps a kept document and a candidate apart."""
-    refused = near.view.refused_by
-    if refused is None:
-        return "nothing"
-    return refused if refused in _APART else f"guard {refused}"
+    return near.view.refused_by or "nothing"
 
 
 def settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:

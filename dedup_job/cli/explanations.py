@@ -98,13 +98,10 @@ def _explained(on: Opened, written: str) -> Explained:
     if row is not None and row.get("decision") != "duplicate":
         return base
     on.progress.stage("loading the dictionary")
-    fingerprinter = Fingerprinter(
-        on.settings.fingerprint, on.progress.stage, channels=on.settings.index.channels
-    )
     if row is not None:
-        return _with_pair(base, on.settings, fingerprinter, *records.kept_by_row(row))
+        return _with_pair(base, on, *records.kept_by_row(row))
     assert kept is not None  # it is decided
-    return _with_near(base, on, fingerprinter, record.key, kept)
+    return _with_near(base, on, record.key, kept)
 
 
 def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
@@ -159,22 +156,23 @@ def _kept_side(key: bytes, kept: Kept | None) -> Side:
     return Side(shown(key), kept.text, "" if kept.text is not None else "its text is gone")
 
 
-def _with_pair(
-    base: Explained, settings: Settings, fingerprinter: Fingerprinter, key: bytes, kept: Kept | None
-) -> Explained:
+def _viewer(on: Opened) -> PairViewer:
+    return PairViewer(on.settings.decision, on.settings.index, on.equipment.any_judge)
+
+
+def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Explained:
+    fingerprinter = on.equipment.fingerprinter
     left, right = _seen(base.left, fingerprinter), _seen(_kept_side(key, kept), fingerprinter)
     view = None
     if left.text is not None and right.text is not None:
         prints = fingerprinter.fingerprint([left.text, right.text])
-        viewer = PairViewer(settings.decision, settings.index)
-        view = viewer.view(left.text, right.text, prints)
+        view = _viewer(on).view(left.text, right.text, prints)
     return replace(base, left=left, right=right, view=view)
 
 
-def _with_near(
-    base: Explained, on: Opened, fingerprinter: Fingerprinter, key: bytes, kept: Kept
-) -> Explained:
+def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained:
     """Look for the nearest candidates of a kept document among all that are kept now."""
+    fingerprinter = on.equipment.fingerprinter
     left = _seen(_kept_side(key, kept), fingerprinter)
     if left.text is None:
         return replace(base, left=left)
@@ -187,7 +185,7 @@ def _with_near(
     others = [number for number in numbers if number != own]
     viewed = others[:_MOST_VIEWED]
     texts = on.target.texts([keys[number] for number in viewed])
-    viewer = PairViewer(on.settings.decision, on.settings.index)
+    viewer = _viewer(on)
     near = []
     for number in viewed:
         if (text := texts.get(keys[number])) is None:

@@ -16,21 +16,25 @@ _REST = 500e6  # bytes: dictionary, native code, batches under way
 _CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
 
 
-def check_memory(allowed: int | None, index: IndexSettings, kept: int, more: int) -> None:
+def check_memory(
+    allowed: int | None, index: IndexSettings, each: float, kept: int, more: int
+) -> None:
     """Raise UsageError where the index may need more bytes than are allowed.
 
-    kept: documents that it begins with; more: those to be decided, all of which may be kept.
-    Where nothing is said about memory (None), a warning is given if the machine has less.
+    each: bytes that a kept document takes; kept: documents that it begins with; more: those to be
+    decided, all of which may be kept. Where nothing is said about memory (None), a warning is
+    given if the machine has less.
     """
-    needed = _REST + (kept + more) * index.bytes_each
+    needed = _REST + (kept + more) * each
     limit = _available() if allowed is None else allowed
     if needed <= limit:
         return
     whose = "this machine has available" if allowed is None else "run.max_memory allows"
+    way_out = _way_out(allowed, index, each, kept, limit)
     message = (
         f"the index may need {needed / 1e9:,.1f} GB for {kept:,} documents kept and about "
-        f"{more:,} to be decided ({index.bytes_each:.0f} bytes each and {_REST / 1e9:.1f} GB for "
-        f"the rest), and {whose} {limit / 1e9:,.1f} GB. {_way_out(allowed, index, kept, limit)}"
+        f"{more:,} to be decided ({each:.0f} bytes each and {_REST / 1e9:.1f} GB for "
+        f"the rest), and {whose} {limit / 1e9:,.1f} GB. {way_out}"
     )
     if allowed is None:
         log.warning("%s", message)
@@ -38,17 +42,19 @@ def check_memory(allowed: int | None, index: IndexSettings, kept: int, more: int
         raise UsageError(message)
 
 
-def _way_out(allowed: int | None, index: IndexSettings, kept: int, limit: float) -> str:
+def _way_out(
+    allowed: int | None, index: IndexSettings, each: float, kept: int, limit: float
+) -> str:
     """Return what can be done about it."""
     ways = ["raise --max-memory" if allowed is not None else "use a machine with more"]
-    fits = int((limit - _REST) / index.bytes_each) - kept
+    fits = int((limit - _REST) / each) - kept
     if fits > 0:
         ways.append(f"decide no more than --limit {fits}")
     if Channel.MINHASH in index.channels:
         without = index.model_copy(update={"channels": (Channel.SIMHASH,)})
+        saved = index.bytes_each(judged=False) - without.bytes_each(judged=False)
         ways.append(
-            f'begin a new target with index.channels = ["simhash"], {without.bytes_each:.0f} '
-            "bytes each"
+            f'begin a new target with index.channels = ["simhash"], {each - saved:.0f} bytes each'
         )
     return f"What can be done: {', or '.join(ways)}."
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch
-from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
@@ -21,6 +21,7 @@ from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
 
 _NOW = ("run", "brakes")  # settings that decide nothing
+_GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Opened:
     """
 
     settings: Settings
+    equipment: Equipment
     target: Target
     memory: IndexMemory
     progress: Progress
@@ -40,26 +42,27 @@ class Opened:
 
 
 @contextmanager
-def opened(settings: Settings, name: str) -> Iterator[Opened]:
-    """Connect and open the target of this name; UsageError if no run ever wrote to it."""
+def opened(settings: Settings, name: str, *, as_made: bool = False) -> Iterator[Opened]:
+    """Connect and open the target of this name; UsageError if no run ever wrote to it.
+
+    as_made: nothing will be decided, so any version of the rules may have made it.
+    """
     seen = progress()
     try:
         seen.stage("connecting")
         client, database = connect(settings.connection)
         with client, translated():
+            equipment = settings.equipment(seen.stage)
             target = open_target(
                 client,
                 Namespace.parse(name, database, "--target"),
-                KeptRows(
-                    settings.output.document,
-                    settings.source.field,
-                    Sketcher(settings.index.channels),
-                ),
+                KeptRows(settings.output.document, settings.source.field, equipment.sketcher),
                 settings.stamp(),
                 patience_with(client, settings.run.retry_for, seen),
+                as_made=as_made,
             )
             memory = IndexMemory(target, settings.index)
-            yield Opened(settings, target, memory, seen, database)
+            yield Opened(settings, equipment, target, memory, seen, database)
     finally:
         seen.close()
 
@@ -70,7 +73,7 @@ def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Op
 
     given: the settings are the user's own, so no others are taken; StateMismatch says what differs.
     """
-    with opened(settings, name) as on:
+    with opened(settings, name, as_made=True) as on:
         try:
             on.target.check()
         except StateMismatch:
@@ -81,7 +84,7 @@ def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Op
         else:
             yield on
             return
-    with opened(then, name) as on:
+    with opened(then, name, as_made=True) as on:
         on.target.check()
         yield replace(on, settings_of=last["_id"])
 
@@ -94,6 +97,11 @@ def _as_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings | 
         "snapshot_from": settings.index.snapshot_from,
     }
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
+    cleaning, decision = recorded.get("cleaning", {}), dict(recorded.get("decision", {}))
+    for gone in _GUARDS:
+        decision.pop(gone, None)
+    sections["cleaning"] = {"notation": "plain", **cleaning}
+    sections["decision"] = {"judge": str(Judging.SIMILARITY), **decision}
     try:
         return Settings(connection=settings.connection, **{**sections, "index": index})
     except (ValidationError, TypeError):

@@ -42,7 +42,11 @@ Query = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings in TOML; see dedup config show."),
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
+    ),
 ]
 
 

@@ -10,11 +10,12 @@ from rich.table import Table
 
 from dedup_job.cli.samples import Compared
 from dedup_job.decision.calibration import (
+    Band,
     Share,
     precise_distance,
     recall,
     sufficient_distance,
-    threshold_by_guards,
+    threshold_by_judge,
     threshold_by_person,
 )
 from dedup_job.decision.near_pairs import WIDEST
@@ -22,7 +23,7 @@ from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
 from dedup_job.settings import Settings
 
-_GUARDS = {"numbers", "polarity"}
+_CLASSES = 3  # named of a band
 
 
 def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share]) -> str:
@@ -45,7 +46,7 @@ def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share])
                 decision={
                     "compare": str(settings.decision.compare),
                     "similarity": similarity,
-                    "guards": [*map(str, settings.decision.guards)],
+                    "judge": str(settings.decision.judge),
                 },
             ),
         ]
@@ -74,6 +75,12 @@ def table_of(first: str, *names: str) -> Table:
 def percent(share: Share) -> str:
     """Write a share; - where there is none."""
     return f"{share.rate:.1%}" if share.whole else "-"
+
+
+def classes_of(band: Band) -> str:
+    """Name the classes that keep most pairs of a band apart, each with its share."""
+    first = list(band.apart.items())[:_CLASSES]
+    return ", ".join(f"{kind} {percent(share)}" for kind, share in first) or "-"
 
 
 def interval(share: Share) -> str:
@@ -135,25 +142,25 @@ def _similarity(
             )
         return current, (
             "as it is. Your answers are too few, or too many pairs are no duplicates even in the "
-            "highest band: then look at the guards."
+            'highest band: then let differences decide (decision.judge = "differences").'
         )
+    decides = (
+        "It decides nothing while differences do (decision.judge). "
+        if settings.decision.judges
+        else ""
+    )
     advice = (
-        "The guards see numbers and opposites only; whether pairs say the same a person has to "
-        "judge: look at the examples, or use --judge."
+        "Whether pairs say the same a person has to judge: look at the examples, or use --judge."
     )
-    if (proposed := threshold_by_guards(found.bands.by_similarity)) is not None:
+    if (proposed := threshold_by_judge(found.bands.by_similarity)) is not None:
         return proposed, (
-            "down to it the guards numbers and polarity refuse a tenth of the pairs of each band "
-            f"or less. {advice}"
+            f"{decides}Down to it the judge keeps apart a tenth of the pairs of each band or less. "
+            f"{advice}"
         )
-    guards = (
-        "The guards are on, which keeps them apart."
-        if set(settings.decision.guards) >= _GUARDS
-        else "Where that makes two documents of them, turn the guards on (decision.guards)."
-    )
+    hint = "" if settings.decision.judges else ' Set decision.judge = "differences".'
     return current, (
-        "as it is. In no band with enough pairs do the guards numbers and polarity refuse a tenth "
-        f"or less: texts that are nearly the same differ in these. {guards} {advice}"
+        f"as it is. {decides}In no band with enough pairs does the judge keep apart a tenth or "
+        f"less: texts that are nearly the same differ in what they say.{hint} {advice}"
     )
 
 

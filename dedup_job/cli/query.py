@@ -97,7 +97,6 @@ def query(
 def _search(settings: Settings, target: str, text: str, distance: int, limit: int) -> _Answer:
     from dedup_job.cleaning import Cleaner
     from dedup_job.cli.opened import opened
-    from dedup_job.fingerprint import Fingerprinter
     from dedup_job.index import KeptIndex
     from dedup_job.loading import load_index
 
@@ -116,8 +115,7 @@ def _search(settings: Settings, target: str, text: str, distance: int, limit: in
     with opened(settings, target) as on:
         on.target.check()
         on.progress.stage("loading the dictionary")
-        fingerprinter = Fingerprinter(settings.fingerprint, on.progress.stage)
-        fingerprints = fingerprinter.fingerprint([cleaned])
+        fingerprints = on.equipment.fingerprinter.fingerprint([cleaned])
         widest = max(distance, settings.index.distance)  # with its own, it is used as it lies
         index = KeptIndex(settings.index.model_copy(update={"distance": widest}))
         load_index(on.target, on.memory, index, on.progress)

@@ -13,7 +13,6 @@ from dedup_job.cli.explanations import decided_records, refusal
 from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.documents import Document, Kept
 from dedup_job.errors import UsageError
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.restore import take_out
@@ -110,7 +109,7 @@ def _kept(on: Opened, record: Record) -> tuple[Document, Kept]:
     if not on.target.fits(document):
         raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
     on.progress.stage("loading the dictionary")
-    prints = Fingerprinter(on.settings.fingerprint, on.progress.stage).fingerprint([text])
+    prints = on.equipment.fingerprinter.fingerprint([text])
     return document, Kept(int(prints.values[0]), bool(prints.short[0]))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.decision import Equipment
 from dedup_job.decision.calibration import Bands
 from dedup_job.decision.near_pairs import CHANNELS, Pairs, find_pairs
 from dedup_job.errors import UsageError
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.mongo.connection import Namespace, check_source, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import shown
@@ -52,12 +52,14 @@ def compare(settings: Settings, name: str, limit: int) -> Compared:
     try:
         sample = _read(settings, name, limit, seen)
         seen.stage("loading the dictionary")
-        fingerprinter = Fingerprinter(settings.fingerprint, seen.stage, channels=CHANNELS)
+        index = settings.index.model_copy(update={"channels": CHANNELS})
+        equipment = Equipment(settings.fingerprint, index, settings.decision, seen.stage)
+        fingerprinter = equipment.fingerprinter
         seen.stage("fingerprinting")
         prints = fingerprinter.fingerprint(sample.texts)
         seen.total(len(sample.texts), "comparing")
         pairs = find_pairs(sample.texts, prints, settings.decision, seen.advance)
-        return Compared(sample, pairs, Bands(sample.texts, pairs, settings.decision))
+        return Compared(sample, pairs, Bands(sample.texts, pairs, equipment.any_judge))
     finally:
         seen.close()
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dedup_job.decision import Equipment
     from dedup_job.decision.pair import PairView
     from dedup_job.documents import Fingerprints
     from dedup_job.fingerprint import Explanation
@@ -52,7 +52,11 @@ def fingerprint(
     """Show the fingerprint of a text and the keywords that it is made of."""
     from rich.console import Console
 
-    (seen,) = _see([read_text(text)], config)
+    from dedup_job.settings import load
+
+    settings = load(file=config).settings
+    equipment = settings.equipment(lambda told: typer.echo(told, err=True))
+    (seen,) = _see([read_text(text)], settings, equipment)
     console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "", seen)
     if explain:
@@ -70,21 +74,27 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="Another text.")],
     config: Config = None,
 ) -> None:
-    """Show whether two texts are duplicates, and why: similarity, distance, guards, keywords."""
+    """Show whether two texts are duplicates, and why: differences, similarity, keywords."""
     from rich.console import Console
 
+    from dedup_job.cli.classes import lines_now, table_of_differences
     from dedup_job.decision.pair import PairViewer
     from dedup_job.settings import load
 
-    one, two = _see([read_text(a), read_text(b)], config)
     settings = load(file=config).settings
-    view = PairViewer(settings.decision, settings.index).view(one.text, two.text, two.prints)
+    equipment = settings.equipment(lambda text: typer.echo(text, err=True))
+    one, two = _see([read_text(a), read_text(b)], settings, equipment)
+    viewer = PairViewer(settings.decision, settings.index, equipment.any_judge)
+    view = viewer.view(one.text, two.text, two.prints)
     console = Console(highlight=False, markup=False, emoji=False)
     _describe(console, "A ", one)
     _describe(console, "B ", two)
     console.print()
     console.print(_comparison_table(one, two))
     console.print()
+    if view.differences:
+        console.print(table_of_differences(lines_now(view.differences), "A", "B"))
+        console.print()
     for line in _reasons(view, settings):
         console.print(line, soft_wrap=True)
 
@@ -99,18 +109,10 @@ def read_text(text: str) -> str:
         raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
-def _see(texts: list[str], config: Path | None) -> list[_Seen]:
+def _see(texts: list[str], settings: Settings, equipment: Equipment) -> list[_Seen]:
     from dedup_job.cleaning import Cleaner
-    from dedup_job.fingerprint import Fingerprinter
-    from dedup_job.settings import load
 
-    settings = load(file=config).settings
-    cleaner = Cleaner(settings.cleaning)
-    fingerprinter = Fingerprinter(
-        settings.fingerprint,
-        lambda text: typer.echo(text, err=True),
-        channels=settings.index.channels,
-    )
+    cleaner, fingerprinter = Cleaner(settings.cleaning), equipment.fingerprinter
     cleaned = [cleaner.clean(text) for text in texts]
     found = fingerprinter.fingerprint(cleaned)
     return [
@@ -129,12 +131,17 @@ def _reasons(view: PairView, settings: Settings) -> Iterator[str]:
         yield f"distance: {view.distance} of 64 bits, limit {settings.index.distance}"
     found = ", ".join(view.channels) or "no channel"
     yield f"found by: {found} (channels: {', '.join(settings.index.channels) or 'none'})"
-    folded = f"as they are {view.raw:.4f}, folded {view.folded:.4f}, least {view.required:.4f}"
+    least = "" if settings.decision.judges else f", least {view.required:.4f}"
+    folded = f"as they are {view.raw:.4f}, folded {view.folded:.4f}{least}"
     yield f"similarity ({settings.decision.compare}): {folded}"
-    for guard, refuses in view.guards.items():
-        chosen = "" if guard in settings.decision.guards else " (guard is off)"
-        yield f"{guard}: {'differ' if refuses else 'agree'}{chosen}"
+    harmful = [str(one.kind) for one in view.differences if not one.harmless]
+    decides = "" if settings.decision.judges else " (the judge is off)"
+    yield f"differences: {_kinds(harmful) if harmful else 'all harmless'}{decides}"
     yield f"not duplicates: {view.refused_by}" if view.refused_by else "duplicates (near)"
+
+
+def _kinds(kinds: list[str]) -> str:
+    return f"not harmless: {', '.join(dict.fromkeys(kinds))}"
 
 
 def _describe(console: Console, name: str, seen: _Seen) -> None:

@@ -2,9 +2,9 @@
 
 from dedup_job.decision.brakes import Brakes
 from dedup_job.decision.comparison import Comparison
+from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
-from dedup_job.decision.guards import Guard
-from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings
+from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
 
 __all__ = [
     "BrakeSettings",
@@ -12,6 +12,7 @@ __all__ = [
     "Comparing",
     "Comparison",
     "DecisionSettings",
+    "Equipment",
     "FirstWins",
-    "Guard",
+    "Judging",
 ]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.guards import Guard, Guards, PolarityWords
 from dedup_job.decision.near_pairs import WIDEST, Pairs
-from dedup_job.decision.settings import DecisionSettings
+from dedup_job.judgment import CLASSES, Judge
+from dedup_job.packed import pack
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the bands of similarity; the last one is equality
 LEAST_EDGE = 0.6  # of less similar pairs the channels find a part only
-_SAMPLE = 300  # pairs of a band that the guards look at
+_SAMPLE = 300  # pairs of a band that are judged
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 _FEW = 10  # fewer tell nothing
 _REFUSED, _PRECISE, _BETTER_THAN_NOT, _LOST = 0.1, 0.9, 0.5, 0.001
@@ -49,23 +50,23 @@ class Band:
     """The pairs of one distance or of a range of similarities.
 
     least: lower edge; places: int64, of its pairs, in random order; similar: how many of them are
-    alike enough; refused: of a sample, how many each guard refuses.
+    alike enough; joined: of a sample, how many the judge takes for the same; apart: how many each
+    class of differences keeps apart, the most frequent class first.
     """
 
     name: str
     least: float
     places: NDArray[np.int64]
     similar: Share
-    refused: Mapping[str, Share] = field(default_factory=dict)
+    joined: Share = Share(0, 0)
+    apart: Mapping[str, Share] = field(default_factory=dict)
 
 
 class Bands:
-    """The pairs in bands, each with what the guards say of a sample."""
+    """The pairs in bands, each with what the judge says of a sample."""
 
-    def __init__(self, texts: Sequence[str], pairs: Pairs, settings: DecisionSettings) -> None:
-        words = PolarityWords.load(settings.polarity_words)
-        self._guards = {guard: Guards((guard,), words) for guard in Guard}
-        self._texts, self._pairs = texts, pairs
+    def __init__(self, texts: Sequence[str], pairs: Pairs, judge: Judge) -> None:
+        self._texts, self._pairs, self._judge = texts, pairs, judge
         self._random = np.random.default_rng(1)
         self.by_distance = [
             *(
@@ -88,21 +89,22 @@ class Bands:
     def _band(
         self, name: str, least: float, mask: NDArray[np.bool_], *, similar_only: bool
     ) -> Band:
-        """Return a band; the guards look at its similar pairs only, or at all."""
+        """Return a band; its similar pairs only are judged, or all."""
         places = self._random.permutation(np.flatnonzero(mask))
         alike = self._pairs.similar[places]
         asked = (places[alike] if similar_only else places)[:_SAMPLE]
-        verdicts = [self._refusals(place) for place in asked.tolist()]
-        refused = {
-            str(guard): Share(sum(guard in verdict for verdict in verdicts), len(verdicts))
-            for guard in Guard
-        }
-        return Band(name, least, places, Share(int(alike.sum()), len(places)), refused)
-
-    def _refusals(self, place: int) -> set[Guard]:
-        row, other = int(self._pairs.rows[place]), int(self._pairs.others[place])
-        text, earlier = self._texts[row], self._texts[other]
-        return {guard for guard, own in self._guards.items() if own.refuses(text, earlier)}
+        used, rows = np.unique(self._pairs.rows[asked], return_inverse=True)
+        others, other_rows = np.unique(self._pairs.others[asked], return_inverse=True)
+        said = self._judge.judge(
+            pack([self._texts[i] for i in used.tolist()]),
+            rows,
+            pack([self._texts[i] for i in others.tolist()]),
+            other_rows,
+        )
+        counts = Counter(CLASSES[code] for code in said.refused[~said.joined].tolist())
+        apart = {str(kind): Share(n, len(asked)) for kind, n in counts.most_common()}
+        similar, joined = Share(int(alike.sum()), len(places)), int(said.joined.sum())
+        return Band(name, least, places, similar, Share(joined, len(asked)), apart)
 
 
 def recall(pairs: Pairs, distance: int, *, with_minhash: bool) -> Share:
@@ -151,8 +153,8 @@ def sufficient_distance(pairs: Pairs, current: int) -> int:
     return next(found, WIDEST)
 
 
-def threshold_by_guards(by_similarity: Sequence[Band]) -> float | None:
-    """Return the lowest edge down to which numbers and polarity refuse a tenth of a band or less.
+def threshold_by_judge(by_similarity: Sequence[Band]) -> float | None:
+    """Return the lowest edge down to which the judge keeps apart a tenth of a band or less.
 
     Bands of fewer than ten pairs tell nothing and are passed over. None where no band allows it.
     """
@@ -160,11 +162,11 @@ def threshold_by_guards(by_similarity: Sequence[Band]) -> float | None:
     for band in reversed(by_similarity):
         if band.least < LEAST_EDGE:
             break
-        words = (band.refused[str(guard)] for guard in (Guard.NUMBERS, Guard.POLARITY))
-        shares = [share for share in words if share.whole >= _FEW]
-        if any(share.rate > _REFUSED for share in shares):
+        if band.joined.whole < _FEW:
+            continue
+        if 1 - band.joined.rate > _REFUSED:
             break
-        if shares and band.least < 1:
+        if band.least < 1:
             best = band.least
     return best
 

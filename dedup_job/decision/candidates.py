@@ -1,198 +1,284 @@
-"""Candidates of some texts, looked up and compared all at once, ready to be decided in turn."""
+"""Candidates of some texts, looked up, weighed and decided all at once, as if it were in turn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.check import Check, Verdict
+from dedup_job.decision import rounds
+from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, Outcome, Said
 from dedup_job.decision.texts import KeptTexts
+from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Fingerprints
-from dedup_job.index import KeptIndex, Proposals
+from dedup_job.index import KeptIndex
+from dedup_job.index.look_up import LookUp
 from dedup_job.index.proposals import BY_SIMHASH
 
 
-class Candidate(NamedTuple):
-    """A kept document: how far its fingerprint is, how it was found, and how alike its text is.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Pairs of a text and a kept one.
 
-    agreement: equal bits of the sketches; columns: as in index.Proposals; agrees: whether the
-    texts are alike enough.
+    rows: int64 (c,), of the text; numbers: int64 (c,), of the kept one; texts: these; distances:
+    int64 (c,), in bits; similarities: float64 (c,); channels: those that found each pair; kinds:
+    what keeps each apart.
     """
 
-    number: int
-    distance: int
-    agreement: int
-    columns: int
-    similarity: float = 1.0
-    agrees: bool = True
-
-    @property
-    def rank(self) -> tuple[int, int, int]:
-        """Order in which candidates are compared, where there are too many."""
-        return -self.agreement, self.distance, self.number
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    texts: list[str]
+    distances: NDArray[np.int64]
+    similarities: NDArray[np.float64]
+    channels: list[tuple[str, ...]]
+    kinds: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What was found for one text: the candidates compared, how many there were, which are void."""
+class Choices:
+    """What becomes of n texts.
 
-    compared: tuple[Candidate, ...] = ()
-    total: int = 0
-    void: tuple[int, ...] = ()
+    open: int64 (m,), ascending, the rows of which there is something to say: every other text is
+    kept, without a candidate. kept: bool (n,); exact: rows of exact duplicates with the number of
+    the kept one; near: the near duplicates; refused: of kept texts the nearest candidates that were
+    compared; totals: int64 (n,), candidates there were; void: by row, numbers of kept documents
+    that are gone; hidden: how many kept texts their fingerprint does not find later.
+    """
+
+    open: NDArray[np.int64]
+    kept: NDArray[np.bool_]
+    exact: dict[int, int]
+    near: Chosen
+    refused: Chosen
+    totals: NDArray[np.int64]
+    void: dict[int, tuple[int, ...]]
+    hidden: int
 
 
-_NOTHING = Looked()
-_FEW = 4  # pairs a text within a batch
+def choose(
+    kept: KeptIndex,
+    weighing: Weighing,
+    known: KeptTexts,
+    most: int,
+    texts: Sequence[str],
+    fingerprints: Fingerprints,
+) -> Choices:
+    """Decide n texts in their order; `most` candidates of each are compared at most.
+
+    What is kept is not added to the index.
+    """
+    return _Batch(kept, weighing, known, most, texts, fingerprints).choices()
 
 
-class Candidates:
-    """Candidates of n texts, among the kept documents and among the earlier texts themselves."""
+class _Batch:
+    """Texts, what was found for them, and the texts of what was found before."""
 
     def __init__(
         self,
         kept: KeptIndex,
-        check: Check,
+        weighing: Weighing,
         known: KeptTexts,
         most: int,
         texts: Sequence[str],
         fingerprints: Fingerprints,
     ) -> None:
-        """Look all up, fetch the texts of what is found, and compare.
+        self._kept, self._weighing, self._most, self._texts = kept, weighing, most, texts
+        self._short = fingerprints.short
+        self._channels = _columns_of(
+            fingerprints.sketches.channels if fingerprints.sketches else ()
+        )
+        found_twins = kept.equal(fingerprints)
+        self._found: LookUp = kept.look_up(fingerprints, weighing.least_agreement(texts))
+        self._open = np.flatnonzero(~(self._found.alone & (found_twins < 0)))
+        self._fetch(known, found_twins)
 
-        most: so many candidates of a text are compared. What becomes of is told for the rows in
-        `open`, ascending: every other text is kept, and is no candidate of these.
-        """
-        self._kept, self._check, self._most, self._texts = kept, check, most, texts
-        self._numbers: dict[int, int] = {}  # of the rows that are kept
-        self._kept_texts: dict[str, int] = {}
-        self._columns = _columns_of(fingerprints.sketches.channels if fingerprints.sketches else ())
-        twins = kept.equal(fingerprints)
-        had_twin = np.flatnonzero(twins >= 0)
-        least = check.least_agreement(texts)
-        self._found = kept.look_up(fingerprints, least)
-        alone = self._found.alone & (twins < 0)
-        self.open: list[int] = np.flatnonzero(~alone).tolist()
-        every = self._found.before
-        best = _best(every, most)
-        before = every.chosen(best & (twins < 0)[every.rows])
-        wanted = np.unique(np.concatenate([twins[twins >= 0], before.numbers]))
+    def _fetch(self, known: KeptTexts, found_twins: NDArray[np.int64]) -> None:
+        """Fetch the texts of what is found: of twins, and of candidates of texts without one."""
+        before = self._found.before
+        best = np.zeros(len(before.numbers), dtype=np.bool_)
+        room = rounds.make_room(0, 0, 0, with_voids=False)
+        rounds.best(before, self._most, room, best)
+        rows = before.rows
+        wanted = np.unique(
+            np.concatenate(
+                [found_twins[found_twins >= 0], before.numbers[best & (found_twins < 0)[rows]]]
+            )
+        )
         self._known = known.get(wanted.tolist())
-        self._twins: list[int] = twins.tolist()
-        if gone := [row for row in had_twin.tolist() if self.twin(row) < 0]:
-            twins[gone] = -1  # so these are compared after all
-            before = every.chosen(best & (twins < 0)[every.rows])
-            self._known |= known.get(sorted({*before.numbers.tolist()} - self._known.keys()))
-        self._totals: list[int] = np.diff(every.offsets).tolist()
-        self._before = _by_row(before, self._compared(before))
-        within = self._found.within
-        self._within: dict[int, list[Candidate]] | None = None  # else in turn, the best ones
-        if len(within.numbers) <= _FEW * len(texts):
-            verdict = check.compare(texts, within.rows, texts, within.numbers)
-            self._within = _by_row(within, verdict)
+        self._hashed = {int(row): int(found_twins[row]) for row in np.flatnonzero(found_twins >= 0)}
+        self._twins = np.full(len(self._texts), -1, dtype=np.int64)
+        without = []
+        for row, number in self._hashed.items():
+            if self._known.get(number) == self._texts[row]:
+                self._twins[row] = number
+            else:
+                without.append(row)  # so these are compared after all
+        if without:
+            more = np.unique(before.numbers[best & np.isin(rows, without)]).tolist()
+            wanted = np.union1d(wanted, more)
+            self._known |= known.get([number for number in more if number not in self._known])
+        self._gone = np.array([n for n in wanted.tolist() if n not in self._known], dtype=np.int64)
 
-    def keep(self, row: int, number: int) -> None:
-        """Take note that a text of an open row is kept, and a candidate of the later ones."""
-        text = self._texts[row]
-        self._found.keep(row)
-        self._numbers[row] = self._kept_texts[text] = number
-        self._known[number] = text
-        if (gone := self._twins[row]) >= 0:
-            self._kept.replace(gone, number)
+    def choices(self) -> Choices:
+        """Decide in turn, until something is said of every pair that is needed."""
+        before, within, n = self._found.before, self._found.within, len(self._texts)
+        pairs = len(before.numbers) + len(within.numbers)
+        said = Said(np.zeros(pairs, dtype=np.uint8), np.empty(pairs))
+        kinds = np.zeros(pairs, dtype=np.uint8)
+        if len(self._gone):
+            said.said[: len(before.numbers)][np.isin(before.numbers, self._gone)] = rounds.VOID
+        room = rounds.make_room(n, pairs, self._most, with_voids=bool(len(self._gone)))
+        outcome = Outcome(
+            np.full(n, KEPT, dtype=np.uint8),
+            np.full(n, -1, dtype=np.int64),
+            np.full(n, -1, dtype=np.int64),
+            np.zeros(n, dtype=np.int64),
+        )
+        alike = self._alike()
+        while count := rounds.decide(
+            self._open,
+            self._twins,
+            alike,
+            before,
+            within,
+            self._found.turns,
+            said,
+            self._most,
+            self._weighing.judge is None,
+            room,
+            outcome,
+        ):
+            asked = room.needed[:count]
+            weighed = self._weighing.weigh(*self._pairs(asked))
+            said.said[asked] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
+            said.cost[asked] = weighed.cost
+            kinds[asked] = weighed.kinds
+        return self._told(outcome, said, kinds, room.voids)
 
-    @property
-    def hidden(self) -> int:
-        """How many of the texts that are kept their fingerprint does not find later."""
-        return self._found.hidden
+    def _alike(self) -> NDArray[np.int64]:
+        """Return for each open row the first one with the same text, int64 (n,)."""
+        first: dict[str, int] = {}
+        alike = np.arange(len(self._texts))
+        for row in self._open.tolist():
+            alike[row] = first.setdefault(self._texts[row], row)
+        return alike
 
-    def text(self, number: int) -> str:
-        """Return the text of a candidate."""
-        return self._known[number]
+    def _rows_of(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the later text of each pair, int64 (c,)."""
+        before, within = self._found.before, self._found.within
+        size = len(before.numbers)
+        rows = np.searchsorted(before.offsets, pairs, side="right") - 1
+        rows_within = np.searchsorted(within.offsets, pairs - size, side="right") - 1
+        return np.where(pairs < size, rows, rows_within)
 
-    def twin(self, row: int) -> int:
-        """Return the number of the kept document with the same text, -1 if there is none."""
-        number, text = self._twins[row], self._texts[row]
-        if number >= 0 and self._known.get(number) == text:
-            return number
-        return self._kept_texts.get(text, -1)
+    def _others_of(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Tell which pairs are with kept documents, and return numbers of these or else rows."""
+        size = len(self._found.before.numbers)
+        is_before = pairs < size
+        others = np.empty(len(pairs), dtype=np.int64)
+        others[is_before] = self._found.before.numbers[pairs[is_before]]
+        others[~is_before] = self._found.within.numbers[pairs[~is_before] - size]
+        return is_before, others
 
-    def of(self, row: int) -> Looked:
-        """Return what was found for a text that has no twin."""
-        found, twin = self._before.get(row, []), self._twins[row]
-        here, count = self._here(row)
-        if not found and not here and twin < 0:
-            return _NOTHING
-        total = self._totals[row] + count
-        if len(found) + len(here) > self._most:
-            ranked = sorted([*found, *here], key=lambda candidate: candidate.rank)[: self._most]
-            chosen = {candidate.number for candidate in ranked}
-            found = [candidate for candidate in found if candidate.number in chosen]
-            here = [candidate for candidate in here if candidate.number in chosen]
-        there = [candidate for candidate in found if candidate.number in self._known]
-        void: tuple[int, ...] = ()
-        if twin >= 0 or len(there) < len(found):
-            numbers = dict.fromkeys((twin, *(candidate.number for candidate in found)))
-            void = tuple(n for n in numbers if n >= 0 and n not in self._known)
-        here = self._compared_here(row, here) if self._within is None else here
-        return Looked((*there, *here), total, void)
+    def _pairs(
+        self, pairs: NDArray[np.int64]
+    ) -> tuple[list[str], NDArray[np.int64], list[str], NDArray[np.int64]]:
+        """Return the texts of some pairs as they are weighed: those used, once each."""
+        used, rows = np.unique(self._rows_of(pairs), return_inverse=True)
+        is_before, others = self._others_of(pairs)
+        numbers, places = np.unique(others[is_before], return_inverse=True)
+        earlier, own_places = np.unique(others[~is_before], return_inverse=True)
+        other_rows = np.empty(len(pairs), dtype=np.int64)
+        other_rows[is_before], other_rows[~is_before] = places, len(numbers) + own_places
+        texts = [self._texts[row] for row in used.tolist()]
+        others_texts = [self._known[number] for number in numbers.tolist()]
+        others_texts += [self._texts[row] for row in earlier.tolist()]
+        return texts, rows.astype(np.int64), others_texts, other_rows
 
-    def channels(self, candidate: Candidate) -> tuple[str, ...]:
-        """Return the names of the channels that found a candidate."""
-        return tuple(name for name, columns in self._columns if candidate.columns & columns)
+    def _told(
+        self,
+        outcome: Outcome,
+        said: Said,
+        kinds: NDArray[np.uint8],
+        voids: NDArray[np.bool_],
+    ) -> Choices:
+        """Say what became of the texts, by the numbers that the kept ones get."""
+        kept = outcome.state == KEPT
+        numbers = len(self._kept) + np.cumsum(kept) - 1
+        exact = {
+            row: int(self._twins[row]) for row in np.flatnonzero(outcome.state == TWIN).tolist()
+        }
+        for row in np.flatnonzero(outcome.state == REPEATED).tolist():
+            exact[row] = int(numbers[outcome.chosen[row]])
+        for row in self._hashed.keys() & set(np.flatnonzero(kept).tolist()):
+            self._kept.replace(self._hashed[row], int(numbers[row]))
+        near = self._open[outcome.state[self._open] == NEAR]
+        refused = self._open[kept[self._open] & (outcome.refused[self._open] >= 0)]
+        return Choices(
+            self._open,
+            kept,
+            exact,
+            self._described(outcome.chosen[near], numbers, said.cost, kinds),
+            self._described(outcome.refused[refused], numbers, said.cost, kinds),
+            outcome.totals,
+            self._void(outcome, voids),
+            self._found.hidden,
+        )
 
-    def _compared(self, before: Proposals) -> Verdict:
-        """Compare the texts with those of kept documents; what is void is not alike."""
-        numbers = list(self._known)
-        places = {number: place for place, number in enumerate(numbers)}
-        others = np.array([places.get(n, -1) for n in before.numbers.tolist()], dtype=np.int64)
-        there = others >= 0
-        alike, agree = np.zeros(len(others)), np.zeros(len(others), dtype=np.bool_)
-        texts = list(self._known.values())
-        verdict = self._check.compare(self._texts, before.rows[there], texts, others[there])
-        alike[there], agree[there] = verdict.similarities, verdict.agree
-        return Verdict(alike, agree)
+    def _described(
+        self,
+        pairs: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        cost: NDArray[np.float64],
+        kinds: NDArray[np.uint8],
+    ) -> Chosen:
+        """Say what there is to say of some pairs; numbers: of the texts that are kept."""
+        before, within = self._found.before, self._found.within
+        is_before, others = self._others_of(pairs)
+        distances, columns = (
+            np.concatenate(part)[pairs].astype(np.int64)
+            for part in ((before.distances, within.distances), (before.columns, within.columns))
+        )
+        seen = self._found.visible[np.where(is_before, 0, others)] if len(pairs) else columns
+        columns = np.where(is_before, columns, columns & seen)
+        if self._weighing.judge is None:
+            similarities = -cost[pairs]
+        else:
+            similarities = self._weighing.check.compare(*self._pairs(pairs)).similarities
+        return Chosen(
+            self._rows_of(pairs),
+            np.where(is_before, others, numbers[np.where(is_before, 0, others)]),
+            [
+                self._known[other] if known else self._texts[other]
+                for known, other in zip(is_before.tolist(), others.tolist(), strict=True)
+            ],
+            distances,
+            similarities,
+            [self._names(mask) for mask in columns.tolist()],
+            [self._weighing.kind(code) for code in kinds[pairs].tolist()],
+        )
 
-    def _here(self, row: int) -> tuple[list[Candidate], int]:
-        """Return the candidates among the earlier texts of the batch, and how many there are.
+    def _names(self, columns: int) -> tuple[str, ...]:
+        """Return the names of the channels by which a pair was found."""
+        return tuple(name for name, own in self._channels if columns & own)
 
-        Where they were not compared at once, the first by rank are returned.
-        """
-        if self._within is not None:
-            here = [
-                candidate._replace(number=self._numbers[candidate.number], columns=columns)
-                for candidate in self._within.get(row, ())
-                if (columns := candidate.columns & int(self._found.visible[candidate.number]))
-            ]
-            return here, len(here)
-        within, (start, stop) = self._found.within, self._found.within.offsets[row : row + 2]
-        rows = within.numbers[start:stop]
-        by = within.columns[start:stop] & self._found.visible[rows]
-        kept = np.flatnonzero(by)
-        distances, agreements = within.distances[start:stop], within.agreements[start:stop]
-        ranked = kept[_ranked(rows[kept], distances[kept], agreements[kept])[: self._most]]
-        return [
-            Candidate(
-                self._numbers[int(rows[i])], int(distances[i]), int(agreements[i]), int(by[i])
-            )
-            for i in np.sort(ranked).tolist()
-        ], len(kept)
-
-    def _compared_here(self, row: int, here: Sequence[Candidate]) -> list[Candidate]:
-        """Compare a text with earlier ones of its own batch."""
-        if not here:
-            return []
-        others = [self._known[candidate.number] for candidate in here]
-        zeros = np.zeros(len(here), dtype=np.int64)
-        verdict = self._check.compare([self._texts[row]], zeros, others, np.arange(len(here)))
-        return [
-            candidate._replace(similarity=alike, agrees=agrees)
-            for candidate, alike, agrees in zip(
-                here, verdict.similarities.tolist(), verdict.agree.tolist(), strict=True
-            )
-        ]
+    def _void(self, outcome: Outcome, voids: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
+        """Return by row the kept documents that were found and are gone, twins first."""
+        if not len(self._gone):
+            return {}
+        gone = set(self._gone.tolist())
+        found: dict[int, list[int]] = {
+            row: [number] for row, number in self._hashed.items() if number in gone
+        }
+        pairs = np.flatnonzero(voids)
+        rows = self._rows_of(pairs)
+        numbers = self._found.before.numbers[pairs]
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+            found.setdefault(row, []).append(number)
+        compared = outcome.state != REPEATED
+        return {row: tuple(dict.fromkeys(each)) for row, each in found.items() if compared[row]}
 
 
 def _columns_of(channels: Sequence[Channel]) -> list[tuple[str, int]]:
@@ -201,39 +287,3 @@ def _columns_of(channels: Sequence[Channel]) -> list[tuple[str, int]]:
     for i, channel in enumerate(channels):
         columns[channel] |= 1 << i
     return [(str(channel), bits) for channel, bits in columns.items()]
-
-
-def _best(proposals: Proposals, most: int) -> NDArray[np.bool_]:
-    """Choose of each text's candidates those that rank first, bool (c,)."""
-    chosen = np.ones(len(proposals.numbers), dtype=np.bool_)
-    for row in np.flatnonzero(np.diff(proposals.offsets) > most).tolist():
-        places = slice(proposals.offsets[row], proposals.offsets[row + 1])
-        order = _ranked(
-            proposals.numbers[places], proposals.distances[places], proposals.agreements[places]
-        )
-        chosen[places][order[most:]] = False
-    return chosen
-
-
-def _ranked(
-    numbers: NDArray[np.int64], distances: NDArray[np.uint8], agreements: NDArray[np.uint8]
-) -> NDArray[np.int64]:
-    """Return the order in which candidates are compared, as `Candidate.rank`."""
-    return np.lexsort((numbers, distances, -agreements.astype(np.int64)))
-
-
-def _by_row(proposals: Proposals, verdict: Verdict) -> dict[int, list[Candidate]]:
-    """Return the candidates of each text that has some."""
-    rows: dict[int, list[Candidate]] = {}
-    columns: list[NDArray[Any]] = [
-        proposals.rows,
-        proposals.numbers,
-        proposals.distances,
-        proposals.agreements,
-        proposals.columns,
-        verdict.similarities,
-        verdict.agree,
-    ]
-    for row, *values in zip(*(column.tolist() for column in columns), strict=True):
-        rows.setdefault(row, []).append(Candidate(*values))
-    return rows

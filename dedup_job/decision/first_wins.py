@@ -7,19 +7,18 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import compress, repeat
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 
-from dedup_job.decision.candidates import Candidates
-from dedup_job.decision.check import Check
-from dedup_job.decision.guards import Guards, PolarityWords
-from dedup_job.decision.settings import DecisionSettings
+from dedup_job.decision.candidates import Choices, Chosen, choose
+from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
+from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import (
     NOTHING_TRIED,
     Batch,
@@ -30,53 +29,57 @@ from dedup_job.documents import (
     Fingerprints,
     Kept,
     Reason,
+    Refused,
     Tried,
 )
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.index.memory import Growing
+from dedup_job.judgment import Judge
+
+KeyOf = Callable[[int], bytes]
 
 _BY_TEXT = (str(Channel.TEXT),)
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _MEETINGS = 4  # pairs a text above which they are many
 
 
-class _Chosen(NamedTuple):
-    """What a text is a duplicate of, and why."""
-
-    number: int
-    distance: int
-    similarity: float | None
-    found_by: tuple[str, ...]
-    reason: Reason
-
-
 class FirstWins:
     """Decides documents one after the other and adds the kept ones to the index."""
 
-    def __init__(self, kept: KeptIndex, settings: DecisionSettings, fetch: Fetch) -> None:
-        """Take what is remembered of the kept documents, and what fetches their texts by key."""
+    def __init__(
+        self,
+        kept: KeptIndex,
+        settings: DecisionSettings,
+        fetch: Fetch,
+        judge: Judge | None = None,
+    ) -> None:
+        """Take what is remembered of the kept documents, and what fetches their texts by key.
+
+        judge: None where the settings ask for none; the fingerprints are to have the key of the
+        judge's form then, see Equipment.
+        """
+        if settings.judges != (judge is not None):
+            raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
         self._kept = kept
-        self._check = Check(settings)
-        self._guards = Guards(settings.guards, PolarityWords.load(settings.polarity_words))
+        self._weighing = Weighing(settings, judge)
+        self._compares = settings.compare is not Comparing.NONE
         self._most = settings.most_candidates
         self._texts = KeptTexts(fetch, kept.key)
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
 
     @staticmethod
-    def compile(
-        settings: IndexSettings, fingerprinter: Callable[[list[str]], Fingerprints]
-    ) -> None:
+    def compile(index: IndexSettings, decision: DecisionSettings, equipment: Equipment) -> None:
         """Compile the native code of the index and of the comparison, or load what was compiled.
 
         Decides two texts that are alike, and a third with those in the index.
         """
         texts = ["".join(chr(0x4E00 + i * k % 5000) for i in range(60)) for k in (7, 7, 11)]
         texts[1] += "。"
-        prints = fingerprinter(texts)
+        prints = equipment.fingerprinter.fingerprint(texts)
         held = {bytes([i]): text for i, text in enumerate(texts)}
         engine = FirstWins(
-            KeptIndex(settings), DecisionSettings(), lambda keys: {k: held[k] for k in keys}
+            KeptIndex(index), decision, lambda keys: {k: held[k] for k in keys}, equipment.judge
         )
         for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
@@ -118,82 +121,85 @@ class FirstWins:
     def _decide_texts(
         self, documents: Sequence[Document], fingerprints: Fingerprints
     ) -> list[Decision]:
-        """Keep all texts but for those open ones that are found to be duplicates."""
+        """Keep all texts but for those that are found to be duplicates."""
         texts: list[str] = list(map(attrgetter("content"), documents))
-        base, dropped = len(self._kept), 0
+        base = len(self._kept)
         self._clusters.grow(base + len(documents))
-        candidates = Candidates(
-            self._kept, self._check, self._texts, self._most, texts, fingerprints
-        )
+        choices = choose(self._kept, self._weighing, self._texts, self._most, texts, fingerprints)
+        rows = np.flatnonzero(choices.kept)
+        keys = [documents[row].key for row in rows.tolist()]
+
+        def key_of(number: int) -> bytes:
+            return keys[number - base] if number >= base else self._kept.key(number)
+
         decisions = _all_kept(fingerprints)
-        is_kept = np.ones(len(documents), dtype=np.bool_)
-        keys: dict[int, bytes] = {}  # of the open texts that are kept, by number
-        for row in candidates.open:
-            short = bool(fingerprints.short[row])
-            chosen, tried = self._choose(row, texts[row], candidates)
-            if chosen is None:
-                number = base + row - dropped
-                candidates.keep(row, number)
-                keys[number] = documents[row].key
-                decisions[row] = Kept(int(fingerprints.values[row]), short, tried)
-            else:
-                key = keys.get(chosen.number) or self._kept.key(chosen.number)
-                decisions[row] = self._duplicate(chosen, key, short, tried)
-                is_kept[row] = False
-                dropped += 1
-        rows = np.flatnonzero(is_kept)
-        self._texts.add(range(base, base + len(rows)), [*compress(texts, is_kept)])
-        kept = compress(documents, is_kept)
-        self._kept.add(list(map(attrgetter("key"), kept)), fingerprints[rows])
-        self._kept.hidden += candidates.hidden
+        tried = self._tried(choices, key_of)
+        duplicates = self._exact(choices.exact, key_of) | self._near(choices.near, texts, key_of)
+        sizes = self._clusters.array
+        for row in choices.open.tolist():
+            short, own = bool(fingerprints.short[row]), tried.get(row, NOTHING_TRIED)
+            if (found := duplicates.get(row)) is None:
+                decisions[row] = Kept(int(fingerprints.values[row]), short, own)
+                continue
+            number, duplicate = found
+            sizes[number] += 1
+            decisions[row] = duplicate._replace(short=short, cluster=int(sizes[number]), tried=own)
+        self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
+        self._kept.add(keys, fingerprints[rows])
+        self._kept.hidden += choices.hidden
         return decisions
 
-    def _duplicate(self, chosen: _Chosen, key: bytes, short: bool, tried: Tried) -> Duplicate:
-        sizes = self._clusters.array
-        sizes[chosen.number] += 1
-        return Duplicate(
-            key,
-            chosen.distance,
-            chosen.similarity,
-            chosen.found_by,
-            chosen.reason,
-            short,
-            int(sizes[chosen.number]),
-            tried,
-        )
+    def _exact(self, found: Mapping[int, int], key_of: KeyOf) -> dict[int, tuple[int, Duplicate]]:
+        """Return the exact duplicates by row, each with the number of the kept document."""
+        return {
+            row: (
+                number,
+                Duplicate(key_of(number), 0, 1.0, _BY_TEXT, Reason.EXACT, short=False),
+            )
+            for row, number in found.items()
+        }
 
-    def _choose(self, row: int, text: str, candidates: Candidates) -> tuple[_Chosen | None, Tried]:
-        """Return what a text is a duplicate of, if of anything.
+    def _near(
+        self, found: Chosen, texts: Sequence[str], key_of: KeyOf
+    ) -> dict[int, tuple[int, Duplicate]]:
+        """Return the near duplicates by row, each with the number of the kept document."""
+        near = {}
+        for i, (row, number) in enumerate(
+            zip(found.rows.tolist(), found.numbers.tolist(), strict=True)
+        ):
+            duplicate = Duplicate(
+                key_of(number),
+                int(found.distances[i]),
+                float(found.similarities[i]) if self._compares else None,
+                found.channels[i],
+                Reason.NEAR,
+                short=False,
+                differences=self._weighing.differences(texts[row], found.texts[i]),
+            )
+            near[row] = number, duplicate
+        return near
 
-        That is the most similar candidate that no guard refuses; of equally similar ones the one
-        with the nearest fingerprint, then the first.
-        """
-        twin = candidates.twin(row)
-        if twin >= 0:
-            return _Chosen(twin, 0, 1.0, _BY_TEXT, Reason.EXACT), NOTHING_TRIED
-        found = candidates.of(row)
-        if not found.total and not found.void:
-            return None, NOTHING_TRIED
-        agreeing = [candidate for candidate in found.compared if candidate.agrees]
-        refused_by = "similarity" if found.compared and not agreeing else None
-        chosen = None
-        for candidate in sorted(agreeing, key=lambda c: (-c.similarity, c.distance, c.number)):
-            guard = self._guards.refuses(text, candidates.text(candidate.number))
-            if guard is None:
-                chosen = candidate
-                break
-            refused_by = refused_by or str(guard)
-        tried = Tried(
-            candidates=found.total,
-            cut=max(found.total - self._most, 0),
-            refused_by=None if chosen else refused_by,
-            void=tuple(self._kept.key(number) for number in found.void),
-        )
-        if chosen is None:
-            return None, tried
-        similarity = chosen.similarity if self._check.compares else None
-        found_by = candidates.channels(chosen)
-        return _Chosen(chosen.number, chosen.distance, similarity, found_by, Reason.NEAR), tried
+    def _tried(self, choices: Choices, key_of: KeyOf) -> dict[int, Tried]:
+        """Return what was tried for each text that had candidates and has no equal."""
+        found = choices.refused
+        refused = {
+            row: Refused(key_of(number), similarity, kind)
+            for row, number, similarity, kind in zip(
+                found.rows.tolist(),
+                found.numbers.tolist(),
+                found.similarities.tolist(),
+                found.kinds,
+                strict=True,
+            )
+        }
+        tried = {}
+        for row in choices.open.tolist():
+            total = int(choices.totals[row])
+            if row not in choices.exact and (total or row in choices.void):
+                void = tuple(map(self._kept.key, choices.void.get(row, ())))
+                cut = max(total - self._most, 0)
+                tried[row] = Tried(total, cut, void, refused.get(row))
+        return tried
 
 
 def _all_kept(fingerprints: Fingerprints) -> list[Decision]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.check import Check
 from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.weighing import least_agreement
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.proposals import BY_SIMHASH
@@ -62,6 +63,7 @@ def find_pairs(
     Jaccard's. Where texts have very many pairs, as those of one template, some texts are drawn and
     some of their pairs. advance is told how many texts are done.
     """
+    judged = settings.judges
     if settings.compare is Comparing.NONE:
         settings = settings.model_copy(update={"compare": Comparing.JACCARD})
     random = np.random.default_rng(0)
@@ -80,7 +82,7 @@ def find_pairs(
         asked, cut = asked + count, cut + more
         index.add([i.to_bytes(8, "big") for i in range(start, stop)], fingerprints[start:stop])
         advance(stop)
-    return _compared(texts, _Found.together(found), Check(settings), asked, cut)
+    return _compared(texts, _Found.together(found), Check(settings), judged, asked, cut)
 
 
 class _Found(NamedTuple):
@@ -138,7 +140,9 @@ def _look_up(
     )
 
 
-def _compared(texts: Sequence[str], found: _Found, check: Check, asked: int, cut: int) -> Pairs:
+def _compared(
+    texts: Sequence[str], found: _Found, check: Check, judged: bool, asked: int, cut: int
+) -> Pairs:
     """Compare the texts of all pairs."""
     count = len(found.rows)
     similarities, similar = np.zeros(count), np.zeros(count, dtype=np.bool_)
@@ -150,7 +154,7 @@ def _compared(texts: Sequence[str], found: _Found, check: Check, asked: int, cut
         others, other_rows = np.unique(found.others[some], return_inverse=True)
         verdict = check.compare(own, rows, [texts[i] for i in others.tolist()], other_rows)
         similarities[some], similar[some] = verdict.similarities, verdict.agree
-        compared[some] = found.agreements[some] >= check.least_agreement(own)[rows]
+        compared[some] = found.agreements[some] >= least_agreement(check, own, judged=judged)[rows]
     return Pairs(
         found.rows,
         found.others,

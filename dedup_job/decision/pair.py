@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dedup_job.decision.check import Check
-from dedup_job.decision.guards import Guard, Guards, PolarityWords
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure, similarities
+from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.fingerprint import pack
 from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
+from dedup_job.judgment import Found, Judge
 
 _ROW = np.zeros(1, dtype=np.int64)
 
@@ -26,10 +26,11 @@ class PairView:
 
     distance: in bits; None where either is short, which has no simhash. raw, folded: similarity of
     the texts as they are and of their folded forms; similarity: the one that counts; required: the
-    least. agreement, least_agreement: equal bits of the sketches, and how many a candidate has at
-    least; None without sketches. channels: those that find the pair. guards: whether each refuses.
-    refused_by: the first thing that keeps the pair apart (channels, sketch, similarity or a
-    guard); None where the pair are duplicates.
+    least where similarity decides. agreement, least_agreement: equal bits of the sketches, and how
+    many a candidate has at least; None without sketches. channels: those that find the pair.
+    differences: what the judge finds, whether or not it decides. refused_by: the first thing that
+    keeps the pair apart (channels, sketch, similarity or the class of a difference); None where
+    the pair are duplicates.
     """
 
     equal: bool
@@ -41,23 +42,23 @@ class PairView:
     agreement: int | None
     least_agreement: int | None
     channels: tuple[Channel, ...]
-    guards: Mapping[Guard, bool]
+    differences: Sequence[Found]
     refused_by: str | None
 
 
 class PairViewer:
     """Looks at pairs with the settings of a run."""
 
-    def __init__(self, decision: DecisionSettings, index: IndexSettings) -> None:
-        words = PolarityWords.load(decision.polarity_words)
-        self._check = Check(decision)
+    def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
+        """Take the judge, who names the differences even where similarity decides."""
+        self._weighing = Weighing(decision, judge if decision.judges else None)
+        self._check = self._weighing.check
+        self._judge = judge
         self._measure = Measure(
             (Comparing.JACCARD if decision.compare is Comparing.NONE else decision.compare).value
         )
         self._by_simhash = Channel.SIMHASH in index.channels
         self._distance = index.distance
-        self._chosen = decision.guards
-        self._guards = {guard: Guards((guard,), words) for guard in Guard}
 
     def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
         """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
@@ -65,24 +66,22 @@ class PairViewer:
         raw = similarities(self._measure, left, _ROW, right, _ROW)
         folded = similarities(self._measure, fold_texts(left), _ROW, fold_texts(right), _ROW)
         verdict = self._check.compare([text], _ROW, [other], _ROW)
+        weighed = self._weighing.weigh([text], _ROW, [other], _ROW)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
         agreement = least = None
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._check.least_agreement([text])[0])
+            least = int(self._weighing.least_agreement([text])[0])
         channels = self._channels(fingerprints, distance if has_distance else None)
-        refusals = {guard: bool(own.refuses(text, other)) for guard, own in self._guards.items()}
         refused_by = None
         if not channels:
             refused_by = "channels"
         elif agreement is not None and least is not None and agreement < least:
             refused_by = "sketch"
-        elif not verdict.agree[0]:
-            refused_by = "similarity"
-        else:
-            refused_by = next((str(guard) for guard in self._chosen if refusals[guard]), None)
+        elif not weighed.joined[0]:
+            refused_by = self._weighing.kind(int(weighed.kinds[0]))
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
@@ -93,7 +92,7 @@ class PairViewer:
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
-            guards=refusals,
+            differences=() if text == other else self._judge.differences(text, other),
             refused_by=None if text == other else refused_by,
         )
 

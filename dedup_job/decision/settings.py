@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.decision.guards import Guard
+from dedup_job.judgment import HARMLESS, Difference
 
 
 class Comparing(StrEnum):
@@ -17,6 +17,23 @@ class Comparing(StrEnum):
     CONTAINMENT = "containment"
     EDIT = "edit"
     NONE = "none"
+
+
+class Judging(StrEnum):
+    """What decides whether a candidate is a duplicate."""
+
+    DIFFERENCES = "differences"
+    SIMILARITY = "similarity"
+
+
+GONE = {
+    "decision.guards": 'decision.guards is gone: decision.judge = "differences" keeps apart what '
+    'the guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
+    "as before, without guards",
+    "decision.polarity_words": "decision.polarity_words is gone: put words of the trade into the "
+    "file of decision.words",
+}
+"""Settings of former versions, and what replaces them."""
 
 
 class DecisionSettings(BaseModel):
@@ -35,18 +52,23 @@ class DecisionSettings(BaseModel):
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="least similarity at which a candidate is a duplicate; a little less for "
-        "texts under 30 characters, in which one character weighs more",
+        description="with judge = similarity: least similarity at which a candidate is a "
+        "duplicate; a little less for texts under 30 characters, in which one character weighs "
+        "more",
     )
-    guards: tuple[Guard, ...] = Field(
-        default=(),
-        description="differences that make two documents of similar texts: numbers, polarity, "
-        "options",
+    judge: Judging = Field(
+        default=Judging.DIFFERENCES,
+        description="differences = a candidate is a duplicate if each difference between the texts "
+        "is harmless; similarity = if they are as alike as decision.similarity says, whatever "
+        "the difference; compare = none takes either for off",
     )
-    polarity_words: Path | None = Field(
+    harmless: tuple[Difference, ...] = Field(
+        default=HARMLESS,
+        description="classes of differences that two texts may show and still be the same",
+    )
+    words: Path | None = Field(
         default=None,
-        description="more words for the guard polarity: a word and its opposite a line, or one "
-        "negation",
+        description="more words of the trade for the judge, a file in UTF-8",
     )
     most_candidates: int = Field(
         default=64,
@@ -56,10 +78,19 @@ class DecisionSettings(BaseModel):
         "sketches first; how many were left aside is reported",
     )
 
-    @field_validator("guards")
+    @property
+    def judges(self) -> bool:
+        """Tell whether differences decide."""
+        return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
+
+    @field_validator("harmless")
     @classmethod
-    def _each_once(cls, guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
-        return tuple(guard for guard in Guard if guard in guards)
+    def _each_once(cls, harmless: tuple[Difference, ...]) -> tuple[Difference, ...]:
+        if never := [str(kind) for kind in harmless if kind not in HARMLESS]:
+            raise ValueError(
+                f"{never[0]} is never harmless, expected some of {', '.join(HARMLESS)}"
+            )
+        return tuple(kind for kind in HARMLESS if kind in harmless)
 
 
 class BrakeSettings(BaseModel):

@@ -14,6 +14,7 @@ from dedup_job.documents import Channel, Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import Options
 from dedup_job.fingerprint.hashing import text_digests, text_hash
+from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import (
     HASH_KINDS,
     is_compiled,
@@ -23,7 +24,7 @@ from dedup_job.fingerprint.lexicon_cache import (
 from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
 from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
-from dedup_job.fingerprint.sketcher import Sketcher
+from dedup_job.fingerprint.sketcher import Form, Sketcher
 from dedup_job.packed import Packed, pack
 
 _WEIGHTINGS = {
@@ -62,15 +63,18 @@ class Fingerprinter:
         notify: Callable[[str], None] = lambda _: None,
         *,
         channels: Collection[Channel] = (),
+        form: Form | None = None,
+        lexicon: Lexicon | None = None,
     ) -> None:
         """Load the lexicon and the native code; `notify` is told before something takes long.
 
-        channels: of the index, for which more than the simhash is needed.
+        channels: of the index, for which more than the simhash is needed; form: see Sketcher;
+        lexicon: the one of these settings, where it is loaded already.
         """
-        self.lexicon = load_lexicon(settings, notify)
+        self.lexicon = lexicon or load_lexicon(settings, notify)
         self._fold = fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
-        self._sketcher = Sketcher(channels)
+        self._sketcher = Sketcher(channels, form)
         self.options = Options(
             top_k=settings.top_k,
             min_features=settings.min_features,

@@ -34,6 +34,7 @@ class Lexicon(NamedTuple):
         the dictionary, NO_WORD for other nodes; idf, the median where the IDF file has no entry,
         STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
     split: bool (n,), words that jieba splits into characters although its HMM proposes them.
+    names: bool (n,), names of persons, places, organisations and works, and dates.
     classes: uint8 (65536,), SEPARATOR, HAN, ALPHANUMERIC or SYMBOL (as jieba's expressions have
         them), LETTER for letters and digits that jieba does not segment.
     pairs: bool (128, 128), ASCII characters with which a word of ASCII alone begins.
@@ -47,6 +48,7 @@ class Lexicon(NamedTuple):
     filter: NDArray[np.uint8]
     nodes: NDArray[np.void]
     split: NDArray[np.bool_]
+    names: NDArray[np.bool_]
     classes: NDArray[np.uint8]
     pairs: NDArray[np.bool_]
     emission: NDArray[np.float64]
@@ -71,16 +73,17 @@ def build_lexicon(
     idf: Mapping[str, float],
     stop_words: Collection[str],
     split: Collection[str],
+    names: Collection[str],
     hash_kind: int,
 ) -> Lexicon:
     """Build the arrays; `frequencies` and `total` are jieba's FREQ, prefixes included."""
     # stop words and frequent words first: what is used together lies together
     known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
-    names = list(
+    entries = list(
         dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
     )
-    trie, places, count = build_trie(names)
-    place_of = dict(zip(names, places.tolist(), strict=True))
+    trie, places, count = build_trie(entries)
+    place_of = dict(zip(entries, places.tolist(), strict=True))
     median = sorted(idf.values())[len(idf) // 2]
 
     nodes = np.zeros(count, dtype=NODE)
@@ -95,13 +98,15 @@ def build_lexicon(
     # jieba compares stop words with the token in lower case: others never match
     lower = [word for word in _in_plane(stop_words) if word == word.lower()]
     nodes["idf"][[place_of[w] for w in lower]] = STOP_WORD
-    nodes["token"][places] = hash_all(points_of("".join(names)), offsets_of(names), hash_kind)
-    to_split = np.zeros(nodes.shape[0], dtype=np.bool_)
+    nodes["token"][places] = hash_all(points_of("".join(entries)), offsets_of(entries), hash_kind)
+    to_split, are_names = (np.zeros(nodes.shape[0], dtype=np.bool_) for _ in range(2))
     to_split[[place_of[w] for w in _in_plane(split)]] = True
+    are_names[[place_of[w] for w in _in_plane(names) if w in place_of]] = True
     return Lexicon(
         *trie,
         nodes=nodes,
         split=to_split,
+        names=are_names,
         classes=_classes(),
         pairs=_pairs(words),
         emission=_emission(hmm),

@@ -30,10 +30,11 @@ from dedup_job.fingerprint.wordlists import (
     read_stop_words,
 )
 
-FORMAT = 3
+FORMAT = 4
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
+_NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
 
@@ -124,9 +125,16 @@ def _build(settings: FingerprintSettings) -> Lexicon:
         stop_words.update(read_stop_words(settings.stop_words))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
     idf = read_idf(settings.idf or _jieba_files()[1])
-    return build_lexicon(
-        tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, HASH_KINDS[settings.hash]
-    )
+    tags = {**_tags(_jieba_files()[0]), **tokenizer.user_word_tag_tab}
+    names = [word for word, tag in tags.items() if tag.startswith(_NAME_TAGS)]
+    kind = HASH_KINDS[settings.hash]
+    return build_lexicon(tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, names, kind)
+
+
+def _tags(dictionary: Path) -> dict[str, str]:
+    """Return the part of speech of each of jieba's words."""
+    lines = dictionary.read_text("utf-8").splitlines()
+    return {word: tag for word, _, tag in map(str.split, lines)}
 
 
 def _read(file: Path) -> Lexicon | None:

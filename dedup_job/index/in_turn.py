@@ -2,50 +2,137 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index.bands import BandIndex, pairs_sharing
+from dedup_job.compiled import borrowing
+from dedup_job.index.bands import BandIndex, Shared, pairs_sharing
+from dedup_job.index.proposals import BY_SIMHASH
+
+_COLUMNS = 32
 
 
-class InTurn:
-    """The rows of a batch in turn: what each finds, had the kept ones before it been added.
+class Turns(NamedTuple):
+    """What n rows find, and by what later ones find those of them that are kept.
 
-    An index holds a bounded number of documents under a key, so whether a kept row of the batch is
-    found by later ones depends on how many came before it. When all rows are decided, the kept
-    ones are added by `BandIndex.extend`.
+    held: what the index holds for each row; pairs: the earlier rows that share a key; asked_for:
+    bool (n,), whether a later row shares a key; limits: int64 (3,), columns of keys, documents held
+    under one key, documents found by one fingerprint; twins: int64 (n,), kept documents with the
+    same fingerprint; same: int64 (n,), a number for each fingerprint; short: bool (n,).
+
+    What changes: kept: bool (n,); stored: uint32 (n,), columns in which a kept row is held;
+    visible: uint32 (n,), these and BY_SIMHASH; here: int64 (n,), kept rows of a fingerprint that
+    it finds; counts: int64 (32,), overwritten.
     """
 
-    def __init__(self, index: BandIndex, keys: NDArray[np.uint32]) -> None:
-        """Look n rows of keys up, uint32 (n, columns).
+    held: Shared
+    pairs: Shared
+    asked_for: NDArray[np.bool_]
+    limits: NDArray[np.int64]
+    twins: NDArray[np.int64]
+    same: NDArray[np.int64]
+    short: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+    stored: NDArray[np.uint32]
+    visible: NDArray[np.uint32]
+    here: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
-        `held` is what the index holds for each row, `pairs` the earlier rows that share a key.
-        """
-        self.held = index.search(keys)
-        self.pairs = pairs_sharing(keys)
-        self._most_equal, self._columns = index.most_equal, np.arange(index.columns)
-        self._all = (1 << index.columns) - 1
-        self._stored = np.zeros(len(keys), dtype=np.uint32)  # in which columns
-        self._asked_for = np.zeros(len(keys), dtype=np.bool_)
-        self._asked_for[self.pairs.numbers] = True
 
-    def earlier(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return the kept earlier rows of the batch that a row finds, and by which columns."""
-        rows, masks = self.pairs.of(row)
-        masks = masks & self._stored[rows]
-        found = masks != 0
-        return rows[found], masks[found]
+def turns_of(
+    index: BandIndex | None,
+    keys: NDArray[np.uint32] | None,
+    values: NDArray[np.uint64],
+    short: NDArray[np.bool_],
+    twins: NDArray[np.int64],
+    most_same: int,
+) -> Turns:
+    """Look n rows of keys up, uint32 (n, columns), None where there are none.
 
-    def keep(self, row: int) -> int:
-        """Let later rows find this one; return the columns by which they do, as bits.
+    values: uint64 (n,), fingerprints; most_same: so many kept documents are found by one. An index
+    holds a bounded number of documents under a key, so whether a kept row of the batch is found by
+    later ones depends on how many came before it. When all rows are decided, the kept ones are
+    added by `BandIndex.extend`.
+    """
+    n = len(values)
+    held = pairs = Shared(
+        np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32)
+    )
+    columns = most_equal = 0
+    if index is not None and keys is not None:
+        held, pairs = index.search(keys), pairs_sharing(keys)
+        columns, most_equal = index.columns, index.most_equal
+    asked_for = np.zeros(n, dtype=np.bool_)
+    asked_for[pairs.numbers] = True
+    _, same = np.unique(values, return_inverse=True)
+    return Turns(
+        held,
+        pairs,
+        asked_for,
+        np.array([columns, most_equal, most_same], dtype=np.int64),
+        twins,
+        same.astype(np.int64),
+        short,
+        np.zeros(n, dtype=np.bool_),
+        np.zeros(n, dtype=np.uint32),
+        np.zeros(n, dtype=np.uint32),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(_COLUMNS, dtype=np.int64),
+    )
 
-        Where no later row shares a key with it, these are all columns.
-        """
-        stored = self._all
-        if self._asked_for[row]:
-            masks = np.concatenate([self.held.of(row)[1], self.earlier(row)[1]])
-            if len(masks) >= self._most_equal:
-                counts = (masks[:, np.newaxis] >> self._columns & 1).sum(axis=0)
-                stored = int(np.sum((counts < self._most_equal) << self._columns))
-        self._stored[row] = stored
-        return stored
+
+@borrowing
+def begin(turns: Turns) -> None:
+    """Take no row for kept."""
+    turns.kept[:] = False
+    turns.stored[:] = 0
+    turns.visible[:] = 0
+    turns.here[:] = 0
+
+
+@borrowing
+def keep(turns: Turns, row: int) -> None:
+    """Let later rows find this one, which comes after all that are kept already."""
+    turns.kept[row] = True
+    turns.stored[row] = _columns_held(turns, row)
+    turns.visible[row] = turns.stored[row]
+    same = turns.same[row]
+    if not turns.short[row] and turns.twins[row] + turns.here[same] < turns.limits[2]:
+        turns.here[same] += 1
+        turns.visible[row] |= np.uint32(BY_SIMHASH)
+
+
+@borrowing
+def _columns_held(turns: Turns, row: int) -> np.uint32:
+    """Return the columns in which a row is held; all of them where no later row asks for it."""
+    columns, most = turns.limits[0], turns.limits[1]
+    every = np.uint32((np.int64(1) << columns) - 1)
+    if not turns.asked_for[row]:
+        return every
+    held, pairs = turns.held, turns.pairs
+    found = held.offsets[row + 1] - held.offsets[row]
+    for place in range(pairs.offsets[row], pairs.offsets[row + 1]):
+        found += (pairs.columns[place] & turns.stored[pairs.numbers[place]]) != 0
+    if found < most:
+        return every
+    turns.counts[:] = 0
+    for place in range(held.offsets[row], held.offsets[row + 1]):
+        _count(held.columns[place], turns.counts, columns)
+    for place in range(pairs.offsets[row], pairs.offsets[row + 1]):
+        _count(pairs.columns[place] & turns.stored[pairs.numbers[place]], turns.counts, columns)
+    stored = np.int64(0)
+    for column in range(columns):
+        stored |= np.int64(turns.counts[column] < most) << column
+    return np.uint32(stored)
+
+
+@borrowing
+def _count(mask: np.uint32, counts: NDArray[np.int64], columns: int) -> None:
+    """Count the columns of a mask."""
+    left = np.int64(mask)
+    if left == 0:
+        return
+    for column in range(columns):
+        counts[column] += (left >> column) & 1

@@ -22,6 +22,8 @@ def open_target(
     rows: KeptRows,
     stamp: Mapping[str, Any],
     patience: Patience = NO_PATIENCE,
+    *,
+    as_made: bool = False,
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 
@@ -29,7 +31,7 @@ def open_target(
     """
     _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, rows, stamp, source, patience)
+    return Target(client, name, rows, stamp, source, patience, as_made=as_made)
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:

@@ -12,6 +12,7 @@ from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.target import Target, Version
 
 log = logging.getLogger("dedup")
@@ -111,7 +112,7 @@ class IndexMemory:
             raise SnapshotError(
                 f"it is of batch {facts['generation']:,}, the target is at {version.generation:,}"
             )
-        if facts["stamp"] != self._target.stamp:
+        if not stamps.agree(facts["stamp"], self._target.stamp, as_made=False):
             raise SnapshotError("it was made with other settings")
         count = self._target.held.count(facts["kept"])
         if count != facts["kept"]:

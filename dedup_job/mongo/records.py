@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,11 +25,15 @@ _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A document of the target: its text, and the run that kept it, 0 where that is not said."""
+    """A document of the target: its text, and the run that kept it, 0 where that is not said.
+
+    refused: the nearest candidate that it was compared with: of, similarity, class.
+    """
 
     text: str | None
     run: int
     void: tuple[Any, ...] = ()
+    refused: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,13 @@ class Records:
             return None
         own = bson.decode(raw, bson_raw.LENIENT).get("dedup")
         own = own if isinstance(own, dict) else {}
-        run, void = own.get("run"), own.get("void")
+        run, void, refused = own.get("run"), own.get("void"), own.get("refused")
         stored = bson_raw.id_element(raw)
         return Kept(
             self._target.texts([stored]).get(stored),
             run if isinstance(run, int) else 0,
             tuple(void) if isinstance(void, list) else (),
+            refused if isinstance(refused, dict) else None,
         )
 
     def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:

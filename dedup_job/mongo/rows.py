@@ -15,6 +15,7 @@ from bson.int64 import Int64
 from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.documents import (
+    Differing,
     Document,
     Duplicate,
     Fingerprints,
@@ -30,6 +31,7 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.reading import Row
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+_LONGEST_ID = 1024  # bytes; a document that fits must still fit with what is added to it
 _UINT64, _DOUBLE = struct.Struct("<Q"), struct.Struct("<d")
 _NO_ORIGINAL = bson_raw.fields({"of": None})
 _NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
@@ -167,6 +169,8 @@ def encode_ledger(
             of = bson_raw.renamed(decision.of, b"of")
             found = _distance(decision.distance) + _similarity(decision.similarity)
             rest = _circumstances(decision.found_by, reason, run)
+            if decision.differences:
+                rest += bson_raw.fields({"differences": _differences(decision.differences)})
             if decision.tried.void:
                 rest += bson_raw.fields({"void": _ids(decision.tried.void)})
         case Quarantined():
@@ -195,8 +199,17 @@ def split(
 
 def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
     """Return the field that dedup adds to a kept document."""
-    if tried.void:
-        values = {"fingerprint": signed(fingerprint), "run": run, "void": _ids(tried.void)}
+    if tried.void or tried.refused:
+        values: dict[str, Any] = {"fingerprint": signed(fingerprint), "run": run}
+        if tried.refused and len(tried.refused.of) <= _LONGEST_ID:
+            of, similarity, kind = tried.refused
+            values["refused"] = {
+                "of": bson_raw.id_value(of),
+                "similarity": similarity,
+                "class": kind,
+            }
+        if tried.void:
+            values["void"] = _ids(tried.void)
         return bson_raw.fields({"dedup": values})
     before, after = _around_fingerprint(run)
     return before + _UINT64.pack(fingerprint) + after
@@ -235,6 +248,10 @@ def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -
 
 def _ids(keys: Sequence[bytes]) -> list[Any]:
     return [bson_raw.id_value(key) for key in keys]
+
+
+def _differences(found: Sequence[Differing]) -> list[dict[str, str]]:
+    return [{"class": one.kind, "of": one.of, "text": one.text} for one in found]
 
 
 def _is_int(value: Any) -> TypeGuard[int]:

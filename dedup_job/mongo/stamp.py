@@ -8,6 +8,10 @@ from typing import Any
 from dedup_job.errors import StateMismatch
 
 _ABSENT = "not set"
+_GUARDS = ("guards", "polarity_words")  # of versions before 0.2
+_CHANGED = {"cleaning.notation", "decision.judge"}  # with defaults unlike what they stand for
+_OF_THE_JUDGE = {"decision.harmless", "decision.words", "rules"}
+_AS_BEFORE = ('  cleaning.notation = "plain"', '  decision.judge = "similarity"')
 
 
 def check_source(former: str, now: str, target: str) -> None:
@@ -20,22 +24,75 @@ def check_source(former: str, now: str, target: str) -> None:
         )
 
 
+def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
+    """Tell whether two stamps mean the same decisions.
+
+    as_made: nothing is to be decided, so another version of the rules and guards do not matter.
+    """
+    before, after = _normal(former), _normal(now)
+    if as_made:
+        for values in (before, after):
+            values.pop("rules", None)
+            for name in _GUARDS:
+                values.get("decision", {}).pop(name, None)
+    return before == after
+
+
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> str:
     """Say which settings differ from those that the target was made with, and the way out."""
-    before, after = dict(_leaves(former)), dict(_leaves(now))
-    rows = [
-        f"  {name} = {before.get(name, _ABSENT)!r} then, {after.get(name, _ABSENT)!r} now"
+    before, after = dict(_leaves(_normal(former))), dict(_leaves(_normal(now)))
+    names = [
+        name
         for name in sorted(before.keys() | after.keys())
         if before.get(name, _ABSENT) != after.get(name, _ABSENT)
     ]
+    if before.get("decision.guards"):
+        return (
+            f"the target {target} was made with decision.guards = "
+            f"{list(before['decision.guards'])}, which this version of dedup does not have: its "
+            "decisions cannot be repeated. Name another --target for the documents to come; "
+            "`dedup explain`, `check`, `restore` and `undo` work on this one as it is."
+        )
+    if names == ["rules"] and "rules" in before:
+        return (
+            f"the target {target} was made by version {before['rules']} of the rules for cleaning "
+            f"and judging, this is version {after['rules']}, and decisions of both cannot be "
+            "mixed. Name another --target, or run the version of dedup that made it; `dedup "
+            "explain`, `check`, `restore` and `undo` work on it as it is."
+        )
+    lines = [
+        f"the target {target} was made with other settings, and decisions of both kinds cannot be "
+        "mixed:",
+        *(
+            f"  {name} = {before.get(name, _ABSENT)!r} then, {after.get(name, _ABSENT)!r} now"
+            for name in names
+            if name not in _OF_THE_JUDGE
+        ),
+    ]
+    if "judge" not in former.get("decision", {}) and not _CHANGED.isdisjoint(names):
+        return "\n".join(
+            [
+                *lines,
+                "It is of a version before 0.2. These lines in a --config file go on as before:",
+                *_AS_BEFORE,
+                "Or name another --target for the new settings.",
+            ]
+        )
     return "\n".join(
-        [
-            f"the target {target} was made with other settings, and decisions of both kinds "
-            "cannot be mixed:",
-            *rows,
-            "Run with the former settings, or name another --target for the new ones.",
-        ]
+        [*lines, "Run with the former settings, or name another --target for the new ones."]
     )
+
+
+def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stamp of any version as this version writes it."""
+    values = {k: dict(v) if isinstance(v, Mapping) else v for k, v in stamp.items()}
+    cleaning, decision = values.setdefault("cleaning", {}), values.setdefault("decision", {})
+    cleaning.setdefault("notation", "plain")
+    decision.setdefault("judge", "similarity")
+    if not decision.get("guards"):  # then their words decided nothing
+        for name in _GUARDS:
+            decision.pop(name, None)
+    return values
 
 
 def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -57,11 +57,14 @@ class Target:
         source: Namespace,
         patience: Patience = NO_PATIENCE,
         lock_wait: float = 0.0,
+        *,
+        as_made: bool = False,
     ) -> None:
         """Take where everything lies.
 
         patience: repeats what the database does not answer; lock_wait: seconds to wait for the
-        lease of another run.
+        lease of another run; as_made: nothing will be decided, so it does not matter which version
+        of the rules the target was made by.
         """
         database = client[namespace.database]
         durable = WriteConcern("majority", j=True)
@@ -69,6 +72,7 @@ class Target:
         self._name = str(namespace)
         self.rows = rows
         self._stamp = dict(stamp)
+        self._as_made = as_made
         self._source = source
         self.documents: Documents = database.get_collection(
             namespace.collection, write_concern=durable
@@ -138,7 +142,8 @@ class Target:
             else:
                 return
         stamps.check_source(state["source"], str(self._source), self._name)
-        if state["settings"] != self._stamp and not self._is_empty():
+        agree = stamps.agree(state["settings"], self._stamp, as_made=self._as_made)
+        if not agree and not self._is_empty():
             raise StateMismatch(stamps.difference(state["settings"], self._stamp, self._name))
 
     @contextmanager
@@ -168,7 +173,8 @@ class Target:
 
     def _take_over(self) -> None:
         self.check()  # another run may have come first between check and lease
-        self.state.update({"settings": self._stamp})
+        if not self._as_made:
+            self.state.update({"settings": self._stamp})
         self._undo_intent()
         self.commits.generation = (self.state.read() or {})["generation"]
 

@@ -16,7 +16,9 @@ from dedup_job.documents import (
     Reason,
     Skipped,
 )
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.histogram import Histogram, Tenths
+
+_NO_TENTHS = Tenths().counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,11 @@ class Counts:
     """How many documents were decided in which way.
 
     Every document is one of kept, exact, near, skipped, quarantined; the others count some of
-    them once more. refused: kept documents that had candidates, by what refused the most similar
-    one, "similarity" or a guard; cut: documents with more candidates than are compared; void:
-    candidates that someone removed from the target; candidates: of each document with a text
-    that has no equal.
+    them once more. refused: kept documents that had candidates, by what kept the nearest one
+    apart, the class of a difference or "similarity"; cut: documents with more candidates than are
+    compared; void: candidates that someone removed from the target; candidates: of each document
+    with a text that has no equal; similarities: of near duplicates, and of kept documents that had
+    candidates with the nearest one.
     """
 
     kept: int = 0
@@ -42,6 +45,7 @@ class Counts:
     cut: int = 0
     void: int = 0
     candidates: Histogram = field(default_factory=Histogram)
+    similarities: Tenths = field(default_factory=Tenths)
 
     @classmethod
     def of(cls, decisions: Sequence[Decision]) -> Counts:
@@ -52,6 +56,7 @@ class Counts:
         alone, others = _parted(decisions)
         n["kept"], n["short_kept"] = len(alone), sum(decision.short for decision in alone)
         candidates = [0] * len(alone)
+        best: list[float] = []
         for decision in others:
             if isinstance(decision, Kept) or (
                 isinstance(decision, Duplicate) and decision.reason is Reason.NEAR
@@ -63,10 +68,13 @@ class Counts:
                 case Kept():
                     n["kept"] += 1
                     n["short_kept"] += decision.short
-                    if decision.tried.refused_by:
-                        refused[decision.tried.refused_by] += 1
+                    if (near := decision.tried.refused) is not None:
+                        refused[near.kind] += 1
+                        best.append(near.similarity)
                 case Duplicate():
                     n["exact" if decision.reason is Reason.EXACT else "near"] += 1
+                    if decision.reason is Reason.NEAR and decision.similarity is not None:
+                        best.append(decision.similarity)
                     n["short_duplicate"] += decision.short
                 case Skipped():
                     n["skipped"] += 1
@@ -81,6 +89,7 @@ class Counts:
             reasons=dict(reasons),
             refused=dict(refused),
             candidates=Histogram.of(candidates),
+            similarities=Tenths.of(best),
         )
 
     def __add__(self, other: Counts) -> Counts:
@@ -97,6 +106,7 @@ class Counts:
             cut=self.cut + other.cut,
             void=self.void + other.void,
             candidates=self.candidates + other.candidates,
+            similarities=self.similarities + other.similarities,
         )
 
     @property
@@ -145,6 +155,7 @@ class Counts:
             "cut": self.cut,
             "void": self.void,
             "candidates": self.candidates.as_dict(),
+            "similarities": list(self.similarities.counts),
         }
 
     @classmethod
@@ -163,6 +174,7 @@ class Counts:
             cut=row.get("cut", 0),
             void=row.get("void", 0),
             candidates=Histogram.from_dict(row.get("candidates", {})),
+            similarities=Tenths(tuple(row.get("similarities", _NO_TENTHS))),
         )
 
 

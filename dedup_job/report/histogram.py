@@ -1,4 +1,4 @@
-"""Whole numbers counted by size, so that parts of a run add up."""
+"""Numbers counted by size, so that parts of a run add up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_EXACT = 32
+_EXACT, _BINS = 32, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,22 @@ class Histogram:
         """Read back what `as_dict` wrote."""
         classes = {int(number): count for number, count in row.get("classes", {}).items()}
         return cls(row.get("total", 0), row.get("max", 0), classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenths:
+    """Numbers from 0 to 1, counted in ten bins of 0.1; 1 is in the last one."""
+
+    counts: tuple[int, ...] = (0,) * _BINS
+
+    @classmethod
+    def of(cls, numbers: Iterable[float]) -> Tenths:
+        """Count numbers."""
+        counted = Counter(min(int(number * _BINS), _BINS - 1) for number in numbers)
+        return cls(tuple(counted[i] for i in range(_BINS)))
+
+    def __add__(self, other: Tenths) -> Tenths:
+        return Tenths(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
 
 def _class_of(number: int) -> int:

@@ -45,9 +45,7 @@ def run(scale: float) -> Iterator[Row]:
 @cache
 def _stages() -> tuple[Cleaner, Fingerprinter]:
     settings = load({}).settings
-    channels = settings.index.channels
-    cleaner = Cleaner(settings.cleaning)
-    return cleaner, Fingerprinter(settings.fingerprint, channels=channels)
+    return Cleaner(settings.cleaning), settings.equipment().fingerprinter
 
 
 def _peak() -> float:

@@ -2,12 +2,8 @@
 
 from dedup_job.cli import execute
 from dedup_job.decision import FirstWins
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.settings import load
 
 _settings = load({}).settings
-_fingerprinter = Fingerprinter(
-    _settings.fingerprint, lambda _: None, channels=_settings.index.channels
-)
-FirstWins.compile(_settings.index, _fingerprinter.fingerprint)
+FirstWins.compile(_settings.index, _settings.decision, _settings.equipment())
 __all__ = ["execute"]

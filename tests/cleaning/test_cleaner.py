@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
+from tests.cleaning.oracle import clean
 
 MATHEMATICS = [
     ("two comparisons", "若a<b且b>c则x>y", "若a<b且b>c则x>y"),
@@ -157,9 +158,32 @@ TABLES = (MATHEMATICS, LATEX_AND_CODE, ENTITIES, TAGS, WHOLE_ELEMENTS, WHITE_SPA
 CASES = [pytest.param(raw, expected, id=name) for table in TABLES for name, raw, expected in table]
 
 
+PLAIN = CleaningSettings(notation="plain")
+MARKED = {
+    "escaped tag stays as text",
+    "decoded once",
+    "inline leaves nothing",
+    "cells",
+    "options",
+    "image",
+    "formula markup",
+    "drawing",
+    "verbatim text",
+    "in code",
+}
+"""Cases that come out otherwise in the notation; test_notation.py has them."""
+
+
 @pytest.mark.parametrize(("raw", "expected"), CASES)
 def test_a_text_comes_out_clean_and_whole(raw, expected):
-    """Markup goes, text stays."""
+    """Markup goes, text stays: in the notation of former targets, natively and by the oracle."""
+    assert Cleaner(PLAIN).clean(raw) == expected
+    assert clean(raw, PLAIN) == expected
+
+
+@pytest.mark.parametrize(("raw", "expected"), [case for case in CASES if case.id not in MARKED])
+def test_the_notation_changes_nothing_else(raw, expected):
+    """What says nothing, and plain text, comes out as before."""
     assert Cleaner().clean(raw) == expected
 
 

@@ -10,7 +10,12 @@ from dedup_job.cleaning import CleaningSettings
 
 def test_the_defaults_clean_markup_and_style_rules_and_cut_nothing():
     """Defaults are part of what two runs must agree on."""
-    assert CleaningSettings().model_dump() == {"html": "auto", "css": True, "cut_at": ()}
+    assert CleaningSettings().model_dump() == {
+        "html": "auto",
+        "notation": "marked",
+        "css": True,
+        "cut_at": (),
+    }
 
 
 def test_an_empty_marker_is_refused():

@@ -1,4 +1,4 @@
-"""Cleaning many texts at once gives what cleaning each of them gives."""
+"""Cleaning many texts at once gives what the oracle makes of each of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.tidy import CLEAN, OPEN, STAYS, tidied
+from dedup_job.cleaning.tidy import CLEAN, LEADING_RULES, STATES, STAYS, How, tidied
+from tests.cleaning.oracle import clean
+
+ALL = How(html=True, css=True, marked=True, read=False)
 
 NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
 NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
@@ -39,6 +42,7 @@ TEXTS = st.lists(
 SETTINGS = st.builds(
     CleaningSettings,
     html=st.sampled_from(["auto", "never"]),
+    notation=st.just("plain"),
     css=st.booleans(),
     cut_at=st.sampled_from([(), ("【答案】",), ("a", " ", "\n", "}")]),
 )
@@ -48,7 +52,7 @@ SETTINGS = st.builds(
 @given(TEXTS, SETTINGS)
 def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
     cleaner = Cleaner(chosen)
-    assert cleaner.clean_all(texts) == [cleaner.clean(text) for text in texts]
+    assert cleaner.clean_all(texts) == [clean(text, chosen) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,7 @@ def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
 )
 def test_plain_text_is_certain_to_stay(text):
     """Else nearly all texts would take the long way; only `&D` might be a reference."""
-    (tidy,), found = tidied([text], html=True, css=True)
+    (tidy,), found, _ = tidied([text], ALL)
     assert tidy is text
     assert found[0] == STAYS
 
@@ -81,19 +85,19 @@ def test_plain_text_is_certain_to_stay(text):
     ],
 )
 def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
-    tidy, found = tidied([text], html=True, css=True)
+    tidy, found, _ = tidied([text], ALL)
     assert tidy == [folded]
     assert found[0] == CLEAN
 
 
 def test_each_character_alone_and_between_others_is_cleaned_alike():
     """White space, line breaks and invisible characters of all Unicode."""
-    cleaner = Cleaner()
+    plain = CleaningSettings(notation="plain")
     texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
-    tidy, found = tidied(texts, html=True, css=True)
-    assert [texts[i] for i in np.flatnonzero(found == OPEN)] == ["@"]
+    tidy, found, _ = tidied(texts, ALL)
+    assert not np.flatnonzero(found & STATES == LEADING_RULES).size
     plane = 2 * 65536
-    assert all(cleaner.clean(texts[i]) == tidy[i] for i in range(plane) if found[i] != OPEN)
+    assert all(clean(texts[i], plain) == tidy[i] for i in range(plane))
     assert tidy[plane:] == texts[plane:]  # nothing from there on is anything but a letter
 
 

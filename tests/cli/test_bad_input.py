@@ -248,8 +248,10 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         ("DECISION__SIMILARITY", "-0.1", ("decision.similarity", "greater than or equal to 0")),
         ("DECISION__COMPARE", "cosine", ("'jaccard', 'containment', 'edit' or 'none'", "'cosine'")),
         ("DECISION__MOST_CANDIDATES", "0", ("decision.most_candidates", "greater than or equal")),
-        ("DECISION__GUARDS", '["digits"]', ("'numbers', 'polarity' or 'options'", "'digits'")),
-        ("DECISION__GUARDS", "numbers", ("decision", "JSON")),
+        ("DECISION__JUDGE", "guards", ("'differences' or 'similarity'", "'guards'")),
+        ("DECISION__HARMLESS", '["digits"]', ("'layout', 'width'", "'digits'")),
+        ("DECISION__HARMLESS", '["number"]', ("number is never harmless", "some of layout")),
+        ("DECISION__HARMLESS", "typo", ("decision", "JSON")),
         ("INDEX__CHANNELS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
         ("INDEX__CHANNELS", '["text"]', ("unknown channel text", "simhash, minhash, sentences")),
         ("BRAKES__NEAR_RATE", "2", ("brakes.near_rate", "less than or equal to 1")),
@@ -267,33 +269,13 @@ def test_settings_of_the_decision_out_of_range_are_refused_before_connecting(
         assert word in str(error)
 
 
-def test_polarity_words_that_do_not_parse_are_refused_line_by_line(
-    filled: Db, tmp_path: Path
-) -> None:
+def test_words_of_the_trade_that_cannot_be_read_are_refused(filled: Db, tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
-    file.write_text("上升 下降\n一 二 三\n\n# 注释\n同 同\n无\n", encoding="utf-8")
     names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    result = dedup("run", *names, uri=uri_of(filled), DEDUP_DECISION__POLARITY_WORDS=str(file))
-    assert_refused(result, 2, "2 problems", f"{file}, line 2: '一 二 三'", "line 5: '同 同'")
-    assert "target" not in filled.list_collection_names()
-
-
-@pytest.mark.parametrize(
-    ("content", "words"), [(None, "cannot be read"), ("无".encode("gb18030"), "is not UTF-8")]
-)
-def test_polarity_words_that_cannot_be_read_are_refused(
-    filled: Db, tmp_path: Path, content: bytes | None, words: str
-) -> None:
-    file = tmp_path / "words.txt"
-    if content is not None:
-        file.write_bytes(content)
-    names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    error = refusal(
-        "run", *names, DEDUP_URI=uri_of(filled), DEDUP_DECISION__POLARITY_WORDS=str(file)
-    )
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled), DEDUP_DECISION__WORDS=str(file))
     assert error.code == 2
     assert str(file) in str(error)
-    assert words in str(error)
+    assert "cannot be read" in str(error)
 
 
 def test_a_brake_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
@@ -301,6 +283,7 @@ def test_a_brake_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
     filled.source.insert_many([{"_id": 100 + i, "text": f"{text}{i}"} for i in range(100)])
     names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
     more = {"DEDUP_URI": uri_of(filled), "DEDUP_RUN__BATCH_DOCUMENTS": "10"}
+    more["DEDUP_DECISION__JUDGE"] = "similarity"
     error = refusal("run", *names, DEDUP_BRAKES__CLUSTER="40", **more)
     assert error.code == 6
     assert "near duplicates of one, the limit is 40" in str(error)

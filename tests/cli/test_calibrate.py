@@ -138,7 +138,7 @@ def test_answers_are_counted_by_band(filled: Db) -> None:
     assert len(answers_table(some).rows) == len(some)
 
 
-def test_answers_weigh_more_than_the_guards(filled: Db) -> None:
+def test_answers_weigh_more_than_the_judge(filled: Db) -> None:
     found, settings = sampled(filled)
     ten = {0.7: Share(3, 10), 0.8: Share(6, 10), 0.9: Share(10, 10), 1.0: Share(10, 10)}
     text = proposal(found, settings, ten)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from bson import Int64, ObjectId
 from pymongo.database import Database
 
+from dedup_job.decision import DecisionSettings
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.records import readings
 from tests.running import invoke, refusal, run_here, uri_of
@@ -20,18 +22,20 @@ TEXT = (
     "叶绿体是进行光合作用的细胞器。"
 )
 OID = ObjectId("65a0a0a0a0a0a0a0a0a0a0a0")
-GUARDED = {"decision__guards": ["numbers", "polarity"]}
-SETTINGS = {"DEDUP_DECISION__GUARDS": '["numbers", "polarity"]'}
+HARMLESS = ["layout", "width", "punctuation", "numbering"]
+JUDGED = {"decision__harmless": HARMLESS}
+SETTINGS = {"DEDUP_DECISION__HARMLESS": json.dumps(HARMLESS)}
+ALL = json.dumps(DecisionSettings().harmless)
 DOCUMENTS: list[dict[str, Any]] = [
     {"_id": 1, "text": f"1998年的考题：{TEXT}"},
     {"_id": 2, "text": f"1998年的考题：{TEXT}"},
-    {"_id": 3, "text": f"1998年的考题：{TEXT[:-4]}结构。"},
+    {"_id": 3, "text": f"（3分）1998年的考题：{TEXT[:-1]}"},
     {"_id": 4, "text": f"2007年的考题：{TEXT}"},
     {"_id": 5, "text": "   "},
     {"_id": 6, "text": 17},
     {"_id": 7, "text": "字" * 1_000_001},
     {"_id": 8, "text": "The quick brown fox jumps over the lazy dog while seven wizards brew tea."},
-    {"_id": OID, "text": f"<p>1998年的考题：</p>{TEXT}好"},
+    {"_id": OID, "text": f"<p>1998年的考题：</p>{TEXT}"},
     {"_id": "17", "text": "短文"},
     {"_id": 17, "text": "短句"},
     {"_id": {"year": 2020, "no": 3}, "text": "短文"},
@@ -40,9 +44,9 @@ DOCUMENTS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def decided(database: Db, tmp_path: Path) -> Db:
-    """Return a database with a target made under guards."""
+    """Return a database with a target made by the judge."""
     database.source.insert_many(DOCUMENTS)
-    run_here(database, index__folder=str(tmp_path), **GUARDED)
+    run_here(database, index__folder=str(tmp_path), **JUDGED)
     return database
 
 
@@ -68,16 +72,18 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     assert value(output, "decision") == "duplicate: near"
     assert value(output, "of") == "1"
     assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
-    assert "[-结构-]" in output
-    assert "{+细胞器+}" in output
+    assert "[-（3分）-]" in output
+    assert "{+。+}" in output
     assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
-    assert value(output, "similarity (jaccard)").startswith(f"{row['similarity']:.3f}, least 0.8")
+    assert value(output, "similarity (jaccard)").startswith(f"{row['similarity']:.3f};")
     assert value(output, "found by") == ", ".join(row["found_by"])
-    assert value(output, "guard numbers") == "passes (on)"
-    assert value(output, "guard options") == "passes (off)"
-    assert "结构" in value(output, "only of 3")
+    assert value(output, "differences") == "all harmless"
+    for one in row["differences"]:
+        assert re.search(rf"^{one['class']} +yes ", output, re.M)
+    assert "光合作用" in value(output, "keywords of both")
+    assert value(output, "only of 3") == "none"
     assert "they are duplicates as then" in output
-    assert "guards = [numbers, polarity]" in output
+    assert f"harmless = [{', '.join(HARMLESS)}]" in output
 
 
 def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
@@ -98,8 +104,12 @@ def test_the_text_of_the_source_is_cleaned_as_by_a_run(decided: Db) -> None:
 def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: Db) -> None:
     output = explained(decided, "4")
     assert value(output, "decision") == "kept"
-    (line,) = [line for line in output.splitlines() if "guard numbers" in line]
-    assert re.search(r"0\.\d{3} +0\.800 +\S+ +before .*minhash.* guard numbers +1 ", line)
+    refused = decided.target.find_one({"_id": 4})["dedup"]["refused"]
+    told = f"_id 1, similarity {refused['similarity']}, kept apart by {refused['class']}"
+    assert value(output, "nearest then") == told
+    kind = refused["class"]
+    (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
+    assert re.search(rf"0\.\d{{3}} +- +\S+ +before .*minhash.* {kind} +1 ", line)
     assert "[-2007-]{+1998+}" in output
     assert "later" in explained(decided, "1")
 
@@ -185,6 +195,8 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
     output = explained(decided, "3")
     assert "3: the source no longer holds it" in output
     assert f"text of 1: {DOCUMENTS[0]['text']}" in output
+    for one in decided["target.ledger"].find_one({"_id": 3})["differences"]:
+        assert re.search(rf"^{one['class']} +yes ", output, re.M)
     decided.target.delete_one({"_id": 1})
     output = explained(decided, "2")
     assert "1: the target no longer holds it" in output
@@ -199,10 +211,9 @@ def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
 
 
 def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
-    output = explained(decided, "4", DEDUP_DECISION__GUARDS="[]")
+    output = explained(decided, "4", DEDUP_DECISION__HARMLESS="[]")
     assert "settings, those of run 1:" in output
-    assert "guard numbers" in output
-    assert "guards = [numbers, polarity]" in output
+    assert f"harmless = [{', '.join(HARMLESS)}]" in output
 
 
 def test_settings_that_are_given_must_be_those_of_the_target(decided: Db, tmp_path: Path) -> None:
@@ -218,15 +229,15 @@ def test_settings_that_are_given_must_be_those_of_the_target(decided: Db, tmp_pa
 def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: str) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
     run_here(database, index__folder=str(tmp_path), output__document=form)
-    environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__GUARDS": "[]"}
-    assert "[-结构-]" in explained(database, "3", **environment)
+    environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__HARMLESS": ALL}
+    assert "[-（3分）-]" in explained(database, "3", **environment)
     assert value(explained(database, "8", **environment), "decision") == "kept"
 
 
 def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
     run_here(database, index__folder=str(tmp_path), decision__compare="none", index__distance=7)
-    output = explained(database, "3", DEDUP_DECISION__GUARDS="[]")
+    output = explained(database, "3", DEDUP_DECISION__HARMLESS=ALL)
     assert "not compared (decision.compare = none)" in value(output, "similarity")
 
 

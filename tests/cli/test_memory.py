@@ -18,33 +18,34 @@ from tests.running import dedup, refusal, uri_of
 
 Db = Database[dict[str, Any]]
 DEFAULT = IndexSettings()
+EACH = DEFAULT.bytes_each(judged=True)
 SIMHASH = IndexSettings(channels=(Channel.SIMHASH,))
 
 
 def test_an_index_that_fits_into_the_memory_allowed_is_no_matter() -> None:
-    check_memory(int(1e9), DEFAULT, kept=1_000_000, more=900_000)
+    check_memory(int(1e9), DEFAULT, EACH, kept=1_000_000, more=900_000)
 
 
 def test_one_that_does_not_fit_is_refused_with_the_figures_and_what_to_do() -> None:
     with pytest.raises(UsageError) as refused:
-        check_memory(int(4e9), DEFAULT, kept=10_000_000, more=40_000_000)
+        check_memory(int(4e9), DEFAULT, EACH, kept=10_000_000, more=40_000_000)
     message = str(refused.value)
     for words in (
-        "13.1 GB",
+        "13.6 GB",
         "10,000,000 documents kept",
         "40,000,000 to be decided",
-        "252 bytes each",
+        "262 bytes each",
         "run.max_memory allows 4.0 GB",
         "raise --max-memory",
-        "--limit 3888888",
-        "62 bytes each",
+        "--limit 3358778",
+        "72 bytes each",
     ):
         assert words in message, message
 
 
 def test_no_limit_is_proposed_where_what_is_kept_does_not_fit_already() -> None:
     with pytest.raises(UsageError) as refused:
-        check_memory(int(1e9), SIMHASH, kept=10_000_000, more=1)
+        check_memory(int(1e9), SIMHASH, 62, kept=10_000_000, more=1)
     assert "--limit" not in str(refused.value)
     assert "channels" not in str(refused.value)
 
@@ -56,9 +57,9 @@ def test_a_machine_with_less_memory_is_a_warning(
         memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=2_000_000_000)
     )
     with caplog.at_level(logging.WARNING, "dedup"):
-        check_memory(None, DEFAULT, kept=0, more=1_000_000)
+        check_memory(None, DEFAULT, EACH, kept=0, more=1_000_000)
         assert not caplog.messages
-        check_memory(None, DEFAULT, kept=0, more=50_000_000)
+        check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
     assert "this machine has available 2.0 GB" in caplog.text
 
 
@@ -77,7 +78,7 @@ def test_a_container_has_what_is_left_of_its_own_limit(
     (tmp_path / "memory.max").write_text(most)
     (tmp_path / "memory.current").write_text("1000000000\n")
     with caplog.at_level(logging.WARNING, "dedup"):
-        check_memory(None, DEFAULT, kept=0, more=50_000_000)
+        check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
     assert bool(caplog.messages) is warned
 
 

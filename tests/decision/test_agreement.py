@@ -11,18 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import DecisionSettings, Guard, candidates, first_wins, texts
-from dedup_job.decision.guards import Guards, PolarityWords
+from dedup_job.decision import DecisionSettings, Judging, first_wins, texts
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Batch, Channel, Document, Duplicate, Kept, KeptPage
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import kept as kept_module
 from tests.deciding import Decider, as_of_any_process
+from tests.judging import DigitJudge, verdict
 from tests.reference_decision import NaiveDecision, NaiveFirstWins, NaiveText
 
 ALL = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
-WORDS = PolarityWords.load(None)
+FORM = (*ALL, Channel.FORM)
 
 
 def key_of(number):
@@ -30,7 +31,7 @@ def key_of(number):
 
 
 def templates(rng):
-    """Yield texts of one form that differ in little: most are kept by the guard of numbers."""
+    """Yield texts of one form that differ in little: most are other questions to a judge."""
     for _ in range(260):
         a, b = rng.randrange(100), rng.randrange(100)
         yield f"一个长方形的长是{a}厘米，宽是{b}厘米，它的面积是多少平方厘米？周长是多少厘米？"
@@ -75,7 +76,7 @@ class Pool:
     """Texts with their fingerprints and what the naive version knows of them."""
 
     def __init__(self, written):
-        fingerprinter = Fingerprinter(FingerprintSettings(), channels=ALL)
+        fingerprinter = Fingerprinter(FingerprintSettings(), channels=ALL, form=fold_texts)
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
         pairs = zip(
@@ -110,7 +111,7 @@ def told(decision):
     tried = {
         "candidates": decision.tried.candidates,
         "cut": decision.tried.cut,
-        "refused_by": decision.tried.refused_by,
+        "refused": _refused(decision),
         "void": frozenset(int(key.removeprefix(b"key ")) for key in decision.tried.void),
     }
     assert len(decision.tried.void) == len(tried["void"])
@@ -122,25 +123,40 @@ def told(decision):
     )
 
 
+def _refused(decision):
+    if isinstance(decision, Duplicate):
+        assert decision.tried.refused is None
+        return None
+    if (refused := decision.tried.refused) is None:
+        return None
+    return int(refused.of.removeprefix(b"key ")), refused.similarity, refused.kind
+
+
+def judges(options):
+    """Tell whether differences decide with these settings."""
+    return options.get("judge") == Judging.DIFFERENCES and options.get("compare") != "none"
+
+
 def naive_of(options, **more):
     """Return the naive version with these settings."""
-    guards = Guards(options.get("guards", ()), WORDS)
-
-    def refuses(a, b):
-        guard = guards.refuses(a, b)
-        return None if guard is None else str(guard)
-
     names = {"similarity": "threshold"}
-    values = {names.get(n, n): v for n, v in options.items() if n not in ("guards", "channels")}
+    values = {names.get(n, n): v for n, v in options.items() if n not in ("judge", "channels")}
     channels = tuple(str(channel) for channel in options["channels"])
-    return NaiveFirstWins(channels=channels, refuses=refuses, **values, **more)
+    judge = verdict if judges(options) else None
+    return NaiveFirstWins(channels=channels, judge=judge, **values, **more)
+
+
+def channels_of(options):
+    """Return the channels that a run with these settings has."""
+    return (*options["channels"], *([Channel.FORM] if judges(options) else []))
 
 
 def decider_of(options):
     """Return the decider with these settings."""
     index = {name: options[name] for name in ("channels", "distance") if name in options}
-    decision = {name: value for name, value in options.items() if name not in index}
-    return Decider(DecisionSettings(**decision), **index)
+    decision = {"judge": "similarity"} | {n: v for n, v in options.items() if n not in index}
+    judge = DigitJudge() if judges(options) else None
+    return Decider(DecisionSettings(**decision), judge, **index)
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +164,9 @@ def pool():
     return Pool(corpus(3000))
 
 
-GUARDS = tuple(Guard)
 TEXTS = 84
 DEFAULT = {"channels": (Channel.SIMHASH, Channel.MINHASH)}
-FULL = {"channels": ALL, "guards": GUARDS}
+FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +180,7 @@ FULL = {"channels": ALL, "guards": GUARDS}
         (800, {"channels": (Channel.MINHASH,), "compare": "containment", "similarity": 0.9}),
         (300, {"channels": ALL, "compare": "edit", "similarity": 0.85}),
     ],
-    ids=["default", "all", "few", "plain", "sentences", "containment", "edit"],
+    ids=["similarity", "judge", "few", "plain", "sentences", "containment", "edit"],
 )
 def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
     """Of all kinds of near duplicates, short texts, templates and equal ones."""
@@ -174,7 +189,7 @@ def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
     found, sizes = [], {}
     for start in range(0, size, 1000):
         rows = list(range(start, min(start + 1000, size)))
-        for decision in decider.decide(pool.batch(rows, start, options["channels"])):
+        for decision in decider.decide(pool.batch(rows, start, channels_of(options))):
             found.append(told(decision))
             if isinstance(decision, Duplicate):
                 sizes[decision.of] = sizes.get(decision.of, 0) + 1
@@ -188,13 +203,14 @@ def assert_all_kinds_took_part(decisions, options):
     """See that the corpus is not too easy."""
     assert {d.reason for d in decisions} == {"", "exact", "near"}
     by = {channel for d in decisions for channel in d.found_by}
-    assert by == {str(channel) for channel in options["channels"]} | {"text"}
-    if options.get("compare") != "none":
-        assert any(d.refused_by == "similarity" for d in decisions)
+    assert by == {str(channel) for channel in channels_of(options)} | {"text"}
+    refused = {d.refused[2] for d in decisions if d.refused}
+    if options.get("compare") == "none":
+        assert refused == set()
+    else:
+        assert refused == ({"number", "content"} if judges(options) else {"similarity"})
         assert any(d.similarity is not None and 0 < d.similarity < 1 for d in decisions)
-    for guard in options.get("guards", ()):
-        assert any(d.refused_by == guard for d in decisions)
-    if options.get("guards"):
+    if judges(options):
         assert any(d.cut for d in decisions)
 
 
@@ -236,7 +252,7 @@ OPTIONS = st.fixed_dictionaries(
         "distance": st.sampled_from([0, 3, 7]),
         "compare": st.sampled_from(["jaccard", "jaccard", "none", "containment", "edit"]),
         "similarity": st.sampled_from([0.3, 0.8, 1.0]),
-        "guards": st.sampled_from([(), GUARDS, (Guard.NUMBERS,)]),
+        "judge": st.sampled_from(Judging),
         "most_candidates": st.sampled_from([1, 2, 5, 64]),
     }
 )
@@ -258,7 +274,6 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         patch.setattr(first_wins, "_AT_ONCE", at_once)
         patch.setattr(first_wins, "_CROWDED", rng.choice([1, 3]))
         patch.setattr(first_wins, "_MEETINGS", rng.choice([0, 4]))
-        patch.setattr(candidates, "_FEW", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)
@@ -271,7 +286,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         bounds = [0, *cuts, len(rows)]
         for (start, stop), what in zip(pairwise(bounds), ["", *between], strict=True):
             happen(what, decider, naive, small_pool, rows, options, tmp_path, rng)
-            batch = small_pool.batch(rows[start:stop], start, options["channels"])
+            batch = small_pool.batch(rows[start:stop], start, channels_of(options))
             found = [told(decision) for decision in decider.decide(batch)]
             expected = [naive.decide(n, small_pool.naive[rows[n]]) for n in range(start, stop)]
             assert found == expected
@@ -304,7 +319,7 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
         pages = [
             KeptPage(
                 [key_of(n) for n in some],
-                pool.fingerprints_for([rows[n] for n in some], options["channels"]),
+                pool.fingerprints_for([rows[n] for n in some], channels_of(options)),
                 np.ones(len(some), dtype=np.int64),
             )
             for some in (numbers[i : i + 5] for i in range(0, len(numbers), 5))
@@ -320,12 +335,12 @@ def test_a_thousand_documents_are_decided_alike_in_batches_of_any_size_and_over_
     """The same as above at the product's own sizes, without the naive version."""
     rows = list(range(1000))
     alone = decider_of(FULL)
-    whole = as_of_any_process(alone.decide(pool.batch(rows, 0, ALL)))
+    whole = as_of_any_process(alone.decide(pool.batch(rows, 0, FORM)))
     for sizes in ([1] * 200 + [800], [7] * 143, [999, 1], [500, 500]):
         decider, found, start = decider_of(FULL), [], 0
         for size in sizes:
             some = rows[start : start + size]
-            found += as_of_any_process(decider.decide(pool.batch(some, start, ALL)))
+            found += as_of_any_process(decider.decide(pool.batch(some, start, FORM)))
             start += size
         assert found == whole
     facts, _ = alone.index.dump()

@@ -18,11 +18,12 @@ from dedup_job.decision.calibration import (
     precise_distance,
     recall,
     sufficient_distance,
-    threshold_by_guards,
+    threshold_by_judge,
     threshold_by_person,
 )
 from dedup_job.decision.near_pairs import CHANNELS, MOST_OF_A_TEXT, Pairs, find_pairs
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from tests.judging import DigitJudge
 
 
 @cache
@@ -66,9 +67,8 @@ def made(distances: list[int], minhash: list[bool], similar: list[bool]) -> Pair
     )
 
 
-def band(least: float, similar: Share, numbers: Share, polarity: Share | None = None) -> Band:
-    refused = {"numbers": numbers, "polarity": polarity or Share(0, numbers.whole)}
-    return Band("", least, np.arange(similar.whole), similar, refused)
+def band(least: float, similar: Share, joined: Share) -> Band:
+    return Band("", least, np.arange(similar.whole), similar, joined)
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,18 @@ def test_nothing_is_found_among_no_texts_and_among_unlike_ones() -> None:
         assert len(pairs) == 0
 
 
-def test_bands_hold_every_pair_once_and_what_the_guards_say() -> None:
+def test_bands_hold_every_pair_once_and_what_the_judge_says() -> None:
     stem = "某校共有学生{}人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由"
     texts = [stem.format(120), stem.format(360), stem.format(120) + " ", "全然不同的一句话" * 5]
     pairs = find_pairs(texts, fingerprinter().fingerprint(texts), DecisionSettings())
-    bands = Bands(texts, pairs, DecisionSettings())
+    bands = Bands(texts, pairs, DigitJudge())
     for every in (bands.by_distance, bands.by_similarity):
         places = np.concatenate([band.places for band in every])
         assert sorted(places.tolist()) == list(range(len(pairs)))
-    refused = [band.refused["numbers"] for band in bands.by_similarity]
-    assert (sum(s.part for s in refused), sum(s.whole for s in refused)) == (2, 3)
+    joined = [band.joined for band in bands.by_similarity]
+    assert (sum(s.part for s in joined), sum(s.whole for s in joined)) == (1, 3)
+    apart = [band.apart["number"] for band in bands.by_similarity if band.apart]
+    assert (sum(s.part for s in apart), sum(s.whole for s in apart)) == (2, 2)
     assert len(bands.by_similarity[-1].places) == 1
 
 
@@ -193,17 +195,15 @@ def test_alone_a_distance_is_good_as_far_as_most_pairs_are_similar() -> None:
     assert precise_distance([]) is None
 
 
-def test_the_guards_propose_the_lowest_edge_above_which_they_refuse_little() -> None:
-    def bands(*refused: tuple[float, Share]) -> list[Band]:
-        return [band(least, share, share) for least, share in refused]
+def test_the_judge_proposes_the_lowest_edge_above_which_little_is_kept_apart() -> None:
+    def bands(*joined: tuple[float, Share]) -> list[Band]:
+        return [band(least, share, share) for least, share in joined]
 
-    good, bad, few = Share(1, 20), Share(10, 20), Share(5, 5)
-    assert threshold_by_guards(bands((0.7, bad), (0.8, good), (0.9, good), (1.0, good))) == 0.8
-    assert threshold_by_guards(bands((0.7, good), (0.8, few), (0.9, good), (1.0, few))) == 0.7
-    assert threshold_by_guards(bands((0.5, good), (0.6, good), (0.9, bad), (1.0, good))) is None
-    assert threshold_by_guards(bands((0.5, good), (0.6, good))) == 0.6
-    turned = band(0.8, good, good, polarity=bad)
-    assert threshold_by_guards([turned]) is None
+    good, bad, few = Share(19, 20), Share(10, 20), Share(0, 5)
+    assert threshold_by_judge(bands((0.7, bad), (0.8, good), (0.9, good), (1.0, good))) == 0.8
+    assert threshold_by_judge(bands((0.7, good), (0.8, few), (0.9, good), (1.0, few))) == 0.7
+    assert threshold_by_judge(bands((0.5, good), (0.6, good), (0.9, bad), (1.0, good))) is None
+    assert threshold_by_judge(bands((0.5, good), (0.6, good))) == 0.6
 
 
 def test_a_person_proposes_the_lowest_edge_above_which_nine_in_ten_are_duplicates() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from dedup_job.decision import DecisionSettings, candidates
-from dedup_job.decision.candidates import Candidates
-from dedup_job.decision.check import Check
+from dedup_job.decision import DecisionSettings
+from dedup_job.decision.candidates import choose
 from dedup_job.decision.texts import KeptTexts
+from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Fingerprints, Sketches
 from dedup_job.index import IndexSettings, KeptIndex
+from tests.judging import DigitJudge
 
 A = 0x0F0F_1234_5678_9ABC
 CHANNELS = (Channel.MINHASH, Channel.MINHASH, Channel.SENTENCES)
@@ -32,9 +32,9 @@ def made(*rows):
 
 
 class Found:
-    """Candidates of some texts, after others that are kept and of which some are gone."""
+    """Choices for some texts, after others that are kept and of which some are gone."""
 
-    def __init__(self, before, here, gone=(), most=64, **decision):
+    def __init__(self, before, here, gone=(), most=64, judge=None, **decision):
         self.index = KeptIndex(IndexSettings())
         texts, prints = made(*before)
         self.index.add([str(number).encode() for number in range(len(before))], prints)
@@ -44,70 +44,88 @@ class Found:
             self.asked.append([int(key) for key in keys])
             return {key: texts[int(key)] for key in keys if int(key) not in gone}
 
-        self.candidates = Candidates(
-            self.index,
-            Check(DecisionSettings(**({"compare": "edit", "similarity": 0.5} | decision))),
-            KeptTexts(fetch, self.index.key),
-            most,
-            *made(*here),
+        values = {"compare": "edit", "similarity": 0.5} | decision
+        settings = DecisionSettings(
+            **({"judge": "differences" if judge else "similarity"} | values)
         )
+        known = KeptTexts(fetch, self.index.key)
+        self.choices = choose(self.index, Weighing(settings, judge), known, most, *made(*here))
 
-    def of(self, row):
-        """Return (number, distance, channels, agrees) of each, how many there are, who is gone."""
-        looked = self.candidates.of(row)
-        told = [
-            (c.number, c.distance, self.candidates.channels(c), c.agrees) for c in looked.compared
-        ]
-        return told, looked.total, looked.void
+    @property
+    def near(self):
+        """Return (row, number, distance, channels) of each near duplicate."""
+        return told(self.choices.near)
+
+    @property
+    def refused(self):
+        """Return (row, number, distance, channels) of the nearest candidate of each kept text."""
+        return told(self.choices.refused)
+
+    @property
+    def kept(self):
+        """Return the rows that are kept."""
+        return np.flatnonzero(self.choices.kept).tolist()
+
+
+def told(chosen):
+    rows, numbers, distances = (
+        column.tolist() for column in (chosen.rows, chosen.numbers, chosen.distances)
+    )
+    return list(zip(rows, numbers, distances, chosen.channels, strict=True))
 
 
 TEXT, OTHER = "甲乙丙丁戊己", "子丑寅卯辰巳"
 NONE = (900, 901, 902)
 
 
-def test_what_is_found_before_is_named_with_its_channels_and_compared():
+def test_the_most_similar_candidate_is_named_with_its_channels():
     before = [
-        (TEXT, A ^ 1, NONE, 0),
+        (TEXT[:-1] + "庚", A ^ 1, NONE, 0),
         (OTHER, 0, (5, 6, 9), 0),
         (TEXT + "庚", 0, (1, 2, 7), 0),
         (TEXT, 1 << 63, (3, 4, 8), 0),
     ]
     found = Found(before, [(TEXT + "辛", A, (5, 2, 7), 0)])
-    assert found.of(0) == (
-        [
-            (0, 1, ("simhash",), True),
-            (1, A.bit_count(), ("minhash",), False),
-            (2, A.bit_count(), ("minhash", "sentences"), True),
-        ],
-        3,
-        (),
-    )
+    assert found.near == [(0, 2, A.bit_count(), ("minhash", "sentences"))]
+    assert found.choices.totals.tolist() == [3]
     assert found.asked == [[0, 1, 2]]
+    alone = Found(before, [(OTHER[:3] + TEXT[:3], A, (5, 6, 90), 0)], similarity=0.9)
+    assert alone.refused == [(0, 0, 1, ("simhash",))]
+    assert alone.kept == [0]
 
 
-@pytest.mark.parametrize("few", [0, 4])
-def test_earlier_texts_of_the_batch_are_candidates_once_they_are_kept(monkeypatch, few):
-    """Compared all at once where there are few, in turn where there are many."""
-    monkeypatch.setattr(candidates, "_FEW", few)
+def test_earlier_texts_of_the_batch_are_candidates_if_they_are_kept():
     rows = [(TEXT + c, A, NONE, 0) for c in "一二三"] + [(OTHER, A, NONE, 0)]
     found = Found([], rows)
-    assert found.of(1) == ([], 0, ())
-    found.candidates.keep(1, 70)
-    assert found.of(2) == ([(70, 0, ("simhash", "minhash", "sentences"), True)], 1, ())
-    found.candidates.keep(2, 71)
-    both = found.of(3)
-    assert [(number, agrees) for number, _, _, agrees in both[0]] == [(70, False), (71, False)]
-    assert found.candidates.text(71) == TEXT + "三"
+    assert found.kept == [0, 3]
+    every = ("simhash", "minhash", "sentences")
+    assert found.near == [(1, 0, 0, every), (2, 0, 0, every)]
+    assert found.refused == [(3, 0, 0, every)]
+    assert found.choices.totals.tolist() == [0, 1, 1, 1]
     assert found.asked == []
+
+
+def test_numbers_are_those_that_the_kept_texts_get():
+    """The index holds two documents; of the batch the second and the fourth are duplicates."""
+    before = [(TEXT, A, NONE, 0), (OTHER * 2, 0xFFFF, (7, 8, 9), 0)]
+    rows = [
+        (OTHER, 0, (1, 2, 3), 0),
+        (TEXT, A, NONE, 0),
+        (OTHER * 3, 0xFFFF << 20, (4, 5, 6), 0),
+        (OTHER * 3 + "甲", 0xFFFF << 40, (4, 5, 6), 0),
+    ]
+    found = Found(before, rows)
+    assert found.kept == [0, 2]
+    assert found.choices.exact == {1: 0}
+    assert [(row, number) for row, number, *_ in found.near] == [(3, 3)]
 
 
 def test_a_twin_is_the_kept_text_or_an_earlier_one_of_the_batch():
     found = Found(
         [(TEXT, A, NONE, 0)], [(TEXT, A, NONE, 0), (OTHER, 0, NONE, 0), (OTHER, 0, NONE, 0)]
     )
-    assert [found.candidates.twin(row) for row in range(3)] == [0, -1, -1]
-    found.candidates.keep(1, 1)
-    assert found.candidates.twin(2) == 1
+    assert found.choices.exact == {0: 0, 2: 1}
+    assert found.kept == [1]
     assert found.asked == [[0]]  # what has a twin is compared with nothing else
 
 
@@ -115,37 +133,32 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     texts, prints = made((TEXT, A, NONE, 0))
     kept = KeptIndex(IndexSettings())
     kept.add([b"0"], prints)
-    one = Candidates(
-        kept,
-        Check(DecisionSettings()),
-        KeptTexts(lambda keys: dict.fromkeys(keys, OTHER), kept.key),
-        64,
-        texts,
-        prints,
-    )
-    assert one.twin(0) == -1
-    assert [c.number for c in one.of(0).compared] == [0]  # a candidate like any other
-    assert one.of(0).void == ()
+    known = KeptTexts(lambda keys: dict.fromkeys(keys, OTHER), kept.key)
+    weighing = Weighing(DecisionSettings(judge="similarity"), None)
+    choices = choose(kept, weighing, known, 64, texts, prints)
+    assert choices.exact == {}
+    assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
+    assert choices.void == {}
 
 
 def test_what_is_gone_is_void_and_compared_with_nothing():
     before = [(TEXT, A, NONE, 0), (TEXT + "庚", A, NONE, 0), (OTHER, A ^ 1, NONE, 0)]
     found = Found(before, [(TEXT + "辛", A, NONE, 0)], gone=(0, 2))
-    told, total, void = found.of(0)
-    assert [number for number, *_ in told] == [1]
-    assert (total, void) == (3, (0, 2))
+    assert [number for _, number, *_ in found.near] == [1]
+    assert found.choices.totals.tolist() == [3]
+    assert found.choices.void == {0: (0, 2)}
 
 
 def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_it():
     before = [(TEXT, A, NONE, 0), (TEXT + "庚", A ^ 1, NONE, 0)]
     copy = (TEXT, A, NONE, 0)
-    found = Found(before, [copy, copy], gone=(0,))
-    assert found.candidates.twin(0) == -1
-    told, total, void = found.of(0)
-    assert ([number for number, *_ in told], total, void) == ([1], 2, (0,))
+    found = Found(before, [copy, copy], gone=(0,), similarity=0.9)
+    assert found.kept == [0]
+    assert [number for _, number, *_ in found.refused] == [1]
+    assert found.choices.totals.tolist()[0] == 2
+    assert found.choices.void[0] == (0,)
     assert found.asked[0] == [0]
-    found.candidates.keep(0, 2)
-    assert found.candidates.twin(1) == 2
+    assert found.choices.exact == {1: 2}
     assert found.index.equal(made(copy)[1]).tolist() == [2]
 
 
@@ -161,18 +174,50 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         (f"{TEXT}z", A, (1, 302, 402), 64),
     ]
     query = (TEXT, A, (1, 303, 403), 64)
-    ranked = [12, 11, 10, 2, 3, 1, 0, 4]  # 64 equal bits, then 9, then 5, then none
+    ranked = [7, 6, 5, 2, 3, 1, 0, 4]  # 64 equal bits, then 9, then 5, then none
+    names = [*(text for text, *_ in before), *(text for text, *_ in here)]
     for most in range(1, 9):
-        found = Found(before, [*here, query], most=most)
-        for row, number in enumerate((10, 11, 12)):
-            found.candidates.keep(row, number)
-        told, total, _ = found.of(3)
-        assert {number for number, *_ in told} == set(ranked[:most])
-        assert total == 8
+        compared = []
+
+        class Noting(Weighing):
+            def weigh(self, texts, rows, others, other_rows, seen=compared):
+                pairs = zip(rows.tolist(), other_rows.tolist(), strict=True)
+                seen += [names.index(others[j]) for i, j in pairs if texts[i] == TEXT]
+                return super().weigh(texts, rows, others, other_rows)
+
+        texts, prints = made(*before)
+        index = KeptIndex(IndexSettings())
+        index.add([str(number).encode() for number in range(len(before))], prints)
+        held = dict(enumerate(texts))
+        known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.key)
+        settings = DecisionSettings(judge="similarity", compare="edit", similarity=1.0)
+        choices = choose(index, Noting(settings, None), known, most, *made(*here, query))
+        assert sorted(compared) == sorted(ranked[:most])
+        assert choices.totals.tolist()[3] == 8
+        assert choices.refused.numbers.tolist()[3] == ranked[0]
 
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
     before = [(TEXT, A, (1, 2, 3), 0), (TEXT + "庚", A, (1, 2, 3), 64)]
     found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], compare="jaccard", similarity=0.8)
-    assert [number for number, *_ in found.of(0)[0]] == [1]
-    assert found.of(0)[1] == 1
+    assert [number for _, number, *_ in found.refused] == [1]
+    assert found.choices.totals.tolist() == [1]
+
+
+def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
+    before = [(TEXT + "，，" + c, A, NONE, 64) for c in "一二三"]
+    before += [(TEXT + c, A, NONE, 64) for c in "四五"]
+    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    assert [number for _, number, *_ in found.near] == [3]
+    assert 0 < found.choices.near.similarities.tolist()[0] < 1
+
+
+def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
+    before = [
+        (f"{TEXT}{i}", A ^ apart, NONE, bits)
+        for i, (apart, bits) in enumerate([(0, 50), (0b11, 60), (0b1, 60), (0b1, 60)])
+    ]
+    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    assert [number for _, number, *_ in found.refused] == [2]
+    assert found.choices.refused.kinds == ["number"]
+    assert 0 < found.choices.refused.similarities.tolist()[0] < 1

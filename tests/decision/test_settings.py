@@ -7,8 +7,9 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision import BrakeSettings, Comparing, DecisionSettings, Guard
+from dedup_job.decision import BrakeSettings, Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure
+from dedup_job.judgment import Difference
 
 
 @pytest.mark.parametrize("value", [-0.01, 1.01, 1.5, math.nan, math.inf, "many"])
@@ -23,17 +24,38 @@ def test_so_many_candidates_cannot_be_compared(value):
         DecisionSettings(most_candidates=value)
 
 
-def test_an_unknown_guard_or_measure_is_refused_with_those_that_are_known():
-    with pytest.raises(ValidationError, match="'numbers', 'polarity' or 'options'"):
-        DecisionSettings(guards=("number",))
+def test_an_unknown_judge_class_or_measure_is_refused_with_those_that_are_known():
+    with pytest.raises(ValidationError, match="'differences' or 'similarity'"):
+        DecisionSettings(judge="guards")
+    with pytest.raises(ValidationError, match="'layout', 'width'"):
+        DecisionSettings(harmless=("numbers",))
     with pytest.raises(ValidationError, match="'jaccard', 'containment', 'edit' or 'none'"):
         DecisionSettings(compare="cosine")
 
 
-def test_guards_stand_once_and_in_one_order_so_that_settings_alike_are_equal():
-    given = DecisionSettings(guards=("options", "numbers", "options"))
-    assert given.guards == (Guard.NUMBERS, Guard.OPTIONS)
-    assert given == DecisionSettings(guards=("numbers", "options"))
+@pytest.mark.parametrize("kind", ["number", "polarity", "content", "answer", "name"])
+def test_what_makes_another_question_is_never_harmless(kind):
+    with pytest.raises(ValidationError, match=f"{kind} is never harmless, expected some of layout"):
+        DecisionSettings(harmless=("layout", kind))
+
+
+def test_harmless_classes_stand_once_and_in_one_order_so_that_settings_alike_are_equal():
+    given = DecisionSettings(harmless=("order", "layout", "order"))
+    assert given.harmless == (Difference.LAYOUT, Difference.ORDER)
+    assert given == DecisionSettings(harmless=("layout", "order"))
+    assert DecisionSettings(harmless=()).harmless == ()
+
+
+def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compared():
+    assert DecisionSettings().judges
+    assert not DecisionSettings(judge="similarity").judges
+    assert not DecisionSettings(compare="none").judges
+
+
+def test_guards_are_no_settings_any_more():
+    for name in ("guards", "polarity_words"):
+        with pytest.raises(ValidationError, match=name):
+            DecisionSettings(**{name: ()})
 
 
 def test_each_way_to_compare_but_none_is_a_measure():

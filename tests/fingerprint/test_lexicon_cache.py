@@ -42,7 +42,14 @@ def builds(monkeypatch):
     emission = {state: {"学": -1.0} for state in "BEMS"}
     hmm = Hmm(dict.fromkeys("BEMS", -1.0), {state: {} for state in "BEMS"}, emission, -3.14e100)
     tiny = build_lexicon(
-        {"数": 0, "数学": 3, "物": 1, "物理": 2}, 6, hmm, {"数学": 1.0, "物理": 2.0}, ["the"], [], 0
+        {"数": 0, "数学": 3, "物": 1, "物理": 2},
+        6,
+        hmm,
+        {"数学": 1.0, "物理": 2.0},
+        ["the"],
+        [],
+        [],
+        0,
     )
     count = []
     monkeypatch.setattr(lexicon_cache, "_build", lambda _: count.append(1) or tiny)

@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import snapshot
+from dedup_job.index import in_turn, snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
-from dedup_job.index.in_turn import InTurn
 from dedup_job.index.lines import NEXT
 from dedup_job.index.memory import Growing
 from tests.reference_sketch import NaiveBands
@@ -334,24 +333,29 @@ def test_so_is_a_large_batch(make):
 
 def assert_in_turn(held, batch, most_equal, random_):
     index, naive = both(held, most_equal=most_equal)
-    turn, kept = InTurn(index, batch), []
+    rows, kept = len(batch), []
+    zeros = np.zeros(rows, dtype=np.int64)
+    short = np.ones(rows, dtype=np.bool_)  # so that nothing is found by simhash
+    turns = in_turn.turns_of(index, batch, zeros.astype(np.uint64), short, zeros, 1)
     for row, keys in enumerate(batch.tolist()):
-        found = rows_of_one(turn.held.of(row))
-        for earlier, columns in rows_of_one(turn.earlier(row)):
-            number = len(held) + kept.index(earlier)
-            before = dict(found).get(number, 0)
-            assert before == 0
-            found.append((number, columns))
+        found = rows_of_one(turns.held.of(row))
+        for earlier, columns in rows_of_one(turns.pairs.of(row)):
+            if seen := columns & int(turns.visible[earlier]):
+                found.append((len(held) + kept.index(earlier), seen))
         assert found == naive.search(keys)
         if random_.random() < 0.6:
-            columns = turn.keep(row)
+            in_turn.keep(turns, row)
             kept.append(row)
             left_out = naive.dropped.copy()
             naive.add(keys)
-            if row in turn.pairs.numbers:
-                assert columns == stored_in(left_out, naive.dropped)
+            if row in turns.pairs.numbers:
+                assert int(turns.stored[row]) == stored_in(left_out, naive.dropped)
+    assert np.flatnonzero(turns.kept).tolist() == kept
     index.extend(batch[kept])
     assert_naive(index, naive, np.concatenate([batch, held]))
+    in_turn.begin(turns)
+    assert not turns.kept.any()
+    assert not turns.visible.any()
 
 
 def stored_in(before, after):

@@ -19,7 +19,7 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.rows import Form, KeptRows
 from dedup_job.under_way import UnderWay
-from tests.deciding import PLAIN
+from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
 
 Db = Database[dict[str, Any]]
@@ -102,7 +102,7 @@ def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
     versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
     removing(monkeypatch, any_database, 1)
-    report = run_here(any_database, run__batch_documents=2)
+    report = run_here(any_database, run__batch_documents=2, **BY_SIMILARITY)
     kept, ledger = outcome(any_database)
     assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [(2, None), (3, [1])]
     assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
@@ -123,7 +123,7 @@ def test_a_near_duplicate_of_a_removed_document_is_kept_too(
     versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
     removing(monkeypatch, any_database, 1)
-    report = run_here(any_database, run__batch_documents=2)
+    report = run_here(any_database, run__batch_documents=2, **BY_SIMILARITY)
     kept, ledger = outcome(any_database)
     assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
         (2, None),
@@ -157,10 +157,10 @@ def test_of_a_removed_short_text_one_copy_is_kept(
 def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None:
     """It is not remembered any more, so nothing is void."""
     any_database.source.insert_many([{"_id": 1, "text": LONG}])
-    run_here(any_database)
+    run_here(any_database, **BY_SIMILARITY)
     any_database.target.delete_one({"_id": 1})
     any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
-    report = run_here(any_database)
+    report = run_here(any_database, **BY_SIMILARITY)
     assert (report.checkpoint.counts.kept, report.checkpoint.counts.void) == (1, 0)
 
 
@@ -171,10 +171,10 @@ def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
     corpus = make_corpus(500, seed=6)
     any_database.source.insert_many(corpus[:200])
-    run_here(any_database)
+    run_here(any_database, **BY_SIMILARITY)
     any_database.source.insert_many(corpus[200:])
-    dry = run_here(any_database, dry_run=True, run__batch_documents=40)
-    wet = run_here(any_database, run__batch_documents=40)
+    dry = run_here(any_database, dry_run=True, run__batch_documents=40, **BY_SIMILARITY)
+    wet = run_here(any_database, run__batch_documents=40, **BY_SIMILARITY)
     assert dry.checkpoint.counts == wet.checkpoint.counts
     assert dry.checkpoint.counts.near > 20
     assert dry.checkpoint.counts.void == 0

@@ -11,7 +11,16 @@ from bson.errors import BSONError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped, Tried
+from dedup_job.documents import (
+    Differing,
+    Document,
+    Duplicate,
+    Kept,
+    Quarantined,
+    Reason,
+    Skipped,
+    Tried,
+)
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo import raw
 from dedup_job.mongo.reading import Row, _rows
@@ -172,6 +181,9 @@ DUPLICATES = st.builds(
     reason=REASONS,
     short=st.booleans(),
     tried=st.builds(Tried, void=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)),
+    differences=st.lists(
+        st.builds(Differing, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
+    ).map(tuple),
 )
 DROPPED = DUPLICATES | st.builds(Skipped, REASONS) | st.builds(Quarantined, REASONS, UTF8)
 
@@ -188,6 +200,10 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
     row |= {"reason": str(decision.reason), "run": run}
     if isinstance(decision, Quarantined):
         row["detail"] = decision.detail
+    if isinstance(decision, Duplicate) and decision.differences:
+        row["differences"] = [
+            {"class": one.kind, "of": one.of, "text": one.text} for one in decision.differences
+        ]
     if isinstance(decision, Duplicate) and decision.tried.void:
         row["void"] = [7] * len(decision.tried.void)
     assert encode_ledger(document, decision, run) == bson.encode(row)

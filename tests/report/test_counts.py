@@ -13,27 +13,39 @@ from dedup_job.documents import (
     Kept,
     Quarantined,
     Reason,
+    Refused,
     Skipped,
     Tried,
 )
 from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.histogram import Histogram, Tenths
 
 
-def duplicate(reason, short, tried=NOTHING_TRIED):
-    return Duplicate(b"1", 0, None, ("text",), reason, short, tried=tried)
+def duplicate(reason, short, tried=NOTHING_TRIED, similarity=None):
+    return Duplicate(b"1", 0, similarity, ("text",), reason, short, tried=tried)
+
+
+def refused(kind, similarity):
+    return Refused(b"1", similarity, kind)
 
 
 TRIED = st.builds(
     Tried,
     st.integers(0, 5000),
     st.integers(0, 2),
-    st.sampled_from([None, "similarity", "numbers", "options"]),
     st.lists(st.binary(), max_size=3).map(tuple),
+    st.none()
+    | st.builds(refused, st.sampled_from(["similarity", "number", "choice"]), st.floats(0, 1)),
 )
 DECISIONS = st.lists(
     st.builds(Kept, st.just(0), st.booleans(), TRIED)
-    | st.builds(duplicate, st.sampled_from([Reason.EXACT, Reason.NEAR]), st.booleans(), TRIED)
+    | st.builds(
+        duplicate,
+        st.sampled_from([Reason.EXACT, Reason.NEAR]),
+        st.booleans(),
+        TRIED,
+        st.none() | st.floats(0, 1),
+    )
     | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
     | st.builds(
         Quarantined, st.sampled_from([Reason.TOO_LARGE, Reason.UNDECODABLE]), st.just("why")
@@ -42,12 +54,12 @@ DECISIONS = st.lists(
 )
 EXAMPLE = [
     Kept(1, short=False),
-    Kept(2, short=True, tried=Tried(2, refused_by="similarity")),
-    Kept(3, short=False, tried=Tried(70, 6, "numbers", (b"gone", b"too"))),
-    Kept(4, short=False, tried=Tried(1, refused_by="numbers")),
-    duplicate(Reason.EXACT, short=True, tried=Tried(9, 9, None, (b"gone",))),  # none of it counts
-    duplicate(Reason.EXACT, short=False),
-    duplicate(Reason.NEAR, short=False, tried=Tried(80, 16, None, (b"gone",))),
+    Kept(2, short=True, tried=Tried(2, refused=refused("similarity", 0.29))),
+    Kept(3, short=False, tried=Tried(70, 6, (b"gone", b"too"), refused("number", 1.0))),
+    Kept(4, short=False, tried=Tried(1, refused=refused("number", 0.95))),
+    duplicate(Reason.EXACT, short=True, tried=Tried(9, 9, (b"gone",))),  # none of it counts
+    duplicate(Reason.EXACT, short=False, similarity=1.0),
+    duplicate(Reason.NEAR, short=False, tried=Tried(80, 16, (b"gone",)), similarity=0.8),
     Skipped(Reason.EMPTY),
     Skipped(Reason.MISSING),
     Skipped(Reason.EMPTY),
@@ -65,10 +77,11 @@ def test_each_decision_is_counted_where_it_belongs():
         short_kept=1,
         short_duplicate=1,
         reasons={"empty": 2, "missing": 1, "too_large": 1},
-        refused={"similarity": 1, "numbers": 2},
+        refused={"similarity": 1, "number": 2},
         cut=2,
         void=3,
         candidates=Histogram.of([0, 2, 70, 1, 80]),
+        similarities=Tenths.of([0.29, 1.0, 0.95, 0.8]),
     )
 
 
@@ -86,7 +99,7 @@ def test_rates_are_shares_of_all_scanned_documents():
         "exact": 2 / 11,
         "near": 1 / 11,
         "short": 2 / 11,
-        "refused": {"numbers": 2 / 11, "similarity": 1 / 11},
+        "refused": {"number": 2 / 11, "similarity": 1 / 11},
     }
     assert (counts.repeat_rate, counts.valid_rate) == (3 / 11, 4 / 11)
 
@@ -134,7 +147,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
         "quarantined": 1,
         "short": {"kept": 1, "duplicate": 1},
         "reasons": {"empty": 2, "missing": 1, "too_large": 1},
-        "refused": {"numbers": 2, "similarity": 1},
+        "refused": {"number": 2, "similarity": 1},
         "cut": 2,
         "void": 3,
         "candidates": {
@@ -144,13 +157,15 @@ def test_the_report_holds_the_names_that_others_rely_on():
             "total": 153,
             "classes": {"0": 1, "1": 1, "2": 1, "71": 1, "87": 1},
         },
+        "similarities": [0, 0, 1, 0, 0, 0, 0, 0, 1, 2],
     }
 
 
 def test_counts_of_a_version_without_candidates_are_read():
     row = Counts.of(EXAMPLE).as_dict()
-    for name in ("refused", "cut", "void", "candidates"):
+    for name in ("refused", "cut", "void", "candidates", "similarities"):
         del row[name]
     found = Counts.from_dict(row)
     assert (found.scanned, found.refused, found.cut, found.void) == (11, {}, 0, 0)
     assert found.candidates == Histogram()
+    assert found.similarities == Tenths()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.histogram import Histogram, Tenths
 
 NUMBERS = st.lists(st.integers(0, 40) | st.integers(0, 10**6), max_size=60)
 
@@ -75,3 +75,13 @@ def test_a_histogram_comes_back_from_json_as_it_was(numbers):
 
 def test_what_is_not_there_is_read_as_nothing():
     assert Histogram.from_dict({}) == Histogram()
+
+
+def test_shares_are_counted_in_bins_of_a_tenth_and_one_is_in_the_last():
+    counted = Tenths.of([0.0, 0.05, 0.1, 0.7, 0.79, 0.95, 1.0])
+    assert counted.counts == (2, 1, 0, 0, 0, 0, 0, 2, 0, 2)
+
+
+@given(st.lists(st.floats(0, 1)), st.lists(st.floats(0, 1)))
+def test_tenths_of_parts_add_up_to_those_of_the_whole(a, b):
+    assert Tenths.of(a) + Tenths.of(b) == Tenths.of(a + b)

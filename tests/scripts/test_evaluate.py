@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dedup_job.settings import load
 from scripts import evaluate as script
+from scripts import labelled
 from scripts.engines import Engine, datasketch, installed_peers, rensa
 from scripts.evaluate import (
     Version,
@@ -65,13 +67,12 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
     assert list(installed_peers()) == [("rensa", None), ("datasketch", None)]
 
 
-def test_pairs_that_a_guard_refuses_are_not_due():
+def test_pairs_that_the_judge_keeps_apart_are_not_due():
     texts = [f"{TEXT}共有5个", f"{TEXT}共有8个", f"{TEXT}共有8个。"]
     pairs = exhaustive_pairs(texts)
-    guarded = load({"decision.guards": ["numbers"]}).settings.decision
-    chosen = admitted(texts, pairs, guarded)
+    chosen = admitted(texts, pairs, load().settings)
     assert list(zip(chosen.later.tolist(), chosen.earlier.tolist(), strict=True)) == [(2, 1)]
-    assert admitted(texts, pairs, load().settings.decision) is pairs
+    assert admitted(texts, pairs, load({"decision.judge": "similarity"}).settings) is pairs
 
 
 def test_each_pair_of_versions_is_decided_by_itself(engine):
@@ -119,7 +120,7 @@ def test_the_script_prints_a_row_for_each_file_and_contender(tmp_path, monkeypat
     pairs = write(
         tmp_path / "p.jsonl.gz", [{"a": "a", "b": "b", **ids}, {"a": "a", "b": "d", **ids}]
     )
-    arguments = [texts, "--compare", "strict: decision.similarity=1", "--peers", "--guards"]
+    arguments = [texts, "--compare", "strict: decision.similarity=1", "--peers", "--judged"]
     monkeypatch.setattr(sys, "argv", ["evaluate.py", *arguments, "--pairs", pairs])
     assert script.main() == 0
     printed = capsys.readouterr().out
@@ -131,3 +132,52 @@ def test_the_script_prints_a_row_for_each_file_and_contender(tmp_path, monkeypat
         "1 pairs have no text in the files",
     ):
         assert expected in printed
+
+
+LABELLED = [
+    {"n": 0, "a": TEXT, "b": f"3. {TEXT}", "label": "S", "kind": "numbering"},
+    {"n": 1, "a": TEXT, "b": OTHER, "label": "D", "kind": "stem_word"},
+    {"n": 2, "a": TEXT, "b": TEXT + "。", "label": "U", "kind": "stem_word"},
+    {"n": 3, "a": "<b></b>", "b": TEXT, "label": "S", "source": "a bank"},
+    {"n": 4, "a": TEXT, "b": TEXT + " ", "label": "D", "kind": "stem_word"},
+]
+
+
+def test_labelled_pairs_are_those_of_the_same_and_of_different_questions(tmp_path):
+    file = Path(write(tmp_path / "x.jsonl.gz", LABELLED))
+    assert [(pair.n, pair.of) for pair in labelled.read_labelled(file)] == [
+        (0, "numbering"),
+        (1, "stem_word"),
+        (3, "a bank"),
+        (4, "stem_word"),
+    ]
+    assert [pair.n for pair in labelled.read_labelled(file, 1)] == [1, 3]
+    assert [pair.n for pair in labelled.read_labelled(file, 0)] == [0, 4]
+
+
+def test_each_labelled_pair_is_decided_by_itself_and_scored_by_kind(engine, tmp_path):
+    pairs = labelled.read_labelled(Path(write(tmp_path / "x.jsonl.gz", LABELLED)))
+    found = labelled.joined(pairs, load().settings.cleaning, engine.keeps)
+    assert found == [True, False, False, True]
+    assert list(labelled.scores(pairs, found)) == [
+        labelled.Score("all", (1, 2), (1, 2)),
+        labelled.Score("a bank", (0, 0), (0, 1)),
+        labelled.Score("numbering", (0, 0), (1, 1)),
+        labelled.Score("stem_word", (1, 2), (0, 0)),
+    ]
+    assert [pair.n for pair in labelled.wrong(pairs, found)] == [3, 4]
+
+
+def test_the_script_prints_a_column_for_the_settings_and_for_similarity(
+    tmp_path, monkeypatch, capsys
+):
+    file = write(tmp_path / "mine.jsonl.gz", LABELLED)
+    arguments = ["evaluate.py", "--labelled", file, "--half", "0", "--show", "5"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    assert script.main() == 0
+    printed = capsys.readouterr().out
+    head = next(line for line in printed.splitlines() if line.startswith("mine"))
+    assert head.split() == ["mine", "base", "similarity"]
+    every = next(line for line in printed.splitlines() if line.startswith("all"))
+    assert every.split() == ["all", "1/1", "1/1", "1/1", "1/1"]
+    assert "4 D stem_word" in printed

@@ -83,8 +83,8 @@ def test_the_counts_are_right_on_a_chain():
     assert count_innocents(pairs, np.array([False, False, True, True])) == 1
 
 
-def test_refused_pairs_are_taken_out_from_a_similarity_on():
+def test_pairs_are_taken_out_by_their_places():
     pairs = Pairs(3, np.array([1, 2, 2]), np.array([0, 0, 1]), np.array([0.6, 0.7, 0.9]))
-    rest = pairs.without(lambda _, earlier: earlier == 0, 0.7)
+    rest = pairs.without(np.array([1]))
     assert (rest.n, rest.later.tolist(), rest.earlier.tolist()) == (3, [1, 2], [0, 1])
     assert rest.similarity.tolist() == [0.6, 0.9]

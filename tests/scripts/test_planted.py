@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dedup_job.documents import Duplicate, Kept, Reason, Tried
+from dedup_job.documents import Duplicate, Kept, Reason, Refused, Tried
 from dedup_job.settings import load
 from scripts import planted
 from scripts.engines import Engine, key
@@ -66,8 +66,8 @@ def test_what_became_of_a_case_is_told_in_full():
     bases, case = [RIVER, METAL], Case(1, "planted")
     assert outcome(bases, case, duplicate_of(0)) == Outcome(METAL, "planted", RIVER)
     assert outcome(bases, case, Kept(1, short=False)).refused_by == "not found"
-    refused = Kept(1, short=False, tried=Tried(candidates=1, refused_by="numbers"))
-    assert outcome(bases, case, refused) == Outcome(METAL, "planted", None, "numbers")
+    refused = Kept(1, short=False, tried=Tried(candidates=1, refused=Refused(b"0", 0.9, "number")))
+    assert outcome(bases, case, refused) == Outcome(METAL, "planted", None, "number")
 
 
 def test_a_case_is_caught_by_its_question_or_by_one_like_it():

@@ -1,5 +1,7 @@
 """The guard: decides which `<` starts markup and prepares the text for the parser.
 
+This was the package's own way of reading markup before the native one; it is its oracle now.
+
 A parser takes `a<b且b>c` for a tag and loses it. So the guard reads the tags first, in one pass:
 those that are real leave what they stand for (a line break, or nothing), and every other `<`
 is escaped. Of the elements only those reach the parser that mean more than a break: templates
@@ -10,6 +12,7 @@ and code. Nothing is left that it could nest, reconstruct or move, so its cost s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -26,7 +29,7 @@ from dedup_job.cleaning.elements import (
     VERBATIM,
     WORD_NAME,
 )
-from dedup_job.cleaning.references import escape, escape_all, holds_reference
+from tests.cleaning.oracle.escapes import escape, escape_all, holds_reference
 
 CODE: Final = "samp"
 """What pre and code are called in prepared markup: an element without rules of its own."""
@@ -80,6 +83,28 @@ def prepare(text: str) -> Prepared | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Text, or markup with what it leaves; name is empty for text, and "!" for what is no tag.
+
+    content: what a title, text area or script holds, None for other elements.
+    """
+
+    name: str
+    text: str
+    closes: bool = False
+    itself: bool = False
+    content: str | None = None
+    start: int = 0
+    end: int = 0
+
+
+def tokens(text: str) -> tuple[list[Token], str]:
+    """Return a text in tokens, and the text they stand in: one token where it holds no tag."""
+    guard = _Guard(text)
+    return list(guard.tokens()), guard._text
+
+
 class _Guard:
     """One pass over one text."""
 
@@ -119,6 +144,36 @@ class _Guard:
         for place in self._templates:
             out[place] = BREAK  # never closed: it would swallow the rest of the text
         return Prepared(html="".join(out), tags=self._tags, code=self._code)
+
+    def tokens(self) -> Iterator[Token]:
+        """Yield text and markup in turn."""
+        text, kept = self._text, 0
+        matches = _TOKEN.finditer(text)
+        while match := next(matches, None):
+            start, end = match.span()
+            taken = self._read(match)
+            if taken is None:
+                matches = _TOKEN.finditer(text, start + 1)
+                continue
+            if taken[0] != end:
+                matches = _TOKEN.finditer(text, taken[0])
+            if start > kept:
+                yield Token("", text[kept:start])
+            kept = taken[0]
+            yield self._token(match, kept)
+        if kept < len(text):
+            yield Token("", text[kept:])
+
+    def _token(self, match: re.Match[str], end: int) -> Token:
+        if not match["name"]:
+            return Token("!", "", start=match.start(), end=end)
+        name, attributes = match["name"].lower(), match["attributes"]
+        content = None
+        if name in DROPPED | VERBATIM and end > match.end():
+            inside = self._text[match.end() : end]
+            content = inside[: [m.start() for m in _CLOSING_TAG.finditer(inside)][-1]]
+        closes, itself = bool(match["slash"]), attributes.endswith("/")
+        return Token(name, attributes, closes, itself, content, match.start(), end)
 
     def _read(self, match: re.Match[str]) -> tuple[int, str] | None:
         """Return where the markup ends and what it leaves; None if it is text."""

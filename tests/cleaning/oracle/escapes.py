@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from html.entities import html5
-from typing import Final
 
-MOST_DIGITS: Final = 7
-MOST_HEX: Final = 6
-LONGEST_NAME: Final = 32
-"""How long what stands between `&` and `;` may be, without `#` or `#x`."""
-
-_FORM = (
-    rf"#[0-9]{{1,{MOST_DIGITS}}};|#[xX][0-9A-Fa-f]{{1,{MOST_HEX}}};"
-    rf"|[A-Za-z][A-Za-z0-9]{{1,{LONGEST_NAME - 1}}};"
-)
+_FORM = r"#[0-9]{1,7};|#[xX][0-9A-Fa-f]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};"
 _REFERENCE = re.compile(rf"&({_FORM})")
 _AMPERSANDS = re.compile(rf"(&++)({_FORM})?+")
 # Only with its semicolon: `?a=1&para=2&copy=3` is an address, not a paragraph sign.
@@ -49,3 +41,14 @@ def _escape_ampersands(match: re.Match[str]) -> str:
     if _is_known(form):
         return "&amp;" * (len(ampersands) - 1) + "&" + form
     return "&amp;" * len(ampersands) + form
+
+
+def decode(text: str) -> str:
+    """Return a text with its character references decoded, each once."""
+    return _REFERENCE.sub(lambda m: html.unescape(m[0]) if _is_known(m[1]) else m[0], text)
+
+
+def escape_again(text: str) -> str:
+    """Return a text that comes out of a second cleaning as it went into the first."""
+    text = _REFERENCE.sub(lambda m: f"&amp;{m[1]}" if _is_known(m[1]) else m[0], text)
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)

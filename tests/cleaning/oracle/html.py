@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
-from dedup_job.cleaning.markup import CODE, Prepared
+from tests.cleaning.oracle.markup import CODE, Prepared
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -1,0 +1,233 @@
+"""What is written where an element ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.cleaning.formulas import is_nonblank
+from dedup_job.cleaning.marks import (
+    AUDIO,
+    BEYOND,
+    BLANK,
+    CODE,
+    CODE_END,
+    END,
+    FENCE,
+    FORMULA,
+    FRESH,
+    IMAGE,
+    ITEM,
+    LINED,
+    ROW,
+    RUBY,
+    SUB,
+    UNDERLINE,
+    VIDEO,
+)
+from dedup_job.cleaning.mathematics import end_part
+from dedup_job.cleaning.names import LINE, SPACE, Tables
+from dedup_job.cleaning.pictures import write_drawing
+from dedup_job.cleaning.tags import is_kind
+from dedup_job.cleaning.vocabulary import (
+    ANNOTATION,
+    BOX,
+    CODE_LINE,
+    DRAWING,
+    FRACTION,
+    GROUP,
+    IS_LINED,
+    LINES,
+    LIST_ITEM,
+    MATH,
+    NOTE,
+    READING,
+    READING_MARK,
+    TABLE_ROW,
+)
+from dedup_job.cleaning.workspace import (
+    ACTION,
+    BOX_AT,
+    BOX_END,
+    BOX_START,
+    CODE_AT,
+    CUT,
+    EXTRA,
+    FORMULA_END,
+    MATH_AT,
+    ORIGIN,
+    PLACE,
+    SPANS_OPEN,
+    TOP,
+    Workspace,
+)
+from dedup_job.compiled import borrowing, inlined
+
+BY_END, BY_OTHER, BY_ITSELF = range(3)
+"""What closes an element: the end of the text, the tag of another one, its own."""
+NOWHERE: Final = -1
+_SPANS: Final = SUB - UNDERLINE + 1
+
+
+@inlined
+def end_element(
+    text: NDArray[np.uint32],
+    stop: int,
+    how: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    """Write what stands at the end of the element on top."""
+    top = work.state[TOP]
+    entry = work.stack[top]
+    action = entry[ACTION]
+    boxed = action == MATH or (entry[EXTRA] == BOX and entry[BOX_AT] == top)
+    if entry[CUT] >= 0 and (how == BY_ITSELF or (how == BY_OTHER and boxed)):
+        at = entry[CUT]
+    if action >= MATH:
+        at = _end_of_formula(top, how, tables, work, out, at)
+    elif action == DRAWING:
+        if how == BY_ITSELF and entry[CUT] < 0:
+            at = write_drawing(text, entry[ORIGIN], stop, tables, out, entry[PLACE])
+    elif action in (LINES, CODE_LINE):
+        if entry[CODE_AT] == top:
+            at = _end_of_code(action, entry[PLACE], how, tables, out, at)
+    elif action == TABLE_ROW:
+        out[at] = ROW + END
+        at += 1
+    elif action == READING:
+        out[at] = RUBY + END
+        at += 1
+    elif action == READING_MARK and how != BY_END:
+        at = entry[PLACE]
+    elif action == LIST_ITEM and entry[EXTRA]:
+        at = close_spans(entry[SPANS_OPEN], out, at)
+        out[at] = ITEM + END
+        return at + 1
+    if entry[EXTRA] == BOX and entry[BOX_AT] == top:
+        work.state[BOX_START], work.state[BOX_END] = entry[PLACE], at
+    return close_spans(entry[SPANS_OPEN], out, at)
+
+
+@borrowing
+def open_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
+    """Write the marks of spans, given as bits."""
+    if not spans:
+        return at
+    if spans & IS_LINED:
+        out[at] = LINED
+        at += 1
+    for k in range(_SPANS):
+        if spans >> k & 1:
+            out[at] = UNDERLINE + k
+            at += 1
+    return at
+
+
+@borrowing
+def close_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
+    """Write the marks of their ends."""
+    if not spans:
+        return at
+    for k in range(_SPANS - 1, -1, -1):
+        if spans >> k & 1:
+            out[at] = UNDERLINE + k + END
+            at += 1
+    if spans & IS_LINED:
+        out[at] = LINED + END
+        at += 1
+    return at
+
+
+@inlined
+def _end_of_code(
+    action: int, place: int, how: int, tables: Tables, out: NDArray[np.uint32], at: int
+) -> int:
+    """Write the end of code; only code of several lines that is closed stands in a fence."""
+    lines = action == LINES
+    if not lines and how != BY_END:
+        first, last = place + 1, at
+        while first < last and _is_space(out[first], tables):
+            first += 1
+        while last > first and _is_space(out[last - 1], tables):
+            last -= 1
+        for k in range(first, last):
+            lines = lines or out[k] == FRESH or is_kind(out[k], LINE, tables.kinds)
+    if how == BY_END:
+        lines = False
+    out[place] = FENCE if lines else CODE
+    out[at] = FENCE + END if lines else CODE_END
+    return at + 1
+
+
+@borrowing
+def _is_space(point: int, tables: Tables) -> bool:
+    shown = point < BEYOND or point in (IMAGE, AUDIO, VIDEO, BLANK, UNDERLINE)
+    return not shown or is_kind(point, SPACE, tables.kinds)
+
+
+@inlined
+def _end_of_formula(
+    top: int,
+    how: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    entry = work.stack[top]
+    root = work.stack[top, MATH_AT]
+    if entry[ACTION] == ANNOTATION:
+        if (
+            entry[EXTRA]
+            and work.stack[root, CUT] < 0
+            and is_nonblank(out, entry[PLACE], at, tables)
+        ):
+            at = _move(out, entry[PLACE], at, work.stack[root, PLACE] + 1)
+            work.stack[root, CUT] = at
+            _silence(root + 1, top, work)
+            return at
+        return at if how == BY_END else int(entry[PLACE])
+    if entry[ACTION] == NOTE:
+        return at if how == BY_END else int(entry[PLACE])
+    if entry[ACTION] != MATH:
+        return end_part(top, tables, work, out, at)
+    if not is_nonblank(out, entry[PLACE], at, tables):
+        return int(entry[PLACE])
+    out[at] = FORMULA + END
+    at += 1
+    box = entry[BOX_AT]
+    if box and work.stack[box, CUT] < 0:
+        at = _move(out, entry[PLACE], at, work.stack[box, PLACE])
+        work.stack[box, CUT] = at
+        _silence(box + 1, top, work)
+    work.state[FORMULA_END] = at
+    return at
+
+
+@borrowing
+def _move(out: NDArray[np.uint32], first: int, stop: int, place: int) -> int:
+    for k in range(stop - first):
+        out[place + k] = out[first + k]
+    return place + stop - first
+
+
+@borrowing
+def _silence(first: int, stop: int, work: Workspace) -> None:
+    """Let open elements write nothing at their ends: their beginnings are gone."""
+    for k in range(first, stop):
+        entry = work.stack[k]
+        entry[SPANS_OPEN] = entry[EXTRA] = 0
+        entry[ACTION] = GROUP if entry[ACTION] >= FRACTION else 0
+        entry[CUT] = NOWHERE
+
+
+@borrowing
+def take_back(k: int, place: int, work: Workspace) -> int:
+    """Take back what was written since a place, within the open element k; return the place."""
+    _silence(k + 1, work.state[TOP] + 1, work)
+    return place

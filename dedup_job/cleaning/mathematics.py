@@ -1,0 +1,230 @@
+"""MathML as LaTeX, written while it is read: each element counts its children."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.cleaning.decoding import DECODES, PARSES, copy
+from dedup_job.cleaning.marks import ACCENTS, BEYOND, END, NO_MARK, SUB, SUP
+from dedup_job.cleaning.names import SPACE, Tables
+from dedup_job.cleaning.tags import is_kind
+from dedup_job.cleaning.vocabulary import (
+    ACCENT_CHARACTERS,
+    ACCENT_COMMANDS,
+    BOTH,
+    CLOSE,
+    FENCED,
+    FRACTION,
+    INDEX,
+    INDEXED_ROOT,
+    MATRIX,
+    MATRIX_ROW,
+    OPEN,
+    OVER,
+    POWER,
+    ROOT,
+    SEPARATORS,
+    UNDER,
+    UNDER_OVER,
+)
+from dedup_job.cleaning.workspace import ACTION, COUNT, EXTRA, ORIGIN, PLACE, Workspace
+from dedup_job.compiled import borrowing
+from dedup_job.packed import points_of
+
+_FRACTION, _ROOT, _BETWEEN, _MISSING, _SQUARE = map(
+    points_of, (r"\frac{", r"\sqrt{", "}{", "}{}", r"\sqrt[")
+)
+_NEXT_ROW, _NEXT_CELL, _AFTER_INDEX = map(points_of, (r" \\ ", " & ", "]{"))
+_END_BRACE, _COMMA, _ROUND, _ROUND_END = map(ord, "},()")
+_LONGEST_TURN: Final = 4096  # so that roots within roots take linear time
+
+
+@borrowing
+def _write(word: NDArray[np.uint32], out: NDArray[np.uint32], at: int) -> int:
+    for k in range(word.shape[0]):
+        out[at + k] = word[k]
+    return at + int(word.shape[0])
+
+
+@borrowing
+def begin_part(
+    text: NDArray[np.uint32],
+    found: int,
+    top: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    """Write what stands before the children of the element on top."""
+    entry = work.stack[top]
+    action = entry[ACTION]
+    if action == FRACTION:
+        return _write(_FRACTION, out, at)
+    if action == ROOT:
+        return _write(_ROOT, out, at)
+    if action == OVER:
+        out[at] = NO_MARK  # may become an accent
+        return at + 1
+    if action == FENCED:
+        entry[ORIGIN] = _COMMA
+        entry[EXTRA] = _ROUND_END
+        opens = found >> OPEN & 1
+        if found >> CLOSE & 1:
+            entry[EXTRA] = _first_of(text, CLOSE, tables, work, out, at)
+        if found >> SEPARATORS & 1:
+            entry[ORIGIN] = _first_of(text, SEPARATORS, tables, work, out, at)
+        first = _first_of(text, OPEN, tables, work, out, at) if opens else _ROUND
+        if first:
+            out[at] = first
+            return at + 1
+    return at
+
+
+@borrowing
+def _first_of(
+    text: NDArray[np.uint32],
+    attribute: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    """Return the first character of a value that is no white space, 0 for none."""
+    begin, end = work.places[attribute, 0], work.places[attribute, 1]
+    stop, _ = copy(text, begin, end, DECODES | PARSES, tables, out, at)
+    for k in range(at, stop):
+        if not is_kind(out[k], SPACE, tables.kinds):
+            return int(out[k])
+    return 0
+
+
+@borrowing
+def begin_child(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
+    """Write what stands before the next child of the element on top."""
+    entry = work.stack[top]
+    entry[COUNT] += 1
+    action, count = entry[ACTION], entry[COUNT]
+    if count < 2:
+        return at
+    if action == MATRIX:
+        return _write(_NEXT_ROW, out, at)
+    if action == MATRIX_ROW:
+        return _write(_NEXT_CELL, out, at)
+    if action == FENCED:
+        if entry[ORIGIN]:
+            out[at] = entry[ORIGIN]
+            at += 1
+        return at
+    if count == 2:
+        if action == FRACTION:
+            return _write(_BETWEEN, out, at)
+        if action in (INDEXED_ROOT, OVER):
+            entry[EXTRA] = at
+        mark = 0
+        if action in (INDEX, BOTH, UNDER, UNDER_OVER):
+            mark = SUB
+        elif action in (POWER, OVER):
+            mark = SUP
+        if mark:
+            out[at] = mark
+            at += 1
+    elif count == 3 and action in (BOTH, UNDER_OVER):
+        out[at] = SUB + END
+        out[at + 1] = SUP
+        at += 2
+    return at
+
+
+@borrowing
+def end_part(
+    top: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    """Write what stands behind the children of the element on top."""
+    entry = work.stack[top]
+    action, count = entry[ACTION], entry[COUNT]
+    if action == FRACTION:
+        return _write(_MISSING, out, at) if count < 2 else _brace(out, at)
+    if action == ROOT:
+        return _brace(out, at)
+    if action == FENCED:
+        if entry[EXTRA]:
+            out[at] = entry[EXTRA]
+            at += 1
+        return at
+    if count < 2:
+        return at
+    if action == INDEXED_ROOT:
+        return _turn(out, entry[PLACE], entry[EXTRA], at)
+    if action == OVER:
+        command = _accent(out, entry[EXTRA] + 1, at, tables)
+        if command >= 0:
+            out[entry[PLACE]] = ACCENTS + command
+            return _brace(out, entry[EXTRA])
+    mark = 0
+    if action in (POWER, OVER) or (action in (BOTH, UNDER_OVER) and count > 2):
+        mark = SUP
+    elif action in (INDEX, UNDER, BOTH, UNDER_OVER):
+        mark = SUB
+    if mark:
+        out[at] = mark + END
+        at += 1
+    return at
+
+
+@borrowing
+def _brace(out: NDArray[np.uint32], at: int) -> int:
+    out[at] = _END_BRACE
+    return at + 1
+
+
+@borrowing
+def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> int:
+    """Return the number of the command for a script of one character, -1 if it is none."""
+    only = 0
+    for k in range(first, stop):
+        if out[k] >= BEYOND or is_kind(out[k], SPACE, tables.kinds):
+            continue
+        if only:
+            return -1
+        only = int(out[k])
+    for k in range(ACCENT_CHARACTERS.shape[0]):
+        if ACCENT_CHARACTERS[k] == only:
+            return int(ACCENT_COMMANDS[k])
+    return -1
+
+
+@borrowing
+def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
+    """Write the index of a root before what it is the root of."""
+    if not place <= middle <= at or at - place > _LONGEST_TURN:
+        return at
+    _reverse(out, place, middle)
+    _reverse(out, middle, at)
+    _reverse(out, place, at)
+    index, before, between = at - middle, _SQUARE.shape[0], _AFTER_INDEX.shape[0]
+    for k in range(at - 1, place + index - 1, -1):
+        out[k + before + between] = out[k]
+    for k in range(place + index - 1, place - 1, -1):
+        out[k + before] = out[k]
+    _write(_SQUARE, out, place)
+    _write(_AFTER_INDEX, out, place + before + index)
+    return _brace(out, at + before + between)
+
+
+@borrowing
+def _reverse(out: NDArray[np.uint32], first: int, stop: int) -> None:
+    stop -= 1
+    while first < stop:
+        kept = out[first]
+        out[first] = out[stop]
+        out[stop] = kept
+        first += 1
+        stop -= 1

@@ -1,0 +1,63 @@
+"""What the settings of a run call for: fingerprinter, judge and sketcher, made when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from dedup_job.decision.settings import DecisionSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Packed, Sketcher
+from dedup_job.fingerprint.lexicon import Lexicon
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.index import IndexSettings
+from dedup_job.judgment import Judge
+
+
+class Equipment:
+    """Fingerprinter, judge and sketcher that belong together: candidates are found as judged.
+
+    They are the same for all threads. The dictionary is loaded at the first use of one of them;
+    until then a sketcher is cheap, so a target can be checked before.
+    """
+
+    def __init__(
+        self,
+        fingerprint: FingerprintSettings,
+        index: IndexSettings,
+        decision: DecisionSettings,
+        notify: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Take the settings; `notify` is told before something takes long."""
+        self._settings, self._decision, self._notify = fingerprint, decision, notify
+        self._channels = index.channels
+        self._form = self._canonical if decision.judges else None
+        self.sketcher = Sketcher(index.channels, self._form)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The dictionary."""
+        return load_lexicon(self._settings, self._notify)
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """The judge; None where differences do not decide."""
+        return self.any_judge if self._decision.judges else None
+
+    @cached_property
+    def any_judge(self) -> Judge:
+        """The judge, whether or not it decides."""
+        return Judge(self.lexicon, self._decision.harmless, self._decision.words)
+
+    @cached_property
+    def fingerprinter(self) -> Fingerprinter:
+        """The fingerprinter, with the sketches that the index needs."""
+        return Fingerprinter(
+            self._settings,
+            self._notify,
+            channels=self._channels,
+            form=self._form,
+            lexicon=self.lexicon,
+        )
+
+    def _canonical(self, texts: Packed) -> Packed:
+        return self.any_judge.canonical(texts)

@@ -1,0 +1,16 @@
+"""What makes two texts the same: their canonical form, and the class of each difference."""
+
+from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
+from dedup_job.judgment.judge import RULES, Found, Judge, Verdicts
+
+__all__ = [
+    "CLASSES",
+    "HARMLESS",
+    "RULES",
+    "Difference",
+    "Found",
+    "Judge",
+    "Verdicts",
+    "bits_of",
+    "names_of",
+]

@@ -1,0 +1,134 @@
+"""What a text asks for, whether it was cut off, what its headlines are. Works on cells."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import borrowing
+from dedup_job.judgment.alphabet import MARK, STARTS
+from dedup_job.judgment.constants import NOUGHT, codes
+from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
+from dedup_job.judgment.notes import follows_image
+from dedup_job.judgment.scanning import before, is_blank, kind_at, point_at, skip_blanks, word_at
+from dedup_job.judgment.tables import IMPERATIVE, SEQUENCE_WORD, SPELLING_WORD
+
+LEAST_WITH_HEADLINES = 120  # characters
+LONGEST_HEADLINE = 60
+
+_ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = codes("?()_….")
+_SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = codes(" 。\n!,;")
+_ENDS = codes('。!.?;:,”"')
+
+
+@borrowing
+def flags_of(
+    cells: NDArray[np.uint32],
+    stem: int,
+    stop: int,
+    count: int,
+    seen: int,
+    tables: NDArray[np.uint32],
+) -> int:
+    """Return the flags of a text with a stem, cells[0:stem], and `count` choices behind it.
+
+    seen: the lists whose words may be in it.
+    """
+    flags = 0
+    if count > 0 or _asks(cells, stem, tables):
+        flags |= QUESTION
+    if seen & SPELLING_WORD and _holds(cells, stem, tables, SPELLING_WORD):
+        flags |= SPELLING
+    if seen & SEQUENCE_WORD and _holds(cells, stem, tables, SEQUENCE_WORD):
+        flags |= SEQUENCE
+    first = skip_blanks(cells, NOUGHT, stop)
+    if first < stop and _is_ellipsis(cells, first, min(first + 3, stop)):
+        flags |= CUT_LEFT
+    last = before(cells, stop, NOUGHT)
+    if last >= 0 and (point_at(cells, last) == _ELLIPSIS or _dots(cells, last - 2, last + 1)):
+        flags |= CUT_RIGHT
+    return flags
+
+
+@borrowing
+def _is_ellipsis(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+    return point_at(cells, i) == _ELLIPSIS or _dots(cells, i, stop)
+
+
+@borrowing
+def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+    """Tell whether cells[i:stop] are three dots."""
+    if i < 0 or stop - i != 3:
+        return False
+    for k in range(i, stop):  # noqa: SIM110  # numba compiles no generator here
+        if point_at(cells, k) != _DOT:
+            return False
+    return True
+
+
+@borrowing
+def _holds(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: int) -> bool:
+    for i in range(stop):  # numba compiles no generator here
+        if cells[i] & STARTS and word_at(cells, i, stop, tables, which) > 0:
+            return True
+    return False
+
+
+@borrowing
+def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> bool:
+    """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
+    last = before(cells, stop, NOUGHT)
+    if last >= 0 and point_at(cells, last) == _ASK:
+        return True
+    for i in range(stop):
+        if kind_at(cells, i) != MARK:
+            continue
+        point = point_at(cells, i)
+        if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
+            return True
+        if point == _ROUND:
+            k = skip_blanks(cells, i + 1, stop)
+            closed = k < stop and point_at(cells, k) == _ROUND_END
+            if closed and not follows_image(cells, i, NOUGHT):
+                return True
+    end = stop
+    while end > 0 and _may_end(point_at(cells, end - 1)):
+        end -= 1
+    i = end
+    while i > 0 and not _ends_sentence(point_at(cells, i - 1)):
+        i -= 1
+    start = i
+    while i < end:
+        begins = i == start or is_blank(cells, i - 1)
+        begins |= point_at(cells, i - 1) == _COMMA or point_at(cells, i - 1) == _SEMICOLON
+        if begins and word_at(cells, i, end, tables, IMPERATIVE) > 0:
+            return True
+        i += 1
+    return False
+
+
+@borrowing
+def _may_end(point: int) -> bool:
+    return point in (_SPACE, _FULL_STOP, _NEWLINE)
+
+
+@borrowing
+def _ends_sentence(point: int) -> bool:
+    return point in (_FULL_STOP, _BANG, _ASK, _NEWLINE)
+
+
+@borrowing
+def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
+    """Return where the lines end that stand before prose without a mark at their end."""
+    if stop < LEAST_WITH_HEADLINES:
+        return 0
+    last = before(cells, stop, NOUGHT)
+    start = end = i = 0
+    while i <= last and i - start <= LONGEST_HEADLINE:
+        if point_at(cells, i) == _NEWLINE:
+            k = before(cells, i, start)
+            if i > last or (k >= start and point_at(cells, k) in _ENDS):
+                break
+            start = end = i + 1
+        i += 1
+    return end if before(cells, end, NOUGHT) >= 0 else 0

@@ -1,0 +1,58 @@
+"""The classes of differences between two texts."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Difference(StrEnum):
+    """What a difference between two texts is, named by what it means to an editor."""
+
+    LAYOUT = "layout"  # white space, line breaks, tables and lists, fonts
+    WIDTH = "width"
+    CASE = "case"
+    PUNCTUATION = "punctuation"
+    BLANK = "blank"  # the form of a blank to fill in
+    NUMBERING = "numbering"  # number and points of a question, labels of its choices
+    NUMERAL = "numeral"  # 十年, 10年
+    NOTATION = "notation"  # of a formula: x², x^2, $x^{2}$
+    TYPO = "typo"  # a misspelling, an OCR error, a lost character
+    FUNCTION_WORD = "function_word"
+    SYNONYM = "synonym"  # of the trade: 说法, 表述
+    ORDER = "order"  # of choices or clauses
+    SCRIPT = "script"  # traditional, simplified
+    UNIT_NOTATION = "unit_notation"  # 厘米, cm
+    ADDED = "added"  # a note, a source, an answer key or a sentence that one text has
+    TRUNCATED = "truncated"
+    CORRECTED = "corrected"  # a few words of prose
+
+    NUMBER = "number"
+    UNIT = "unit"
+    POLARITY = "polarity"
+    CONTENT = "content"  # a word that carries meaning
+    ASKED = "asked"  # what a question asks for
+    CHOICE = "choice"
+    ANSWER = "answer"
+    IMAGE = "image"
+    FORMULA = "formula"
+    EMPHASIS = "emphasis"
+    CODE = "code"
+    NAME = "name"  # a name or date in prose
+
+
+CLASSES: Final = tuple(Difference)
+"""All classes; the code of a class is its place here, its bit 1 << code."""
+
+HARMLESS: Final = CLASSES[: CLASSES.index(Difference.NUMBER)]
+"""The classes that keep two texts the same question, or the same prose."""
+
+
+def names_of(bits: int) -> tuple[str, ...]:
+    """Return the names of the classes whose bits are set, in order."""
+    return tuple(str(kind) for code, kind in enumerate(CLASSES) if bits >> code & 1)
+
+
+def bits_of(kinds: tuple[Difference, ...]) -> int:
+    """Return the classes as bits."""
+    return sum(1 << CLASSES.index(kind) for kind in set(kinds))

@@ -1,0 +1,195 @@
+"""The judge: two texts are the same if each difference between them is harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import native
+from dedup_job.fingerprint.lexicon import Lexicon
+from dedup_job.judgment.canonical import forms_of, main_of
+from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
+from dedup_job.judgment.edits import Room, room_of
+from dedup_job.judgment.forms import Forms
+from dedup_job.judgment.gist import gist_of
+from dedup_job.judgment.lookups import Tables, tables_of
+from dedup_job.judgment.pairs import is_turned, judge_pair
+from dedup_job.judgment.parts import MOST_DIFFERENCES
+from dedup_job.judgment.rewriting import WAYS
+from dedup_job.judgment.words import Words
+from dedup_job.packed import Packed, pack
+
+RULES: Final = 1
+"""Version of the rules: of the canonical form, the differences and their classes."""
+
+_LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
+_ROW: Final = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What is said of c pairs of texts.
+
+    joined: bool (c,), whether all differences are harmless; classes: uint64 (c,), the classes of
+    the differences as bits 1 << code; differences: int32 (c,), how many there are, up to the first
+    one that is not harmless; refused: uint8 (c,), the code of the class that keeps the pair apart,
+    of no meaning where it is joined.
+    """
+
+    joined: NDArray[np.bool_]
+    classes: NDArray[np.uint64]
+    differences: NDArray[np.int32]
+    refused: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One difference: its class, the words of either text, whether it is harmless."""
+
+    kind: Difference
+    text: str
+    other: str
+    harmless: bool
+
+
+class Judge:
+    """Classes the differences of pairs of texts; pure, safe to share between threads."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        harmless: tuple[Difference, ...] = HARMLESS,
+        words: Path | None = None,
+    ) -> None:
+        """Take a dictionary, the harmless classes, and a file with more words of the trade.
+
+        Raises ConfigurationError with all bad lines of the file.
+        """
+        self._words = Words.load(words)
+        self._tables = tables_of(lexicon, self._words.synonyms, self._words.function_words)
+        self._harmless = np.uint64(bits_of(harmless))
+
+    def canonical(self, texts: Packed) -> Packed:
+        """Return the gist of the canonical form of n texts, by which candidates are found."""
+        return gist_of(main_of(forms_of(texts, self._words)), self._tables)
+
+    def judge(
+        self,
+        left: Packed,
+        left_rows: NDArray[np.int64],
+        right: Packed,
+        right_rows: NDArray[np.int64],
+    ) -> Verdicts:
+        """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,); symmetric.
+
+        The texts are cleaned ones.
+        """
+        one, other = forms_of(left, self._words), forms_of(right, self._words)
+        return judge_forms(one, left_rows, other, right_rows, self._tables, self._harmless)
+
+    def differences(self, text: str, other: str) -> Sequence[Found]:
+        """Name the differences of one pair of cleaned texts, in their order."""
+        one, two = forms_of(pack([text]), self._words), forms_of(pack([other]), self._words)
+        room = room_of(WAYS, MOST_DIFFERENCES)
+        said = _judge(one, _ROW, two, _ROW, self._tables, self._harmless, room, whole=True)
+        count, turned = int(said.differences[0]), bool(is_turned(one, 0, two, 0))
+        a, b = (two, one) if turned else (one, two)
+        found = []
+        for kind, span in zip(room.kinds[:count], room.spans[:count].tolist(), strict=True):
+            sides = _text(a, span[0], span[1]), _text(b, span[2], span[3])
+            harmless = bool(int(self._harmless) >> int(kind) & 1)
+            found.append(Found(CLASSES[kind], *(sides[::-1] if turned else sides), harmless))
+        if not found and text != other:
+            found.append(Found(Difference.LAYOUT, text, other, harmless=True))
+        return found
+
+
+def judge_forms(
+    one: Forms,
+    rows: NDArray[np.int64],
+    other: Forms,
+    other_rows: NDArray[np.int64],
+    tables: Tables,
+    harmless: np.uint64,
+) -> Verdicts:
+    """Judge the pairs of form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
+    room = room_of(WAYS, MOST_DIFFERENCES)
+    return _judge(one, rows, other, other_rows, tables, harmless, room, whole=False)
+
+
+def _judge(
+    one: Forms,
+    rows: NDArray[np.int64],
+    other: Forms,
+    other_rows: NDArray[np.int64],
+    tables: Tables,
+    harmless: np.uint64,
+    room: Room,
+    *,
+    whole: bool,
+) -> Verdicts:
+    """Judge pairs; the room then holds the differences of the last one."""
+    count = len(rows)
+    verdicts = Verdicts(
+        np.empty(count, dtype=np.bool_),
+        np.empty(count, dtype=np.uint64),
+        np.empty(count, dtype=np.int32),
+        np.empty(count, dtype=np.uint8),
+    )
+    _judge_all(
+        one,
+        rows,
+        other,
+        other_rows,
+        tables,
+        harmless,
+        room,
+        whole,
+        verdicts.joined,
+        verdicts.classes,
+        verdicts.differences,
+        verdicts.refused,
+    )
+    return verdicts
+
+
+@native
+def _judge_all(
+    one: Forms,
+    rows: NDArray[np.int64],
+    other: Forms,
+    other_rows: NDArray[np.int64],
+    tables: Tables,
+    harmless: np.uint64,
+    room: Room,
+    whole: bool,
+    joined: NDArray[np.bool_],
+    classes: NDArray[np.uint64],
+    differences: NDArray[np.int32],
+    refused: NDArray[np.uint8],
+) -> None:
+    for pair in range(rows.shape[0]):
+        i, j = rows[pair], other_rows[pair]
+        if is_turned(one, i, other, j):
+            count = judge_pair(other, j, one, i, tables, room, whole)
+        else:
+            count = judge_pair(one, i, other, j, tables, room, whole)
+        bits, first = np.uint64(0), -1
+        for p in range(count):
+            bit = np.uint64(1) << np.uint64(room.kinds[p])
+            bits |= bit
+            if first < 0 and bit & harmless == 0:
+                first = room.kinds[p]
+        joined[pair] = first < 0
+        classes[pair] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
+        differences[pair] = count
+        refused[pair] = _LAYOUT if first < 0 else first
+
+
+def _text(forms: Forms, start: int, stop: int) -> str:
+    return forms.points[start:stop].tobytes().decode("utf-32-le", "surrogatepass")

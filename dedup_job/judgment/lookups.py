@@ -1,0 +1,302 @@
+"""What the native judge looks up: characters, words, the dictionary."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.compiled import borrowing, inlined
+from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
+from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
+from dedup_job.packed import points_of
+
+MOST_WORD: Final = 16  # characters of a listed word
+MOST_GROUPS, MOST_READINGS = 4, 8
+(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, NUMERAL, LISTED, ODD) = (
+    1 << i for i in range(10)
+)
+"""Kinds of characters: Han, ASCII digit, small ASCII letter; one whose change changes the meaning;
+a negation; an operator or a bracket; a bracket or bar; a Han numeral; one that a listed word begins
+with; Han, but so rare that it must be misread."""
+
+_MEANING = (
+    "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
+    "升降进退出开关阴阳男女老父母子甲乙丙丁戊己庚辛壬癸丑寅卯辰巳午申酉戌亥冷热寒暑干湿快慢轻重深浅粗细强弱公私红橙黄绿"
+    "青蓝紫黑白灰春夏秋冬年月时分秒天夜早晚先首末始终氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗"
+    "砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡锑碲碘氙铯钡镧铪钽钨铼锇铱铂金汞铊铅铋钋氡钫镭锕钍铀烷烯炔醇醛酮酸酯醚胺酚烃苯萘"
+    "蒽胍肽苷醌羟羧氨糖碱盐酐腈肟脲铵"
+)
+_NEGATIONS = "不无未非没否勿莫"
+_OPERATORS, _BRACKETS = "+-×/=<>^_√·*%≤≥", "|{}()[]"
+_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
+_HAN_FIRST, _HAN_LAST, _HAN_ZERO = 0x3400, 0x9FFF, ord("〇")
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_LEAST_SLOTS = 1 << 10
+_FREE = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+class Words(NamedTuple):
+    """The listed words, by open addressing.
+
+    keys: uint64 (slots,), hash of a word, 0 is free; function: bool (slots,), whether it is a
+    function word; groups: uint16 (slots, MOST_GROUPS), the groups of synonyms that hold it, 0 for
+    none; longest: int64 (2,), characters of the longest synonym and function word.
+    """
+
+    keys: NDArray[np.uint64]
+    function: NDArray[np.bool_]
+    groups: NDArray[np.uint16]
+    longest: NDArray[np.int64]
+
+
+class Tables(NamedTuple):
+    """All that the judge looks up.
+
+    kinds: uint16 (65536,), flags of each character of the basic plane; readings: uint16 (65536,
+    MOST_READINGS), how a character is read, 0 for none; near, sure: uint32 (slots,), pairs of
+    characters that look alike and those that every OCR program confuses, the smaller code point
+    in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities,
+    names: of the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it;
+    total: float64, the logarithm of all its frequencies.
+    """
+
+    kinds: NDArray[np.uint16]
+    readings: NDArray[np.uint16]
+    near: NDArray[np.uint32]
+    sure: NDArray[np.uint32]
+    words: Words
+    first: NDArray[np.int32]
+    edges: NDArray[np.uint64]
+    filter: NDArray[np.uint8]
+    probabilities: NDArray[np.float64]
+    names: NDArray[np.bool_]
+    shift: np.uint64
+    total: float
+
+
+def tables_of(
+    lexicon: Lexicon, synonyms: Sequence[Sequence[str]], function_words: Sequence[str]
+) -> Tables:
+    """Return the tables for a dictionary and the listed words."""
+    sections = _sections()
+    readings = _readings(tuple(sections["[sounds]"]))
+    first = {ord(word[0]) for word in [*function_words, *(w for group in synonyms for w in group)]}
+    kinds = _kinds().copy()
+    kinds[[point for point in first if point < PLANE]] |= LISTED
+    probabilities = np.ascontiguousarray(lexicon.nodes["probability"])
+    han = np.flatnonzero(kinds & HAN)
+    nodes = lexicon.first[han]
+    listed = (nodes >= 0) & (probabilities[np.maximum(nodes, 0)] != NO_WORD)
+    kinds[han[~listed & (readings[han, 0] == 0)]] |= ODD
+    shift = 64 - (lexicon.edges.shape[0].bit_length() - 1)
+    return Tables(
+        kinds,
+        readings,
+        *_pairs(tuple(sections["[shapes]"]), tuple(sections["[sure]"])),
+        _words(synonyms, function_words),
+        lexicon.first,
+        lexicon.edges,
+        lexicon.filter,
+        probabilities,
+        lexicon.names,
+        np.uint64(shift),
+        -float(lexicon.constants[0]),
+    )
+
+
+def _sections() -> Mapping[str, list[str]]:
+    """Return the lines of alike.txt by section."""
+    text = files("dedup_job.judgment").joinpath("alike.txt").read_text("utf-8")
+    found: dict[str, list[str]] = {}
+    now: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            found[line] = now = []
+        elif line and not line.startswith("#"):
+            now.append(line)
+    return found
+
+
+@functools.cache
+def _kinds() -> NDArray[np.uint16]:
+    kinds = np.zeros(PLANE, dtype=np.uint16)
+    kinds[_HAN_FIRST : _HAN_LAST + 1] |= HAN
+    kinds[_HAN_ZERO] |= HAN
+    kinds[ord("0") : ord("9") + 1] |= DIGIT
+    kinds[ord("a") : ord("z") + 1] |= LATIN
+    for flag, those in (
+        (MEANING, _MEANING),
+        (NEGATION, _NEGATIONS),
+        (OPERATOR, _OPERATORS + _BRACKETS),
+        (BRACKET, _BRACKETS),
+        (NUMERAL, _NUMERALS),
+    ):
+        kinds[[ord(character) for character in those]] |= flag
+    return kinds
+
+
+@functools.cache
+def _readings(lines: tuple[str, ...]) -> NDArray[np.uint16]:
+    readings = np.zeros((PLANE, MOST_READINGS), dtype=np.uint16)
+    count = np.zeros(PLANE, dtype=np.int64)
+    for number, line in enumerate(lines, 1):
+        those = points_of(line.partition(" ")[2])  # each once, so the counts are right
+        readings[those, count[those]] = number
+        count[those] += 1
+    return readings
+
+
+@functools.cache
+def _pairs(
+    shapes: tuple[str, ...], sure: tuple[str, ...]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    certain = [_keys_of(min(pair) + max(pair)) for pair in sure]
+    near = [_keys_of(line) for line in shapes]
+    return _set_of(np.concatenate([*near, *certain])), _set_of(np.concatenate(certain))
+
+
+def _keys_of(line: str) -> NDArray[np.uint32]:
+    """Return the pairs of a character and those behind it, as `is_pair` looks for them."""
+    points = points_of(line)
+    keys: NDArray[np.uint32] = (points[0] << np.uint32(16)) | points[1:]
+    return keys  # the others have higher code points
+
+
+def _set_of(keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    slots = np.zeros(max(_LEAST_SLOTS, 1 << (2 * len(keys)).bit_length()), dtype=np.uint32)
+    _fill(keys, slots)
+    return slots
+
+
+def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> Words:
+    groups: dict[str, list[int]] = {}
+    for number, group in enumerate(synonyms, 1):
+        for word in group:
+            groups.setdefault(word, []).append(number)
+    known = [*dict.fromkeys([*groups, *function_words])]
+    slots = max(_LEAST_SLOTS, 1 << (4 * len(known)).bit_length())
+    table = Words(
+        np.zeros(slots, dtype=np.uint64),
+        np.zeros(slots, dtype=np.bool_),
+        np.zeros((slots, MOST_GROUPS), dtype=np.uint16),
+        np.array([_longest(groups), _longest(function_words)], dtype=np.int64),
+    )
+    function = set(function_words)
+    for word in known:
+        points = points_of(word)
+        key = np.uint64(word_key(points, 0, len(points)))
+        row = _slot_of(table.keys, key)
+        table.keys[row] = key
+        table.function[row] = word in function
+        own = groups.get(word, [])[:MOST_GROUPS]
+        table.groups[row, : len(own)] = own
+    return table
+
+
+def _longest(words: Iterable[str]) -> int:
+    return max(map(len, words), default=0)
+
+
+@borrowing
+def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
+    mask = np.uint64(slots.shape[0] - 1)
+    for i in range(keys.shape[0]):
+        place = (np.uint64(keys[i]) * _MULTIPLIER >> np.uint64(32)) & mask
+        while slots[place] != 0 and slots[place] != keys[i]:
+            place = (place + _ONE) & mask
+        slots[place] = keys[i]
+
+
+@borrowing
+def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
+    """Tell whether two characters of the basic plane are a pair of the table."""
+    key = _pair_key(a, b)
+    mask = np.uint64(slots.shape[0] - 1)
+    place = (np.uint64(key) * _MULTIPLIER >> np.uint64(32)) & mask
+    while slots[place] != 0:
+        if slots[place] == key:
+            return True
+        place = (place + _ONE) & mask
+    return False
+
+
+@inlined
+def _pair_key(a: int, b: int) -> np.uint32:
+    """Return the key of a pair in either order."""
+    return np.uint32((min(a, b) << 16) | max(a, b))
+
+
+@borrowing
+def word_key(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
+    """Return the hash of a word, 64 bits, never 0."""
+    key = np.uint64(stop - start)
+    for i in range(start, stop):
+        key = (key ^ np.uint64(points[i])) * _MULTIPLIER
+        key ^= key >> np.uint64(29)
+    return key | _ONE
+
+
+@borrowing
+def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> np.int64:
+    """Return the row of a word, or the free one where it belongs."""
+    mask = np.uint64(keys.shape[0] - 1)
+    place = (key >> np.uint64(20)) & mask
+    while keys[place] != _FREE and keys[place] != key:
+        place = (place + _ONE) & mask
+    return np.int64(place)
+
+
+@borrowing
+def word_row(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
+    """Return the row of a listed word, -1 if it is none."""
+    row = _slot_of(words.keys, word_key(points, start, stop))
+    return row if words.keys[row] != 0 else np.int64(ABSENT)
+
+
+@borrowing
+def kind_of(tables: Tables, point: int) -> int:
+    """Return the kinds of a character, 0 beyond the basic plane."""
+    if point < PLANE:
+        kind: int = tables.kinds[point]
+        return kind
+    return 0
+
+
+@borrowing
+def step(tables: Tables, node: np.int64, point: np.uint32) -> np.int64:
+    """Return the dictionary's node behind another one, -1 if none."""
+    place = place_of(tables.edges, tables.filter, tables.shift, node, point)
+    return child_at(tables.edges, place) if place >= 0 else np.int64(ABSENT)
+
+
+@borrowing
+def known(tables: Tables, node: np.int64) -> int:
+    """Return how often the word of a node occurs, 0 where it is none."""
+    if node < 0 or tables.probabilities[node] == NO_WORD:
+        return 0
+    return int(np.rint(np.exp(tables.probabilities[node] + tables.total)))
+
+
+@borrowing
+def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
+    """Return the dictionary's node of points[start:stop], -1 if none."""
+    if start >= stop or points[start] >= PLANE:
+        return np.int64(ABSENT)
+    node = np.int64(tables.first[points[start]])
+    for p in range(start + 1, stop):
+        if node < 0 or points[p] >= PLANE:
+            return np.int64(ABSENT)
+        node = step(tables, node, points[p])
+    return node
+
+
+@borrowing
+def frequency(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
+    """Return how often a word occurs by the dictionary, 0 where it is none."""
+    return known(tables, node_of(tables, points, start, stop))

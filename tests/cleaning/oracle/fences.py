@@ -1,0 +1,39 @@
+"""White space folded but for fenced code, line by line."""
+
+from __future__ import annotations
+
+import re
+
+from dedup_job.cleaning.whitespace import drop_invisible, fold
+
+_FENCE = re.compile(r"\s*(`{3,255})(?!`)(?P<info>[^`]*)")
+
+
+def _ticks(line: str) -> tuple[int, bool]:
+    match = _FENCE.fullmatch(line)
+    return (len(match[1]), not match["info"].strip()) if match else (0, False)
+
+
+def fold_fenced(text: str) -> str:
+    """Fold white space; what stands between two fences of as many backticks stays."""
+    lines = drop_invisible(text).splitlines(keepends=True)
+    out: list[str] = []
+    at = 0
+    while at < len(lines):
+        length, _ = _ticks(lines[at])
+        ends = [k for k in range(at + 1, len(lines)) if _ticks(lines[k]) == (length, True)]
+        out.append(fold(lines[at]))
+        if length and ends:
+            code = "".join(lines[at + 1 : ends[0]]).replace("\r\n", "\n").replace("\r", "\n")
+            out += [trimmed(code), fold(lines[ends[0]])]
+            at = ends[0]
+        at += 1
+    return "\n".join(part for part in out if part)
+
+
+def trimmed(code: str) -> str:
+    """Return code without the blank lines around it."""
+    lines = code.splitlines(keepends=True)
+    while lines and not lines[0].strip():
+        del lines[0]
+    return "".join(lines).rstrip()

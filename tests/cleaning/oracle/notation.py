@@ -1,0 +1,468 @@
+"""A tree written in the notation: strings put together, in no hurry.
+
+Characters of the private use areas stand for what must not be touched until the end: images, code,
+hard line breaks. Texts that hold such characters are not for the oracle.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from dedup_job.cleaning.whitespace import INVISIBLE
+from tests.cleaning.oracle.fences import fold_fenced, trimmed
+from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
+from tests.cleaning.oracle.markup import Token
+from tests.cleaning.oracle.tree import Node, parsed, tree, value
+
+HARD = "\ue000"
+ATOMS = 0xF0000
+_WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNORECASE)
+_LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
+_ADDRESSES = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
+_DOTS = {
+    "dian",
+    "dot",
+    "dots",
+    "emphasis-dot",
+    "emphasis-dots",
+    "em-dot",
+    "dot-under",
+    "zhuozhong",
+    "zhuozhonghao",
+    "jiazhong",
+    "jiadian",
+}
+_BOXES = {
+    "katex",
+    "mathjax",
+    "mathjax_display",
+    "mathjax_svg",
+    "mathjax_svg_display",
+    "mathjax_chtml",
+    "mjx-chtml",
+    "mwe-math-element",
+}
+_NO_FIELD = {"hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"}
+_SPACE = rf"[\s{HARD}]"
+
+
+def written(tokens: list[Token], whole: str) -> str:
+    """Return tokens in the notation, not yet escaped."""
+    root = tree(tokens, whole)
+    plain = _Writer(heavy=False)
+    plain.children(root)
+    return _Writer(heavy=bool(_WEIGHTY.search("\x01".join(plain.words)))).finished(root)
+
+
+class _Writer:
+    def __init__(self, *, heavy: bool) -> None:
+        self.heavy = heavy
+        self.atoms: list[str] = []
+        self.words: list[str] = []
+        self.marks: list[str] = []
+        self.pre = 0
+        self.code = 0
+        self.counters: list[tuple[str, int]] = []
+
+    def finished(self, root: Node) -> str:
+        text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
+        text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
+        text = self._folded(text).replace("\ue003", " ").replace("\ue004", "")
+        text = re.sub("[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text)
+        text = text.strip("\n") if text.startswith("\n") or text.endswith("\n") else text
+        outside = re.sub("[\U000f0000-\U000fffff]", "", text)
+        return fold_fenced(text) if re.search(r"(?m)^`{3}", outside) else text
+
+    def _folded(self, text: str) -> str:
+        fences = "".join(chr(ATOMS + k) for k, a in enumerate(self.atoms) if a.startswith("\n"))
+        if fences:
+            text = re.sub(rf"{_SPACE}*([{fences}]){_SPACE}*", r"\1", text)
+        breaks = re.compile(rf"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029{HARD}]")
+        text = re.sub(rf"{_SPACE}+", lambda m: "\n" if breaks.search(m[0]) else " ", text)
+        text = text.strip(" \n")
+        if fences:
+            text = re.sub(f"(?<=[{fences}])(?=[{fences}])", "", text)
+            text = re.sub(f"[\n\ue003]?([{fences}])", r"\1", text)
+        return text
+
+    def atom(self, text: str) -> str:
+        self.atoms.append(text)
+        return chr(ATOMS + len(self.atoms) - 1)
+
+    def image(self, kind: str, address: str) -> str:
+        address = re.sub("[\t\n\r]", "", address.strip())
+        safe = re.sub(
+            r"[\x00-\x20\x7f-\xa0()<>\"\\`{}\u200b\ufeff\s]",
+            lambda m: quote(m[0], safe=""),
+            address,
+        )
+        return self.atom(f"![{kind}]({safe})")
+
+    def children(self, node: Node) -> str:
+        if node.name == "ruby":
+            return self._ruby(node)
+        return "".join(self.one(child) for child in node.children)
+
+    def _ruby(self, node: Node) -> str:
+        return "".join(self.one(child) for child in node.children)
+
+    def one(self, node: Node) -> str:
+        if node.name == "#":
+            text = parsed(node.text)
+            self.words.append(text)
+            return re.sub(f"[{INVISIBLE}]", "", text)
+        if node.name == "#break":
+            if node.text in {"td", "th", "tr"} and not self.code:
+                return ""
+            return "\n" if node.text == "br" or not self.code else "\ue001"
+        if node.name == "!":
+            self.words.append("\x01")
+            return ""
+        self.words.append("\x01")
+        text = self.element(node)
+        self.words.append("\x01")
+        return text
+
+    def element(self, node: Node) -> str:
+        spans = self._spans(node)
+        opened = [s for s in spans if s in ("^", "_") or s not in self.marks]
+        self.marks += [s for s in opened if s not in ("^", "_")]
+        item = self._item(node)
+        text = self._content(node)
+        for span in opened:
+            if span not in ("^", "_"):
+                self.marks.remove(span)
+        for span in reversed(opened):
+            text = self._span(span, text, inline=not _breaks(node.name))
+        if not item:
+            return text
+        _, inside, trail = _split(text)
+        return f"{item}\ue003{inside}{trail}" if inside else trail
+
+    def _content(self, node: Node) -> str:
+        name = node.name
+        latex = next((f for a in _LATEX if (f := formula(value(node, a)))), "")
+        if latex:
+            return latex + ("" if node.ended == "own" else self.children(node))
+        if not node.known:
+            return self.children(node)
+        handler = getattr(self, f"on_{name.replace('-', '_').replace(':', '_')}", None)
+        if handler:
+            return str(handler(node))
+        classes = set(node.attributes.get("class", "").lower().split())
+        if classes & _BOXES and name in {"span", "div", "p"}:
+            math = _first_math(node) if node.ended != "end" else None
+            if math and (made := mathematics(math)):
+                return made
+        if "mathjax_preview" in classes and node.ended == "own":
+            return ""
+        return self.children(node)
+
+    def on_img(self, node: Node) -> str:
+        if alt := alt_formula(node):
+            return alt
+        found = [(a, node.attributes[a]) for a in _ADDRESSES if node.attributes.get(a)]
+        if len(found) > 1 and found[0][0] == "src" and _is_data(found[0][1]):
+            found = [f for f in found[1:] if not _is_data(f[1])] or found
+        address = parsed(found[0][1]) if found else value(node, "href") or value(node, "xlink:href")
+        if found and found[0][0] == "srcset":
+            address = (address.split() or [""])[0].rstrip(",")
+        return self.image("", address)
+
+    on_image = on_embed = on_v_imagedata = on_img
+
+    def _medium(self, node: Node, kind: str) -> str:
+        found = [node.attributes[a] for a in _ADDRESSES if node.attributes.get(a)]
+        if not found:
+            found = [
+                v for s in _all(node, "source") for a in _ADDRESSES if (v := s.attributes.get(a))
+            ]
+        rest = "" if node.ended == "own" else self.children(node)
+        return self.image(kind, parsed(found[0]) if found else "") + rest
+
+    def on_audio(self, node: Node) -> str:
+        return self._medium(node, "audio")
+
+    def on_video(self, node: Node) -> str:
+        return self._medium(node, "video")
+
+    def on_source(self, _node: Node) -> str:
+        return ""
+
+    def on_object(self, node: Node) -> str:
+        if "data" not in node.attributes:
+            return self.children(node)
+        rest = "" if node.ended == "own" else self.children(node)
+        return self.image("", value(node, "data")) + rest
+
+    def on_canvas(self, node: Node) -> str:
+        return self.image("", "") + ("" if node.ended == "own" else self.children(node))
+
+    def on_svg(self, node: Node) -> str:
+        if node.ended != "own":
+            return self.children(node)
+        number = 0xCBF29CE484222325
+        for byte in re.sub(r"\s+", " ", node.source).encode("utf-8", "surrogatepass"):
+            number = (number ^ byte) * 0x100000001B3 % (1 << 64)
+        return self.image("", f"svg:{number:016x}")
+
+    def on_template(self, node: Node) -> str:
+        return "" if node.ended == "own" else self.children(node)
+
+    def on_math(self, node: Node) -> str:
+        return mathematics(node)
+
+    def on_script(self, node: Node) -> str:
+        if "math/tex" in node.attributes.get("type", "").lower():
+            return formula(parsed(node.text, decoded=False))
+        return ""
+
+    def on_style(self, _node: Node) -> str:
+        return ""
+
+    def on_title(self, node: Node) -> str:
+        self.words.append(parsed(node.text))
+        return parsed(node.text) + "\n" if node.text else ""
+
+    def on_xmp(self, node: Node) -> str:
+        return parsed(node.text, decoded=False) + "\n" if node.text else ""
+
+    def on_textarea(self, node: Node) -> str:
+        text = parsed(node.text)
+        return (text if text.strip() else "____") + "\n"
+
+    def on_input(self, node: Node) -> str:
+        kind = node.attributes.get("type", "").lower()
+        if kind == "image":
+            return self.on_img(
+                Node("img", {k: v for k, v in node.attributes.items() if k != "alt"})
+            )
+        return "" if kind in _NO_FIELD else "____"
+
+    def on_select(self, node: Node) -> str:
+        return "____" + self.children(node)
+
+    def on_rt(self, node: Node) -> str:
+        _, inside, trail = _split(self.children(node))
+        return f"\ue002({inside}){trail}" if inside else trail
+
+    def on_rp(self, node: Node) -> str:
+        return "" if node.ended != "end" else self.children(node)
+
+    def on_ol(self, node: Node) -> str:
+        kind = node.attributes.get("type", "")
+        style = re.findall(
+            r"list-style(?:-type)?\s*:[^;]*?\b(none|decimal|(?:upp|low)er-(?:alpha|latin|roman))\b",
+            node.attributes.get("style", "").lower(),
+        )
+        kinds = {"upper-alpha": "A", "upper-latin": "A", "lower-alpha": "a", "lower-latin": "a"}
+        kinds |= {"upper-roman": "I", "lower-roman": "i", "none": "", "decimal": "1"}
+        kind = kinds[style[-1]] if style else kind if kind in set("AaIi") and kind else "1"
+        return self._list(node, kind, _number(node.attributes.get("start", ""), 1))
+
+    def on_ul(self, node: Node) -> str:
+        return self._list(node, "", 1)
+
+    on_menu = on_dir = on_ul
+
+    def _list(self, node: Node, kind: str, start: int) -> str:
+        self.counters.append((kind, start))
+        text = self.children(node)
+        self.counters.pop()
+        return text
+
+    def _item(self, node: Node) -> str:
+        if node.name != "li" or not self.counters or not self.counters[-1][0] or self.code:
+            return ""
+        kind, number = self.counters[-1]
+        number = _number(node.attributes.get("value", ""), number)
+        self.counters[-1] = kind, number + 1
+        return f"{_marker(kind, number)}."
+
+    def on_table(self, node: Node) -> str:
+        counters, self.counters = self.counters, self.counters
+        text = self.children(node)
+        self.counters = counters
+        return text
+
+    def on_tr(self, node: Node) -> str:
+        if self.code:
+            return self.children(node)
+        cells, before = [], ""
+        for child in node.children:
+            if child.name in {"td", "th"}:
+                counters, self.counters = self.counters, []
+                cells.append(self.one(child))
+                self.counters = counters
+            elif cells:
+                cells[-1] += self.one(child)
+            else:
+                before += self.one(child)
+        if len(cells) < 2:
+            return HARD + before + "".join(cells) + HARD
+        cells[0] = before + cells[0]
+        cells = [re.sub(rf"^{_SPACE}+|{_SPACE}+$", "", cell) for cell in cells]
+        if not any(cells):
+            return HARD
+        cells = [re.sub(r"\s+", " ", cell) if HARD not in cell else _soft(cell) for cell in cells]
+        row = cells[0]
+        for cell in cells[1:]:
+            row += (" |" if row else "|") + (f"\ue003{cell}" if cell else "")
+        return HARD + row + HARD
+
+    def on_pre(self, node: Node) -> str:
+        return self.on_code(node, pre=True)
+
+    on_listing = on_pre
+
+    def on_code(self, node: Node, *, pre: bool = False) -> str:
+        if self.code:
+            return self.children(node)
+        self.code += 1
+        text = self.children(node)
+        self.code -= 1
+        inside = text.strip(f" \n\ue001{HARD}\t\r\u3000\xa0\u2028\x0b")
+        lines = pre or len(inside.replace("\ue001", "\n").splitlines()) > 1
+        if node.ended == "end" or not lines:
+            return text.replace("\ue001", "\n")
+        text = re.sub(f"[{INVISIBLE}]", "", text)
+        text = re.sub("(?<![\n\r\v\f\x1c-\x1e\x85\u2028\u2029\ue001])\ue001+", "\n", text)
+        text = text.replace("\ue001", "").replace("\ue002", "").replace("\ue004", "")
+        text = trimmed(re.sub("\r", "\n", text))
+        if not text:
+            return "\n"
+        runs = [len(run) for run in re.findall("`+", text)]
+        ticks = "`" * max(3, 1 + max([r for r in runs if r > 2], default=2))
+        text = re.sub("[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text)
+        return self.atom(f"\n{ticks}\n{text}\n{ticks}\n")
+
+    def _spans(self, node: Node) -> list[str]:
+        name, found = node.name, []
+        style = {
+            p.strip().lower(): v.lower()
+            for part in node.attributes.get("style", "").split(";")
+            for p, colon, v in [part.partition(":")]
+            if colon
+        }
+        if name == "a":
+            style = {}
+        line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
+        border = not _breaks(name) and "solid" in re.findall(
+            "[a-z0-9-]+", style.get("border-bottom", "")
+        )
+        if name in {"u", "ins"} or "underline" in re.findall("[a-z0-9-]+", line) or border:
+            found.append("underline")
+        classes = set(node.attributes.get("class", "").lower().split())
+        marks = [
+            (re.findall("[a-z0-9-]+", style[p]) or ["none"])[0]
+            for p in style
+            if re.fullmatch("(-webkit-)?text-emphasis(-style)?", p)
+        ]
+        if classes & _DOTS or any(mark != "none" for mark in marks):
+            found.append("dots")
+        weight = re.findall("[a-z0-9-]+", style.get("font-weight", ""))
+        bold = name in {"b", "strong"} or any(
+            re.fullmatch("bold|bolder|[6-9]00", w) for w in weight
+        )
+        slant = re.findall("[a-z0-9-]+", style.get("font-style", ""))
+        italic = name in {"i", "em"} or "italic" in slant or "oblique" in slant
+        if self.heavy:
+            found += ["bold"] * bold + ["italic"] * italic
+        align = re.findall("[a-z0-9-]+", style.get("vertical-align", ""))
+        raised = name in {"span", "font"}
+        if name == "sup" or (raised and "super" in align):
+            found.append("^")
+        elif name == "sub" or (raised and "sub" in align):
+            found.append("_")
+        return found if node.known and name not in _UNSPANNED else []
+
+    def _span(self, span: str, text: str, *, inline: bool) -> str:
+        lead, inside, trail = _split(text)
+        if span in ("^", "_"):
+            if not inside:
+                return lead + trail
+            visible = re.sub(rf"[{INVISIBLE}]", "", inside)
+            one = len(visible) == 1 and ord(visible) < ATOMS
+            return f"{span}\ue004{visible}{trail}" if one else f"{span}{{{inside}}}{trail}"
+        words = re.sub(rf"[\U000f0000-\U000fffff_{INVISIBLE}]|{_SPACE}", "", inside)
+        if words or any(
+            self.atoms[ord(c) - ATOMS].startswith("\n") for c in inside if ord(c) >= ATOMS
+        ):
+            return f"{lead}[{inside}]{{.{span}}}{trail}"
+        if span == "underline" and not re.search("[\U000f0000-\U000fffff]", inside):
+            if not inside:
+                return "____" if inline else lead + trail
+            return f"{lead}____{trail}" if inline else text
+        return text
+
+
+_UNSPANNED = frozenset(["math", "mi", "mn", "mo", "mtext", "mrow", "tr", "textarea", "title"])
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Return the white space before, the rest, and the white space behind."""
+    inside = re.sub(rf"^{_SPACE}+|{_SPACE}+$", "", text)
+    lead = text[: len(text) - len(re.sub(rf"^{_SPACE}+", "", text))]
+    return lead, inside, text[len(lead) + len(inside) :]
+
+
+def _soft(cell: str) -> str:
+    return re.sub(rf"{_SPACE}+", lambda m: HARD if HARD in m[0] else " ", cell)
+
+
+def _breaks(name: str) -> bool:
+    from dedup_job.cleaning.elements import REPLACEMENT
+
+    return bool(REPLACEMENT.get(name))
+
+
+def _is_data(address: str) -> bool:
+    return address.lower().startswith("data:")
+
+
+def _all(node: Node, name: str) -> list[Node]:
+    found = [node] if node.name == name else []
+    for child in node.children:
+        found += _all(child, name)
+    return found
+
+
+def _first_math(node: Node) -> Node | None:
+    return next((math for math in _all(node, "math") if math.known), None)
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text) else otherwise
+
+
+def _marker(kind: str, number: int) -> str:
+    if kind in "Aa" and number > 0:
+        letters = ""
+        while number:
+            number, rest = divmod(number - 1, 26)
+            letters = chr(ord(kind) + rest) + letters
+        return letters
+    if kind in "Ii" and 0 < number < 4000:
+        out = ""
+        values = [
+            "1000M",
+            "900CM",
+            "500D",
+            "400CD",
+            "100C",
+            "90XC",
+            "50L",
+            "40XL",
+            "10X",
+            "9IX",
+            "5V",
+            "4IV",
+            "1I",
+        ]
+        for step in values:
+            worth, letters = int(re.sub("[A-Z]", "", step)), re.sub("[0-9]", "", step)
+            out += letters * (number // worth)
+            number %= worth
+        return out if kind == "I" else out.lower()
+    return str(number)

@@ -1,0 +1,210 @@
+"""Tokens as a tree: which tag closes what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from dedup_job.cleaning.elements import REPLACEMENT
+from tests.cleaning.oracle.escapes import decode
+from tests.cleaning.oracle.markup import Token
+
+VOID = frozenset(
+    [
+        "area",
+        "base",
+        "basefont",
+        "bgsound",
+        "br",
+        "col",
+        "colgroup",
+        "command",
+        "embed",
+        "frame",
+        "hr",
+        "image",
+        "img",
+        "input",
+        "isindex",
+        "keygen",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "spacer",
+        "track",
+        "v:imagedata",
+        "wbr",
+        "mprescripts",
+        "mspace",
+    ]
+)
+_ATTRIBUTE = re.compile(
+    r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`][^\s"'<>]*+)))?+"""
+)
+_ROWS = {"tr", "thead", "tbody", "tfoot", "caption", "colgroup"}
+_HARD = {"template", "object", "svg"}
+
+
+@dataclass
+class Node:
+    """An element, or text; `ended` tells what closed it: own, other or end."""
+
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    children: list[Node] = field(default_factory=list)
+    text: str = ""
+    ended: str = "end"
+    source: str = ""
+    start: int = 0
+    known: bool = True
+    implied: bool = False
+
+
+def attributes_of(text: str) -> dict[str, str]:
+    """Return the attributes with a value, the first of equal names."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(text):
+        value = next((v for v in match.groups()[1:] if v is not None), None)
+        if value is not None:
+            found.setdefault(match[1].lower(), value)
+    return found
+
+
+class Builder:
+    """The stack of open elements."""
+
+    def __init__(self, whole: str) -> None:
+        self.root = Node("")
+        self.stack = [self.root]
+        self.whole = whole
+
+    def nearest(self, names: set[str] | frozenset[str]) -> int:
+        """Return the place of the nearest open element of these names, 0 for none."""
+        for k in range(len(self.stack) - 1, 0, -1):
+            if self.stack[k].name in names:
+                return k
+        return 0
+
+    def code(self) -> int:
+        """Return the place of the outermost open code of the current one, 0 for none."""
+        return next(
+            (k for k, n in enumerate(self.stack) if n.name in {"pre", "listing", "code"}), 0
+        )
+
+    def in_code(self, k: int) -> bool:
+        """Tell whether the element at a place stands within code."""
+        return 0 < self.code() < k
+
+    def within(self, names: set[str], scope: set[str]) -> int:
+        """Return the nearest of these names, outside of code, above the nearest of the scope."""
+        for k in range(len(self.stack) - 1, 0, -1):
+            if self.in_code(k):
+                continue
+            if self.stack[k].name in names:
+                return k
+            if self.stack[k].name in scope:
+                return 0
+        return 0
+
+    def hard(self) -> int:
+        """Return the place of the nearest element that nothing outside closes."""
+        return self.nearest(_HARD)
+
+    def barrier(self) -> int:
+        """Return the place of the nearest element that inline tags do not close across."""
+        tables = self.within({"table", "td", "th"}, set())
+        return max(self.hard(), tables)
+
+    def pop_to(self, k: int, ended: str, stop: int) -> None:
+        """Close all elements down to a place."""
+        while len(self.stack) > k:
+            node = self.stack.pop()
+            node.ended = ended if len(self.stack) == k else "other" if ended != "end" else "end"
+            node.source = self.whole[node.start : stop]
+
+    def add(self, token: Token) -> None:
+        """Take in a token."""
+        top = self.stack[-1]
+        if not token.name:
+            top.children.append(Node("#", text=token.text))
+        elif token.name == "!":
+            top.children.append(Node("!"))
+        elif token.closes:
+            self._close(token)
+            if REPLACEMENT.get(token.name):
+                self.stack[-1].children.append(Node("#break", text=token.name))
+        else:
+            self._open(token)
+
+    def _close(self, token: Token) -> None:
+        name = token.name
+        k, limit = self.nearest({name}), self.barrier()
+        if name == "table" or name in _HARD:
+            limit = self.hard()
+        elif name in {"td", "th"} | _ROWS:
+            if name == "tr" and not self.in_code(k):
+                k = self.within({"tr"}, {"table"})
+            limit = max(self.within({"table"}, set()), self.hard())
+        elif name == "li":
+            limit = max(self.within({"ol", "ul", "menu", "dir"}, {"td", "th"}), limit)
+        if k and k >= limit:
+            self.pop_to(k, "own", token.end)
+
+    def _open(self, token: Token) -> None:
+        name = token.name
+        self._close_before(name, token.start)
+        node = Node(name, attributes_of(token.text), start=token.start)
+        node.known = name in REPLACEMENT or name == "mjx-container"
+        if name == "math" and "</math" not in self.whole[token.end :].lower():
+            node.known = False
+        formula = name == "script" and "math/tex" in node.attributes.get("type", "").lower()
+        if REPLACEMENT.get(name) and not formula:
+            self.stack[-1].children.append(Node("#break", text=name))
+        self.stack[-1].children.append(node)
+        if token.content is not None:
+            node.text = token.content
+            return
+        if name in VOID or (name not in REPLACEMENT and name != "mjx-container"):
+            return
+        self.stack.append(node)
+        if token.itself:
+            self.pop_to(len(self.stack) - 1, "own", token.end)
+
+    def _close_before(self, name: str, stop: int) -> None:
+        k = 0
+        if name == "li":
+            k = self.within({"li"}, {"ol", "ul", "menu", "dir", "td", "th"})
+        elif name in _ROWS:
+            k = self.within({"tr"}, {"table"})
+        elif name in {"td", "th"}:
+            k = self.within({"td", "th"}, {"tr", "table"})
+        elif name in {"rt", "rp"} and self.stack[-1].name in {"rt", "rp"}:
+            k = len(self.stack) - 1
+        if k and k >= self.hard():
+            self.pop_to(k, "other", stop)
+        if name in {"td", "th"} and not self.code() and not self.within({"tr"}, {"table"}):
+            row = Node("tr", start=stop, implied=True)
+            self.stack[-1].children.append(row)
+            self.stack.append(row)
+
+
+def tree(tokens: list[Token], whole: str) -> Node:
+    """Return the tree of a text."""
+    builder = Builder(whole)
+    for token in tokens:
+        builder.add(token)
+    builder.pop_to(1, "end", len(whole))
+    return builder.root
+
+
+def value(node: Node, name: str) -> str:
+    """Return the value of an attribute, decoded."""
+    return parsed(node.attributes.get(name, ""))
+
+
+def parsed(text: str, *, decoded: bool = True) -> str:
+    """Return text as a parser gives it."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return decode(text) if decoded else text

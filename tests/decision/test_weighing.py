@@ -1,0 +1,69 @@
+"""Pairs are weighed by their differences or by their similarity."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dedup_job.decision import DecisionSettings, FirstWins
+from dedup_job.decision.weighing import Weighing
+from dedup_job.documents import Differing
+from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.judgment import Difference, Found
+from tests.judging import DigitJudge
+
+TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "甲乙丙丁戊己庚辛壬"]
+ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
+
+
+def test_with_a_judge_the_number_of_differences_is_the_cost():
+    weighing = Weighing(DecisionSettings(), DigitJudge())
+    found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    assert found.joined.tolist() == [True, False, False]
+    assert found.cost.tolist()[0] == 1.0
+    assert [weighing.kind(code) for code in found.kinds.tolist()][1:] == ["number", "content"]
+
+
+def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
+    weighing = Weighing(DecisionSettings(judge="similarity", similarity=0.4), None)
+    found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    verdict = weighing.check.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    assert found.joined.tolist() == verdict.agree.tolist()
+    assert found.cost.tolist() == (-verdict.similarities).tolist()
+    assert weighing.kind(0) == "similarity"
+    assert weighing.differences("甲", "乙") == ()
+
+
+def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
+    class Wordy(DigitJudge):
+        def differences(self, text, other):
+            return [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
+
+    found = Weighing(DecisionSettings(), Wordy()).differences("𠀀乙", "丙")
+    assert len(found) == 8
+    assert found[0] == Differing("typo", "丙", "𠀀乙" * 20)
+
+
+def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
+    """Of pairs alike by 0.6 all but those more than two standard deviations below."""
+    weighing = Weighing(DecisionSettings(), DigitJudge())
+    share = 0.8
+    least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
+    assert weighing.least_agreement(["短", "长" * 500]).tolist() == [least, least]
+    alone = Weighing(DecisionSettings(judge="similarity"), None)
+    assert alone.least_agreement(["长" * 500])[0] > least
+
+
+@pytest.mark.parametrize(
+    ("settings", "judge"),
+    [
+        (DecisionSettings(), None),
+        (DecisionSettings(judge="similarity"), DigitJudge()),
+        (DecisionSettings(compare="none"), DigitJudge()),
+    ],
+)
+def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge):
+    with pytest.raises(ValueError, match="judge"):
+        FirstWins(KeptIndex(IndexSettings()), settings, lambda _: {}, judge)

@@ -1,0 +1,71 @@
+"""A judge of few rules, for tests of what is around the judge."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.fingerprint.folding import fold_texts
+from dedup_job.judgment import CLASSES, Difference, Found, Judge, Verdicts
+from dedup_job.packed import Packed, pack
+
+_MOST = 6
+
+
+def verdict(text: str, other: str) -> tuple[bool, int, Difference]:
+    """Join texts with the same digits in the same order and nearly the same length."""
+    digits, others = ([c for c in t if c.isdecimal()] for t in (text, other))
+    longer = abs(len(text) - len(other))
+    if digits != others:
+        return False, longer, Difference.NUMBER
+    if longer > _MOST:
+        return False, longer, Difference.CONTENT
+    return True, longer, Difference.LAYOUT
+
+
+class DigitJudge(Judge):
+    """Judges by `verdict`; the canonical form is the folded one."""
+
+    def __init__(self) -> None:
+        """Need no dictionary."""
+
+    def canonical(self, texts: Packed) -> Packed:
+        """Return the folded forms."""
+        return fold_texts(texts)
+
+    def judge(
+        self,
+        left: Packed,
+        left_rows: NDArray[np.int64],
+        right: Packed,
+        right_rows: NDArray[np.int64],
+    ) -> Verdicts:
+        """Judge pair by pair."""
+        one, other = _texts(left), _texts(right)
+        said = [
+            verdict(one[i], other[j])
+            for i, j in zip(left_rows.tolist(), right_rows.tolist(), strict=True)
+        ]
+        codes = np.array([CLASSES.index(kind) for _, _, kind in said], dtype=np.uint8)
+        return Verdicts(
+            np.array([joined for joined, _, _ in said], dtype=np.bool_),
+            np.uint64(1) << codes.astype(np.uint64),
+            np.array([n for _, n, _ in said], dtype=np.int32),
+            codes,
+        )
+
+    def differences(self, text: str, other: str) -> list[Found]:
+        """Name one difference, of the whole texts."""
+        joined, _, kind = verdict(text, other)
+        return [Found(kind, text, other, joined)]
+
+
+def _texts(packed: Packed) -> list[str]:
+    """Return the texts that were packed."""
+    points = packed.points.tobytes().decode("utf-32-le", "surrogatepass")
+    bounds = packed.offsets.tolist()
+    texts = [points[a:b] for a, b in pairwise(bounds)]
+    assert np.array_equal(pack(texts).offsets, packed.offsets)
+    return texts

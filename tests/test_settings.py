@@ -1,0 +1,94 @@
+"""Presets by name, and what of the settings is the stamp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dedup_job import settings as settings_module
+from dedup_job.errors import ConfigurationError
+from dedup_job.judgment import RULES
+from dedup_job.settings import load, preset_names
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("name", ["articles", "classic", "questions"])
+def test_a_preset_is_found_by_its_name_and_by_its_path(name: str) -> None:
+    by_name = load(file=Path(name)).settings
+    assert by_name == load(file=ROOT / "configs" / f"{name}.toml").settings
+    assert name in preset_names()
+
+
+def test_a_preset_is_found_in_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "configs"
+    installed.mkdir()
+    (installed / "questions.toml").write_text("[index]\ndistance = 5\n", encoding="utf-8")
+    monkeypatch.setattr(settings_module, "_PRESETS", (installed, ROOT / "configs"))
+    assert load(file=Path("questions")).settings.index.distance == 5
+    assert load(file=Path("classic")).settings.decision.compare == "none"
+
+
+def test_a_file_of_the_same_name_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
+    (tmp_path / "classic").mkdir()
+    assert load(file=Path("questions")).settings.index.distance == 6
+    assert load(file=Path("classic")).settings.decision.compare == "none"
+
+
+def test_an_unknown_preset_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ConfigurationError, match="articles, classic, questions"):
+        load(file=Path("question"))
+
+
+def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not() -> None:
+    judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_names()}
+    assert judged == {"articles": True, "classic": False, "questions": True}
+    recipe = load(file=Path("classic")).settings
+    assert (recipe.cleaning.notation, recipe.decision.judge) == ("plain", "similarity")
+
+
+def test_the_stamp_holds_the_rules_where_they_have_a_part_in_a_decision() -> None:
+    def rules(notation: str, judge: str) -> object:
+        flags = {"cleaning.notation": notation, "decision.judge": judge}
+        return load(flags).settings.stamp().get("rules")
+
+    assert rules("marked", "differences") == RULES
+    assert rules("marked", "similarity") == RULES
+    assert rules("plain", "differences") == RULES
+    assert rules("plain", "similarity") is None
+
+
+def test_of_the_words_of_the_trade_the_content_is_in_the_stamp(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    one.write_text("说法 表述\n", encoding="utf-8")
+    other.write_text("说法 表述\n", encoding="utf-8")
+
+    def stamp(file: Path, **more: str) -> dict[str, object]:
+        flags = {"decision.words": file, **{f"decision.{k}": v for k, v in more.items()}}
+        return load(flags).settings.stamp()["decision"]
+
+    assert stamp(one)["words"] == stamp(other)["words"]
+    other.write_text("说法 讲法\n", encoding="utf-8")
+    assert stamp(one)["words"] != stamp(other)["words"]
+    assert "words" not in stamp(one, judge="similarity")
+
+
+def test_guards_in_a_file_are_refused_with_their_replacement(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text('[decision]\nguards = ["numbers"]\npolarity_words = "x"\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError) as refused:
+        load(file=file)
+    guards, words = refused.value.problems
+    assert guards == (
+        f'{file}: decision.guards is gone: decision.judge = "differences" keeps apart what the '
+        'guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
+        "as before, without guards"
+    )
+    assert "decision.words" in words
