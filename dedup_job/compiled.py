@@ -37,7 +37,7 @@ def native(function: F) -> F:
     Where neither the package's folder nor the user's cache can be written to, numba refuses to
     cache; the code is then compiled in every process.
     """
-    return _compiled(function, counting=True)
+    return _cached(function, {"_nrt": True})  # else the option of whoever calls it first
 
 
 def borrowing(function: F) -> F:
@@ -46,15 +46,42 @@ def borrowing(function: F) -> F:
     Counting is an atomic operation for each array of each call, which where a function is called
     at every character or tag costs more than its work. It must make no array and return none.
     """
-    return _compiled(function, counting=False)
+    return _cached(function, {"_nrt": False})
 
 
-def _compiled(function: F, *, counting: bool) -> F:
-    options: Any = {"nogil": True, "_nrt": counting}  # else that of whoever calls it first
+def inner(function: F) -> F:
+    """Compile like `borrowing`, but for calls from native code alone.
+
+    Without a way in from Python, and without a place on disk of its own (it is part of the code of
+    its callers), a function is compiled in two thirds of the time.
+    """
+    options: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _widening(cast("F", njit(nogil=True, **options)(function)))
+
+
+def _widening(dispatcher: Any) -> Any:
+    # numba compiles a function anew for each constant that it is called with, and for each width
+    # of an integer. One code for all of them takes half of the time.
+    template = dispatcher.get_call_template
+
+    def widened(args: Any, kws: Any) -> Any:
+        return template(tuple(map(_wide, args)), {name: _wide(of) for name, of in kws.items()})
+
+    dispatcher.get_call_template = widened
+    return dispatcher
+
+
+def _wide(of: types.Type) -> types.Type:
+    plain = types.unliteral(of)
+    signed = isinstance(plain, types.Integer) and plain.signed
+    return types.int64 if signed else plain
+
+
+def _cached(function: F, options: dict[str, Any]) -> F:
     try:
-        dispatcher = cast("Any", njit(cache=True, **options)(function))
+        dispatcher = cast("Any", njit(cache=True, nogil=True, **options)(function))
     except RuntimeError:
-        return cast("F", njit(**options)(function))
+        return cast("F", njit(nogil=True, **options)(function))
     own, file = dispatcher._cache, dispatcher._cache._cache_file  # numba has no other way in
     base = Path(file._index_path).name.removesuffix(".nbi")
     own._cache_file = _CheckedFile(own._cache_path, base, sources_digest())

@@ -40,7 +40,7 @@ from dedup_job.cleaning.vocabulary import (
     WEIGHT,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 from dedup_job.packed import points_of
 
 _DOUBLE, _SINGLE, _BACKTICK, _EQUALS, _SEMICOLON, _COLON, _DASH, _BANG = map(ord, "\"'`=;:-!")
@@ -81,7 +81,7 @@ def read_attributes(
     return found
 
 
-@borrowing
+@inner
 def _value(
     text: NDArray[np.uint32], at: int, end: int, kinds: NDArray[np.uint16]
 ) -> tuple[int, int, int]:
@@ -120,7 +120,7 @@ def class_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> in
     return flags
 
 
-@borrowing
+@inner
 def style_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> tuple[int, int, int]:
     """Return what the style attribute stands for.
 
@@ -146,7 +146,7 @@ def style_flags(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> tu
     return spans, border, markers
 
 
-@borrowing
+@inner
 def _property(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -> int:
     while begin < end and is_kind(text[begin], SPACE, tables.kinds):
         begin += 1
@@ -155,7 +155,7 @@ def _property(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) ->
     return meaning_of(tables, PROPERTY, text, begin, end)
 
 
-@borrowing
+@inner
 def _spans_of(text: NDArray[np.uint32], number: int, at: int, end: int, tables: Tables) -> int:
     """Return the spans that the value of a property stands for, as bits."""
     flags, first = 0, True
@@ -171,7 +171,7 @@ def _spans_of(text: NDArray[np.uint32], number: int, at: int, end: int, tables: 
     return flags
 
 
-@borrowing
+@inner
 def _spans_of_word(text: NDArray[np.uint32], number: int, begin: int, end: int, first: bool) -> int:
     if number == DECORATION:
         return IS_UNDERLINE if is_word(text, begin, end, _LINE) else 0
@@ -192,7 +192,7 @@ def _spans_of_word(text: NDArray[np.uint32], number: int, begin: int, end: int, 
     return IS_ITALIC if number == SLANT and slanted else 0
 
 
-@borrowing
+@inner
 def _marker(text: NDArray[np.uint32], at: int, end: int, tables: Tables, markers: int) -> int:
     while at < end:
         begin = at
@@ -204,7 +204,7 @@ def _marker(text: NDArray[np.uint32], at: int, end: int, tables: Tables, markers
     return markers
 
 
-@borrowing
+@inner
 def is_word(text: NDArray[np.uint32], begin: int, end: int, word: NDArray[np.uint32]) -> bool:
     """Tell whether text[begin:end] is a word of small letters, in capitals or not."""
     if end - begin != word.shape[0]:
@@ -215,7 +215,7 @@ def is_word(text: NDArray[np.uint32], begin: int, end: int, word: NDArray[np.uin
     return bool(k == word.shape[0])
 
 
-@borrowing
+@inner
 def holds_word(text: NDArray[np.uint32], begin: int, end: int, word: NDArray[np.uint32]) -> bool:
     """Tell whether text[begin:end] holds a word of small letters, in capitals or not."""
     for at in range(begin, end - word.shape[0] + 1):

@@ -64,7 +64,7 @@ from dedup_job.cleaning.workspace import (
     TABLE_AT,
     Workspace,
 )
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 from dedup_job.packed import points_of
 
 _TEX = points_of("tex")
@@ -78,7 +78,7 @@ def begin_row(row: int, work: Workspace, out: NDArray[np.uint32], at: int) -> in
     return at + 1
 
 
-@borrowing
+@inner
 def begin(
     text: NDArray[np.uint32],
     top: int,
@@ -134,7 +134,7 @@ def begin(
     return at
 
 
-@borrowing
+@inner
 def _begin_table(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     entry = work.stack[top]
     if entry[CODE_AT]:

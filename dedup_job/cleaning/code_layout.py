@@ -20,12 +20,12 @@ from dedup_job.cleaning.span_state import (
 )
 from dedup_job.cleaning.spans import flush
 from dedup_job.cleaning.workspace import LONGEST_FENCE, Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 _BREAK, _TICK, _RETURN = map(ord, "\n`\r")
 
 
-@borrowing
+@inner
 def space_in_fence(point: int, kind: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """Write white space as it is; blank lines before the code go."""
     state = work.state
@@ -40,13 +40,13 @@ def space_in_fence(point: int, kind: int, work: Workspace, out: NDArray[np.uint3
     return int(at)
 
 
-@borrowing
+@inner
 def is_line(point: int, kinds: NDArray[np.uint8]) -> bool:
     """Tell whether a character ends a line."""
     return point < PLANE and kinds[point] == LINE_KIND
 
 
-@borrowing
+@inner
 def fence_length(bare: NDArray[np.uint32], j: int, kinds: NDArray[np.uint8]) -> int:
     """Return how many backticks fence the code that begins here, 0 for none."""
     run = longest = 0
@@ -68,7 +68,7 @@ def fence_length(bare: NDArray[np.uint32], j: int, kinds: NDArray[np.uint8]) -> 
     return max(SHORTEST_FENCE, longest + 1)
 
 
-@borrowing
+@inner
 def open_fence(
     bare: NDArray[np.uint32], length: int, work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:
@@ -85,7 +85,7 @@ def open_fence(
     return at
 
 
-@borrowing
+@inner
 def close_fence(
     fence: int, kinds: NDArray[np.uint8], work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.names import ALNUM, REFERENCE, UNLIKE, Tables, number_of
 from dedup_job.cleaning.tags import NONE, is_kind
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 _MOST_DIGITS: Final = 7
 _MOST_HEX: Final = 6
@@ -32,7 +32,7 @@ _FIRST_CONTROL, _LAST_CONTROL = 0x80, 0x9F
 _CONTROLS = np.array([ord(html.unescape(f"&#{i};")) for i in range(128, 160)], dtype=np.uint32)
 
 
-@borrowing
+@inner
 def copy(
     text: NDArray[np.uint32],
     start: int,
@@ -74,7 +74,7 @@ def copy(
     return at, holds
 
 
-@borrowing
+@inner
 def reference(
     text: NDArray[np.uint32], start: int, stop: int, tables: Tables
 ) -> tuple[int, np.uint32, np.uint32]:
@@ -105,7 +105,7 @@ def reference(
     return j + 1, np.uint32(first), np.uint32(second)
 
 
-@borrowing
+@inner
 def _digit(point: int) -> int:
     """Return the value of a hexadecimal digit, 16 if it is none."""
     if _ZERO <= point <= _NINE:
@@ -114,7 +114,7 @@ def _digit(point: int) -> int:
     return small - _A + 10 if _A <= small <= _F else 16
 
 
-@borrowing
+@inner
 def _character(value: int) -> np.uint32:
     """Return what a number stands for (HTML standard, numeric character reference end state)."""
     if _FIRST_CONTROL <= value <= _LAST_CONTROL:

@@ -63,7 +63,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 
 BY_END, BY_OTHER, BY_ITSELF = range(3)
 """What closes an element: the end of the text, the tag of another one, its own."""
@@ -113,7 +113,7 @@ def end_element(
     return close_spans(entry[SPANS_OPEN], out, at)
 
 
-@borrowing
+@inner
 def open_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     """Write the marks of spans, given as bits."""
     if not spans:
@@ -128,7 +128,7 @@ def open_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     return at
 
 
-@borrowing
+@inner
 def close_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
     """Write the marks of their ends."""
     if not spans:
@@ -164,7 +164,7 @@ def _end_of_code(
     return at + 1
 
 
-@borrowing
+@inner
 def _is_space(point: int, tables: Tables) -> bool:
     shown = point < BEYOND or point in (IMAGE, AUDIO, VIDEO, BLANK, UNDERLINE)
     return not shown or is_kind(point, SPACE, tables.kinds)
@@ -209,14 +209,14 @@ def _end_of_formula(
     return at
 
 
-@borrowing
+@inner
 def _move(out: NDArray[np.uint32], first: int, stop: int, place: int) -> int:
     for k in range(stop - first):
         out[place + k] = out[first + k]
     return place + stop - first
 
 
-@borrowing
+@inner
 def _silence(first: int, stop: int, work: Workspace) -> None:
     """Let open elements write nothing at their ends: their beginnings are gone."""
     for k in range(first, stop):
@@ -226,7 +226,7 @@ def _silence(first: int, stop: int, work: Workspace) -> None:
         entry[CUT] = NOWHERE
 
 
-@borrowing
+@inner
 def take_back(k: int, place: int, work: Workspace) -> int:
     """Take back what was written since a place, within the open element k; return the place."""
     _silence(k + 1, work.state[TOP] + 1, work)

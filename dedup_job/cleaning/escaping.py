@@ -11,7 +11,7 @@ from dedup_job.cleaning.marks import ADDRESS_END, AUDIO, BEYOND, END, FORMULA, I
 from dedup_job.cleaning.names import LETTER, Tables
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import tables
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 from dedup_job.packed import points_of
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
@@ -56,7 +56,7 @@ def _escape(text: NDArray[np.uint32], brace: bool, tables: Tables, out: NDArray[
     return at
 
 
-@borrowing
+@inner
 def speaks_of_weight(bare: NDArray[np.uint32]) -> bool:
     """Tell whether the words of a text speak of bold or italic type; formulas do not count."""
     j, until = 0, 0

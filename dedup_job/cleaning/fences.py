@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.kinds import INVISIBLE_KIND, LINE_KIND, PLAIN, SPACE_KIND
 from dedup_job.cleaning.names import PLANE
 from dedup_job.cleaning.workspace import LONGEST_FENCE, Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 SHORTEST_FENCE: Final = 3
 """The fewest backticks that a line must have to fence code."""
@@ -19,7 +19,7 @@ _TICK, _SPACE, _BREAK, _RETURN = map(ord, "` \n\r")
 _NOWHERE: Final = -1
 
 
-@borrowing
+@inner
 def fold_fenced(
     text: NDArray[np.uint32], kinds: NDArray[np.uint8], work: Workspace, out: NDArray[np.uint32]
 ) -> int:
@@ -50,7 +50,7 @@ def fold_fenced(
     return at
 
 
-@borrowing
+@inner
 def _survey(text: NDArray[np.uint32], kinds: NDArray[np.uint8], work: Workspace) -> None:
     """Note where the last line of each number of backticks and nothing else begins."""
     work.scratch[: LONGEST_FENCE + 1] = _NOWHERE
@@ -63,19 +63,19 @@ def _survey(text: NDArray[np.uint32], kinds: NDArray[np.uint8], work: Workspace)
         j = stop + 1
 
 
-@borrowing
+@inner
 def _kind(point: int, kinds: NDArray[np.uint8]) -> int:
     return int(kinds[point]) if point < PLANE else PLAIN
 
 
-@borrowing
+@inner
 def _line_end(text: NDArray[np.uint32], j: int, kinds: NDArray[np.uint8]) -> int:
     while j < text.shape[0] and _kind(text[j], kinds) != LINE_KIND:
         j += 1
     return j
 
 
-@borrowing
+@inner
 def _ticks(
     text: NDArray[np.uint32], j: int, stop: int, kinds: NDArray[np.uint8]
 ) -> tuple[int, bool]:
@@ -100,7 +100,7 @@ def _ticks(
     return count, state < 3
 
 
-@borrowing
+@inner
 def _write_line(
     text: NDArray[np.uint32],
     j: int,
@@ -125,7 +125,7 @@ def _write_line(
     return at
 
 
-@borrowing
+@inner
 def _write_code(
     text: NDArray[np.uint32],
     j: int,
@@ -160,7 +160,7 @@ def _write_code(
     return at
 
 
-@borrowing
+@inner
 def begins_fence(out: NDArray[np.uint32], at: int) -> bool:
     """Tell whether the three backticks that begin a line stand before here."""
     if at < SHORTEST_FENCE or (at > SHORTEST_FENCE and out[at - SHORTEST_FENCE - 1] != _BREAK):

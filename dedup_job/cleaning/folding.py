@@ -24,7 +24,7 @@ from dedup_job.cleaning.kinds import (
 )
 from dedup_job.cleaning.marks import BEYOND
 from dedup_job.cleaning.names import PLANE
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 STAYS: Final = 0
 CLEAN: Final = 1
@@ -38,7 +38,7 @@ RULES_NOWHERE, RULES_AT_START, RULES_ANYWHERE = range(3)
 _BLANK, _BREAK = map(ord, " \n")
 
 
-@borrowing
+@inner
 def fold_text(
     text: NDArray[np.uint32],
     kinds: NDArray[np.uint8],

@@ -13,7 +13,7 @@ from dedup_job.cleaning.pictures import is_data
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import ALT, CLASS, FIRST_ADDRESS
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 _DOLLAR, _BACKSLASH, _CARET, _UNDERSCORE, _BRACE, _COLON = map(ord, "$\\^_{:")
@@ -24,7 +24,7 @@ _MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(
 _FIRST_EASTERN, _LONGEST_SYMBOL = 0x2E80, 3
 
 
-@borrowing
+@inner
 def write_formula(
     text: NDArray[np.uint32],
     begin: int,
@@ -60,7 +60,7 @@ def write_formula(
     return at + 1
 
 
-@borrowing
+@inner
 def _trim(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> tuple[int, int]:
     while first < stop and is_kind(out[first], SPACE, tables.kinds):
         first += 1
@@ -69,7 +69,7 @@ def _trim(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> tup
     return first, stop
 
 
-@borrowing
+@inner
 def is_nonblank(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> bool:
     """Tell whether there is an image, a blank or a character that is no white space."""
     for k in range(first, stop):
@@ -81,7 +81,7 @@ def is_nonblank(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) 
     return False
 
 
-@borrowing
+@inner
 def alt_is_formula(
     text: NDArray[np.uint32],
     found: int,
@@ -110,7 +110,7 @@ def alt_is_formula(
     return not _is_wordy(out, at, stop, tables)
 
 
-@borrowing
+@inner
 def _is_named_formula(
     text: NDArray[np.uint32], found: int, tables: Tables, work: Workspace
 ) -> bool:
@@ -129,7 +129,7 @@ def _is_named_formula(
     return False
 
 
-@borrowing
+@inner
 def _holds_tex(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -> bool:
     """Tell whether `tex` stands there as a word of its own: `text` is none."""
     for k in range(begin, end - 2):
@@ -142,7 +142,7 @@ def _holds_tex(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -
     return False
 
 
-@borrowing
+@inner
 def _is_wordy(out: NDArray[np.uint32], at: int, stop: int, tables: Tables) -> bool:
     """Tell whether an alternative text is made of words."""
     letters = 0

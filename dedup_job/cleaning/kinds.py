@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.marks import BEYOND
 from dedup_job.cleaning.names import PLANE
 from dedup_job.cleaning.whitespace import INVISIBLE
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 PLAIN, SPACE_KIND, LINE_KIND, INVISIBLE_KIND, MARK_KIND = range(5)
 OPENING, CLOSING, COLON, AT_SIGN, BACKTICK = range(5, 10)
@@ -36,20 +36,20 @@ def kinds() -> NDArray[np.uint8]:
     return table
 
 
-@borrowing
+@inner
 def may_be_at_rule(text: NDArray[np.uint32], j: int) -> bool:
     """Tell whether an at-rule that may stand without declarations can go on here, behind its @."""
     return j < text.shape[0] and text[j] in (_M, _S, _K, _I, _C, _N, _DASH)
 
 
-@borrowing
+@inner
 def may_begin(point: int) -> bool:
     """Tell whether markup may go on with this character after its first one."""
     letter = _A <= (point | _LOWER) <= _Z
     return letter or point in (_SLASH, _BANG, _QUESTION, _HASH)
 
 
-@borrowing
+@inner
 def may_go_on(point: int) -> bool:
     """Tell the same of a text with marks, and with characters that vanish."""
     return point >= BEYOND or point in (_ZERO_WIDTH, _BYTE_ORDER) or may_begin(point)

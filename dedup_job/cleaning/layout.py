@@ -71,7 +71,7 @@ from dedup_job.cleaning.span_state import (
 from dedup_job.cleaning.spans import close_span, flush, open_span, put
 from dedup_job.cleaning.vocabulary import COMMANDS
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 AS_MARKUP, AS_FENCE = 1, 2
@@ -87,7 +87,7 @@ _COMMAND_LETTERS = points_of("".join(rf"\{command}{{" for command in COMMANDS))
 _COMMAND_ENDS = np.cumsum(np.array([len(command) + 2 for command in COMMANDS]))
 
 
-@borrowing
+@inner
 def lay_out(
     bare: NDArray[np.uint32],
     kinds: NDArray[np.uint8],
@@ -170,7 +170,7 @@ def lay_out(
     return at, flags | int(state[FLAGS])
 
 
-@borrowing
+@inner
 def _mark(
     bare: NDArray[np.uint32],
     j: int,
@@ -223,7 +223,7 @@ def _mark(
     return j + 1, at, 0
 
 
-@borrowing
+@inner
 def _mark_in_fence(
     bare: NDArray[np.uint32],
     j: int,
@@ -249,7 +249,7 @@ def _mark_in_fence(
     return j, at, fence
 
 
-@borrowing
+@inner
 def _write_image(
     bare: NDArray[np.uint32],
     j: int,
@@ -280,7 +280,7 @@ def _write_image(
     return j + 1, at + 1
 
 
-@borrowing
+@inner
 def _write_command(
     command: int, bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:

@@ -40,7 +40,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 
 _BREAK = ord("\n")
 
@@ -62,7 +62,7 @@ def write_break(
     return at + 1
 
 
-@borrowing
+@inner
 def write_latex(
     text: NDArray[np.uint32],
     found: int,

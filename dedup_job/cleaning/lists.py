@@ -33,7 +33,7 @@ from dedup_job.cleaning.workspace import (
     LIST_AT,
     Workspace,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 _ZERO, _MINUS, _STOP, _A, _SMALL_A, _I, _SMALL_I = map(ord, "0-.AaIi")
@@ -43,7 +43,7 @@ _ROMAN = points_of("MDCLXVI")
 _ROMAN_VALUES = np.array([1000, 500, 100, 50, 10, 5, 1])
 
 
-@borrowing
+@inner
 def open_list(
     text: NDArray[np.uint32],
     top: int,
@@ -66,7 +66,7 @@ def open_list(
             entry[EXTRA] = markers
 
 
-@borrowing
+@inner
 def _type(text: NDArray[np.uint32], otherwise: int, work: Workspace) -> int:
     begin, end = work.places[TYPE, 0], work.places[TYPE, 1]
     if end - begin != 1:
@@ -81,7 +81,7 @@ def _type(text: NDArray[np.uint32], otherwise: int, work: Workspace) -> int:
     return LOWER_ROMAN if letter == _SMALL_I else otherwise
 
 
-@borrowing
+@inner
 def _number(
     text: NDArray[np.uint32], attribute: int, otherwise: int, tables: Tables, work: Workspace
 ) -> int:
@@ -105,7 +105,7 @@ def _number(
     return sign * value
 
 
-@borrowing
+@inner
 def open_item(
     text: NDArray[np.uint32],
     top: int,
@@ -132,7 +132,7 @@ def open_item(
     return at + 2
 
 
-@borrowing
+@inner
 def _write_marker(value: int, kind: int, out: NDArray[np.uint32], at: int) -> int:
     if kind in (UPPER, LOWER) and value > 0:
         return _write_letters(value, _A if kind == UPPER else _SMALL_A, out, at)
@@ -151,7 +151,7 @@ def _write_marker(value: int, kind: int, out: NDArray[np.uint32], at: int) -> in
     return at + digits
 
 
-@borrowing
+@inner
 def _write_letters(value: int, first: int, out: NDArray[np.uint32], at: int) -> int:
     """Write A to Z, AA to ZZ and so on."""
     count, room = 1, _LETTERS
@@ -166,7 +166,7 @@ def _write_letters(value: int, first: int, out: NDArray[np.uint32], at: int) -> 
     return at + count
 
 
-@borrowing
+@inner
 def _write_roman(value: int, small: int, out: NDArray[np.uint32], at: int) -> int:
     """Write a Roman number: a letter before a greater one is taken off it."""
     for k in range(_ROMAN.shape[0]):

@@ -31,7 +31,7 @@ from dedup_job.cleaning.vocabulary import (
     UNDER_OVER,
 )
 from dedup_job.cleaning.workspace import ACTION, COUNT, EXTRA, ORIGIN, PLACE, Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 _FRACTION, _ROOT, _BETWEEN, _MISSING, _SQUARE = map(
@@ -42,14 +42,14 @@ _END_BRACE, _COMMA, _ROUND, _ROUND_END = map(ord, "},()")
 _LONGEST_TURN: Final = 4096  # so that roots within roots take linear time
 
 
-@borrowing
+@inner
 def _write(word: NDArray[np.uint32], out: NDArray[np.uint32], at: int) -> int:
     for k in range(word.shape[0]):
         out[at + k] = word[k]
     return at + int(word.shape[0])
 
 
-@borrowing
+@inner
 def begin_part(
     text: NDArray[np.uint32],
     found: int,
@@ -84,7 +84,7 @@ def begin_part(
     return at
 
 
-@borrowing
+@inner
 def _first_of(
     text: NDArray[np.uint32],
     attribute: int,
@@ -102,7 +102,7 @@ def _first_of(
     return 0
 
 
-@borrowing
+@inner
 def begin_child(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """Write what stands before the next child of the element on top."""
     entry = work.stack[top]
@@ -139,7 +139,7 @@ def begin_child(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> 
     return at
 
 
-@borrowing
+@inner
 def end_part(
     top: int,
     tables: Tables,
@@ -179,13 +179,13 @@ def end_part(
     return at
 
 
-@borrowing
+@inner
 def _brace(out: NDArray[np.uint32], at: int) -> int:
     out[at] = _END_BRACE
     return at + 1
 
 
-@borrowing
+@inner
 def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> int:
     """Return the number of the command for a script of one character, -1 if it is none."""
     only = 0
@@ -201,7 +201,7 @@ def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> i
     return -1
 
 
-@borrowing
+@inner
 def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
     """Write the index of a root before what it is the root of."""
     if not place <= middle <= at or at - place > _LONGEST_TURN:
@@ -219,7 +219,7 @@ def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
     return _brace(out, at + before + between)
 
 
-@borrowing
+@inner
 def _reverse(out: NDArray[np.uint32], first: int, stop: int) -> None:
     stop -= 1
     while first < stop:

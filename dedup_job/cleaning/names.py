@@ -19,7 +19,7 @@ from dedup_job.cleaning.elements import (
     REPLACEMENT,
     VERBATIM,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.packed import pack, points_of
 
 PLANE: Final = 1 << 16
@@ -119,7 +119,7 @@ def roles_of(name: str) -> int:
     return sum(flag for flag, is_so in flags.items() if is_so)
 
 
-@borrowing
+@inner
 def number_of(
     tables: Tables, of: int, text: NDArray[np.uint32], start: int, stop: int, small: bool
 ) -> int:
@@ -143,7 +143,7 @@ def number_of(
     return _UNKNOWN
 
 
-@borrowing
+@inner
 def meaning_of(tables: Tables, of: int, text: NDArray[np.uint32], start: int, stop: int) -> int:
     """Return the value of the name text[start:stop], in capitals or not; -1 if it is none."""
     number = number_of(tables, of, text, start, stop, True)
@@ -161,7 +161,7 @@ def _fill(points: NDArray[np.uint32], offsets: NDArray[np.int64], slots: NDArray
         slots[slot] = number
 
 
-@borrowing
+@inner
 def _first_slot(
     of: int, text: NDArray[np.uint32], start: int, stop: int, small: bool, mask: int
 ) -> int:
@@ -171,7 +171,7 @@ def _first_slot(
     return int(key >> np.uint64(40)) & mask
 
 
-@borrowing
+@inner
 def letter(point: int, small: bool) -> int:
     """Return a letter, a capital one as a small one if asked to."""
     return point + _LOWER if small and _A <= point <= _Z else point

@@ -46,7 +46,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 
 
 @inlined
@@ -109,7 +109,7 @@ def close(
     return close_down_to(text, k, stop, BY_ITSELF, tables, work, out, at)
 
 
-@borrowing
+@inner
 def close_down_to(
     text: NDArray[np.uint32],
     k: int,

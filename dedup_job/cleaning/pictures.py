@@ -12,7 +12,7 @@ from dedup_job.cleaning.names import SPACE, Tables
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import FIRST_ADDRESS, SRCSET
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 from dedup_job.packed import points_of
 
 _DATA = points_of("data:")
@@ -27,7 +27,7 @@ _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _TAIL, _SIX_BITS = 0x80, 0x3F
 
 
-@borrowing
+@inner
 def write_image(
     text: NDArray[np.uint32],
     kind: int,
@@ -47,7 +47,7 @@ def write_image(
     return at + 1
 
 
-@borrowing
+@inner
 def address_of(text: NDArray[np.uint32], found: int, work: Workspace) -> int:
     """Return the attribute that holds the address of an image, -1 if none does.
 
@@ -67,13 +67,13 @@ def address_of(text: NDArray[np.uint32], found: int, work: Workspace) -> int:
     return chosen
 
 
-@borrowing
+@inner
 def is_data(text: NDArray[np.uint32], begin: int, end: int) -> bool:
     """Tell whether an address is a data: URI."""
     return end - begin >= _DATA.shape[0] and is_word(text, begin, begin + _DATA.shape[0], _DATA)
 
 
-@borrowing
+@inner
 def _write_address(
     text: NDArray[np.uint32],
     begin: int,
@@ -119,7 +119,7 @@ def _write_address(
     return end
 
 
-@borrowing
+@inner
 def _is_encoded(point: int, kinds: NDArray[np.uint16]) -> bool:
     if point <= ord(" ") or _DELETE <= point <= _NO_BREAK_SPACE or is_kind(point, SPACE, kinds):
         return True
@@ -136,7 +136,7 @@ def _bytes_of(point: int) -> int:
     return 1 + (point > 0x7F) + (point > 0x7FF) + (point > 0xFFFF)
 
 
-@borrowing
+@inner
 def _byte(point: int, number: int) -> int:
     """Return a byte of the UTF-8 of a character."""
     count = _bytes_of(point)
@@ -148,7 +148,7 @@ def _byte(point: int, number: int) -> int:
     return (0xF00 >> count) & 0xFF | bits
 
 
-@borrowing
+@inner
 def _encode(point: int, out: NDArray[np.uint32], at: int) -> int:
     """Write a character percent-encoded so that it ends here; return where it begins."""
     for number in range(_bytes_of(point) - 1, -1, -1):
@@ -160,7 +160,7 @@ def _encode(point: int, out: NDArray[np.uint32], at: int) -> int:
     return at
 
 
-@borrowing
+@inner
 def write_drawing(
     text: NDArray[np.uint32], begin: int, end: int, tables: Tables, out: NDArray[np.uint32], at: int
 ) -> int:

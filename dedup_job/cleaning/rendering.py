@@ -35,14 +35,14 @@ from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, MATH_TEXT, NOTE, TYPE, action_of
 from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 from dedup_job.packed import points_of
 
 _LT, _BREAK = ord("<"), ord("\n")
 _MATH_TEX = points_of("math/tex")
 
 
-@borrowing
+@inner
 def render(
     raw: NDArray[np.uint32],
     tables: Tables,

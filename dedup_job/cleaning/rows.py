@@ -22,12 +22,12 @@ from dedup_job.cleaning.span_state import (
     WORDS,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 
 _SPACE, _BREAK, _BAR = map(ord, " \n|")
 
 
-@borrowing
+@inner
 def write_separators(
     entry: NDArray[np.int32], blank: int, work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:
@@ -46,7 +46,7 @@ def write_separators(
     return at
 
 
-@borrowing
+@inner
 def begin_cell(work: Workspace) -> None:
     """Begin a cell of the row on top."""
     state = work.state
@@ -61,7 +61,7 @@ def begin_cell(work: Workspace) -> None:
             state[PENDING] = state[DEPTH]
 
 
-@borrowing
+@inner
 def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """End the row on top: line breaks within cells that share it become spaces."""
     state = work.state
@@ -82,7 +82,7 @@ def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     return at
 
 
-@borrowing
+@inner
 def pop_span(work: Workspace) -> None:
     """Forget the open span on top."""
     state = work.state
@@ -91,7 +91,7 @@ def pop_span(work: Workspace) -> None:
         state[PENDING] = 0
 
 
-@borrowing
+@inner
 def write_blank(blank: int, hard: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """Write white space, unless the text begins here; note a line break of a row."""
     if not blank or at == 0:

@@ -36,7 +36,7 @@ from dedup_job.cleaning.tags import (
     name_end,
 )
 from dedup_job.cleaning.workspace import FOREIGN_READ, LAST, Workspace
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 
 CLOSES, ITSELF, VALUES, IS_TAG, NO_MORE_COMMENTS = (1 << i for i in range(16, 21))
 """Beside an element's roles: a closing tag; one that closes itself; one with an attribute's value;
@@ -46,7 +46,7 @@ _LT, _GT, _SLASH, _BANG, _QUESTION, _DASH, _COLON, _BRACKET = map(ord, "<>/!?-:]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@borrowing
+@inner
 def survey(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> bool:
     """Note of each element where its last closing tag begins; tell of a CDATA mark anywhere."""
     work.elements[:, LAST] = NONE
@@ -64,7 +64,7 @@ def survey(text: NDArray[np.uint32], tables: Tables, work: Workspace) -> bool:
     return found
 
 
-@borrowing
+@inner
 def without_cdata_marks(text: NDArray[np.uint32], out: NDArray[np.uint32]) -> int:
     """Write a text without its CDATA marks and as many `]]>` behind the first; return its length.
 
@@ -184,7 +184,7 @@ def _starts_paragraph(text: NDArray[np.uint32], start: int, tables: Tables) -> b
     return text[start - 1] == _GT or is_kind(text[start - 1], SPACE, tables.kinds)
 
 
-@borrowing
+@inner
 def _content_end(text: NDArray[np.uint32], j: int, number: int, tables: Tables) -> tuple[int, int]:
     """Return where the next closing tag of an element begins and ends; there is one."""
     while True:
@@ -195,7 +195,7 @@ def _content_end(text: NDArray[np.uint32], j: int, number: int, tables: Tables) 
         j += 1
 
 
-@borrowing
+@inner
 def _last_of_foreign(
     text: NDArray[np.uint32], begin: int, stop: int, tables: Tables, work: Workspace
 ) -> int:
@@ -217,7 +217,7 @@ def _last_of_foreign(
     return place
 
 
-@borrowing
+@inner
 def _slot(
     text: NDArray[np.uint32], begin: int, stop: int, mask: int, work: Workspace, tables: Tables
 ) -> int:

@@ -49,7 +49,7 @@ from dedup_job.cleaning.span_state import (
     WORDS_BEFORE,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 _SPACE, _BREAK, _BAR, _BRACKET, _BRACE, _BRACE_END = map(ord, " \n|[{}")
@@ -59,7 +59,7 @@ _UNDERLINE_END, _DOTS_END, _BOLD_END, _ITALIC_END = map(
 )
 
 
-@borrowing
+@inner
 def open_span(j: int, bare: NDArray[np.uint32], work: Workspace, at: int) -> None:
     """Open the span whose mark stands here."""
     state = work.state
@@ -78,7 +78,7 @@ def open_span(j: int, bare: NDArray[np.uint32], work: Workspace, at: int) -> Non
         state[PENDING] = depth
 
 
-@borrowing
+@inner
 def put(
     point: int, bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:
@@ -89,7 +89,7 @@ def put(
     return at + 1
 
 
-@borrowing
+@inner
 def flush(
     bare: NDArray[np.uint32], fence: bool, work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:
@@ -128,7 +128,7 @@ def flush(
     return at
 
 
-@borrowing
+@inner
 def _blank_before(work: Workspace) -> tuple[int, int]:
     """Return the white space before the first opening: what came before or, for brackets, in it."""
     state = work.state
@@ -143,12 +143,12 @@ def _blank_before(work: Workspace) -> tuple[int, int]:
     return int(state[BLANKS]), int(state[HARD])
 
 
-@borrowing
+@inner
 def _is_bracket(kind: int) -> bool:
     return UNDERLINE <= kind <= ITALIC or kind == LINED
 
 
-@borrowing
+@inner
 def _write_opening(
     entry: NDArray[np.int32],
     bare: NDArray[np.uint32],
@@ -174,7 +174,7 @@ def _write_opening(
     return at
 
 
-@borrowing
+@inner
 def close_span(bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int) -> int:
     """End the span on top."""
     state = work.state
@@ -213,7 +213,7 @@ def close_span(bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32
     return at + 1
 
 
-@borrowing
+@inner
 def _close_bracket(
     entry: NDArray[np.int32], work: Workspace, out: NDArray[np.uint32], at: int
 ) -> int:

@@ -18,7 +18,7 @@ from dedup_job.cleaning.scanning import (
 )
 from dedup_job.cleaning.tags import NONE
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 
 TAGS, REFERENCES, BRACES = 1, 2, 4
 """What a text holds: tags; references; an opening brace that is written as a reference."""
@@ -27,7 +27,7 @@ _LT, _BREAK = ord("<"), ord("\n")
 _DEEPEST = 256  # open templates whose content goes; those inside only break the line
 
 
-@borrowing
+@inner
 def strip(
     raw: NDArray[np.uint32], tables: Tables, work: Workspace, out: NDArray[np.uint32]
 ) -> tuple[int, int]:

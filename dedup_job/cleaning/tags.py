@@ -24,7 +24,7 @@ from dedup_job.cleaning.names import (
     Tables,
     number_of,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 NONE: Final = -1
@@ -39,13 +39,13 @@ _CAPITAL_A, _CAPITAL_Z, _I, _S, _LOWER = *map(ord, "AZis"), 32
 _LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 
 
-@borrowing
+@inner
 def is_kind(point: int, kind: int, kinds: NDArray[np.uint16]) -> bool:
     """Tell whether a character is of one of these classes; none beyond the table is."""
     return point < kinds.shape[0] and bool(kinds[point] & kind)
 
 
-@borrowing
+@inner
 def behind(text: NDArray[np.uint32], at: int, kind: int, kinds: NDArray[np.uint16]) -> int:
     """Return the next place from here on whose character is of none of these classes."""
     while at < text.shape[0] and is_kind(text[at], kind, kinds):
@@ -53,7 +53,7 @@ def behind(text: NDArray[np.uint32], at: int, kind: int, kinds: NDArray[np.uint1
     return at
 
 
-@borrowing
+@inner
 def name_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where the name of a tag ends: letters and digits, with single marks between."""
     end = text.shape[0]
@@ -68,7 +68,7 @@ def name_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> in
         at += 1
 
 
-@borrowing
+@inner
 def ends_name(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> bool:
     """Tell whether a name may end here."""
     return at < text.shape[0] and (
@@ -76,7 +76,7 @@ def ends_name(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> b
     )
 
 
-@borrowing
+@inner
 def attributes_end(
     text: NDArray[np.uint32], start: int, kinds: NDArray[np.uint16]
 ) -> tuple[int, bool]:
@@ -95,7 +95,7 @@ def attributes_end(
             at, values = value, True
 
 
-@borrowing
+@inner
 def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     end = text.shape[0]
     at = _behind_equals(text, at, kinds)
@@ -115,7 +115,7 @@ def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> 
     return at if at > start else NONE
 
 
-@borrowing
+@inner
 def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where a tag ends with quotes inside quotes, style="font-family:"Arial""."""
     start, end = at, text.shape[0]
@@ -131,7 +131,7 @@ def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
     return angle_end(text, at + 1)
 
 
-@borrowing
+@inner
 def _behind_equals(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where a value begins, behind `=` and white space."""
     at = behind(text, at, SPACE, kinds)
@@ -141,7 +141,7 @@ def _behind_equals(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16])
     return at if at < text.shape[0] else NONE
 
 
-@borrowing
+@inner
 def angle_end(text: NDArray[np.uint32], at: int) -> int:
     """Return the place behind the next `>` if no `<` comes before it."""
     while at < text.shape[0] and text[at] != _LT and text[at] != _GT:
@@ -149,7 +149,7 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
     return at + 1 if at < text.shape[0] and text[at] == _GT else NONE
 
 
-@borrowing
+@inner
 def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
     stop, kinds = at + 2, tables.kinds
@@ -160,7 +160,7 @@ def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int,
     return end, NONE if end == NONE else number_of(tables, ELEMENT, text, at + 2, stop, True)
 
 
-@borrowing
+@inner
 def comment_end(text: NDArray[np.uint32], at: int) -> int:
     """Return where a comment ends that is open here, behind `-->` or `--!>`."""
     end = text.shape[0]
@@ -174,7 +174,7 @@ def comment_end(text: NDArray[np.uint32], at: int) -> int:
     return NONE
 
 
-@borrowing
+@inner
 def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     """Return where `<!doctype>`, `<?xml>`, `<![if]>` and their like end whose `<` stands here."""
     if text[at + 1] == _QUESTION:
@@ -195,7 +195,7 @@ def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
     return NONE
 
 
-@borrowing
+@inner
 def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
     """Tell whether a word of small letters, or capital ones, or marks, begins here.
 
@@ -210,7 +210,7 @@ def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
     return k == length
 
 
-@borrowing
+@inner
 def _as_small(point: int) -> int:
     if _CAPITAL_A <= point <= _CAPITAL_Z:
         return point + _LOWER
@@ -219,7 +219,7 @@ def _as_small(point: int) -> int:
     return _I if point in (_DOTTED_I, _DOTLESS_I) else point
 
 
-@borrowing
+@inner
 def _behind_word(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
     if at < text.shape[0] and is_kind(text[at], WORD, kinds):
         return NONE

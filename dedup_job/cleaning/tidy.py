@@ -36,7 +36,7 @@ from dedup_job.cleaning.span_state import WITH_BRACES
 from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
 from dedup_job.cleaning.vocabulary import tables
 from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import inlined, inner, native
 from dedup_job.packed import Packed, pack
 
 LEADING_RULES: Final = 2
@@ -222,7 +222,7 @@ def _arrange(
     return CLEAN, length
 
 
-@borrowing
+@inner
 def _finish(
     bare: NDArray[np.uint32],
     kinds: NDArray[np.uint8],
@@ -249,13 +249,13 @@ def _finish(
     return found, length
 
 
-@borrowing
+@inner
 def _copy(text: NDArray[np.uint32], out: NDArray[np.uint32]) -> None:
     for k in range(text.shape[0]):
         out[k] = text[k]
 
 
-@borrowing
+@inner
 def _again(text: NDArray[np.uint32], lookup: Tables, work: Workspace) -> int:
     """Tell whether a second cleaning would find tags or references."""
     _, holds = strip(text, lookup, work, work.bare)

@@ -23,7 +23,7 @@ from dedup_job.cleaning.names import (
     roles_of,
     tables_of,
 )
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.packed import points_of
 
 (
@@ -220,7 +220,7 @@ ACTION_BITS: Final = 0xFF
 does."""
 
 
-@borrowing
+@inner
 def action_of(number: int, tables: Tables) -> int:
     """Return what an element does."""
     return int(tables.values[number, 1] & ACTION_BITS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import borrowing, inlined, inner, native
 from dedup_job.decision.white_space import blank_table, is_blank
 from dedup_job.packed import Packed
 
@@ -64,7 +64,7 @@ def _measure_all(
         distances[i] = _distance(a[:m], b[:n], most, masks, carries)
 
 
-@borrowing
+@inner
 def _strip(texts: Packed, row: int, blank: NDArray[np.bool_], stripped: NDArray[np.uint32]) -> int:
     """Copy the characters of a text that are no white space; return how many there are."""
     length = 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.index.in_turn import Turns, begin, keep
 from dedup_job.index.proposals import Proposals
@@ -146,7 +146,7 @@ def best(before: Proposals, most: int, room: Room, chosen: NDArray[np.bool_]) ->
                 left -= on_edge
 
 
-@borrowing
+@inner
 def _choose(
     row: int,
     before: Proposals,
@@ -197,7 +197,7 @@ def _choose(
     return needed
 
 
-@borrowing
+@inner
 def _cut(
     row: int,
     before: Proposals,
@@ -233,7 +233,7 @@ def _cut(
     return Cut(agreement, distance, left)
 
 
-@borrowing
+@inner
 def _edge(counts: NDArray[np.int64], most: int | np.int64, step: int) -> tuple[np.int64, np.int64]:
     """Return the value up to which there are `most`, going up or down, and how many of it."""
     value = np.int64(0) if step > 0 else np.int64(counts.shape[0] - 1)

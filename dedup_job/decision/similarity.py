@@ -8,7 +8,7 @@ from typing import NamedTuple, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import borrowing, inlined, inner
 from dedup_job.decision import levenshtein
 from dedup_job.decision.white_space import blank_table, is_blank
 from dedup_job.packed import Packed
@@ -172,7 +172,7 @@ def _count_all(
         begin = end
 
 
-@borrowing
+@inner
 def _enter(
     points: NDArray[np.uint32],
     start: int,
@@ -204,7 +204,7 @@ def _enter(
     return fresh, met
 
 
-@borrowing
+@inner
 def _write_grams(
     points: NDArray[np.uint32],
     start: int,

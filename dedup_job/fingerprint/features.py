@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
     HAN,
@@ -132,7 +132,7 @@ def count_words(
     return found
 
 
-@borrowing
+@inner
 def count_ngrams(
     points: NDArray[np.uint32],
     start: int,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -74,7 +74,7 @@ def _fold_all(
         folded_offsets[i + 1] = at = end
 
 
-@borrowing
+@inner
 def _emit(cells: NDArray[np.uint32], start: int, stop: int, to: NDArray[np.uint32], at: int) -> int:
     """Write what is kept of cells[start:stop] to to[at:]; return the end."""
     i, ticked = start, start - 1  # ticked: the last ! or ' that was kept
@@ -97,7 +97,7 @@ def _emit(cells: NDArray[np.uint32], start: int, stop: int, to: NDArray[np.uint3
     return at
 
 
-@borrowing
+@inner
 def _joins(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bool:
     """Tell whether the mark at i stands between two digits or within a.b."""
     if start < i < stop - 1:
@@ -114,7 +114,7 @@ def _joins(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bool:
     return kind_at(cells, before) == DIGIT and kind_at(cells, after) == DIGIT
 
 
-@borrowing
+@inner
 def _is_operator(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bool:
     """Tell whether ! or ' at i follows a number, a variable or (n-1), or is that of !=."""
     if point_at(cells, i) == _BANG and i + 1 < stop and point_at(cells, i + 1) == _EQUALS:
@@ -131,7 +131,7 @@ def _is_operator(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bo
     return False
 
 
-@borrowing
+@inner
 def _end_of_blank(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where `__` or `( _ )` at i ends, i where it is not there."""
     k = i + 1
@@ -174,7 +174,7 @@ def _emit_options(
     return at
 
 
-@borrowing
+@inner
 def _is_less(room: NDArray[np.uint32], i: int, i_stop: int, j: int, j_stop: int) -> bool:
     while i < i_stop and j < j_stop and room[i] == room[j]:
         i += 1
@@ -184,7 +184,7 @@ def _is_less(room: NDArray[np.uint32], i: int, i_stop: int, j: int, j_stop: int)
     return i == i_stop or room[i] < room[j]
 
 
-@borrowing
+@inner
 def _emit_plain(cells: NDArray[np.uint32], stop: int, to: NDArray[np.uint32], at: int) -> int:
     """Write all but white space; return the end."""
     for i in range(stop):

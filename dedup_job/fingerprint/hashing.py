@@ -8,7 +8,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import inlined, inner, native
 
 XXH64, POLYNOMIAL = 0, 1
 
@@ -46,7 +46,7 @@ def is_text_hash(fingerprint: int, text: str) -> bool:
     return fingerprint == text_hash(text)
 
 
-@borrowing
+@inner
 def hash_points(
     points: NDArray[np.uint32], start: int, stop: int, kind: int, buffer: NDArray[np.uint8]
 ) -> np.uint64:
@@ -84,7 +84,7 @@ def _polynomial(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
     return x ^ np.uint64(stop - start)
 
 
-@borrowing
+@inner
 def _encode(points: NDArray[np.uint32], start: int, stop: int, buffer: NDArray[np.uint8]) -> int:
     """Write UTF-8 (RFC 3629; lone surrogates as three bytes) and return its length."""
     n = 0
@@ -129,7 +129,7 @@ def _round(accumulator: np.uint64, lane: np.uint64) -> np.uint64:
     return _rotated(accumulator + lane * _P2, 31) * _P1
 
 
-@borrowing
+@inner
 def _xxh64(buffer: NDArray[np.uint8], length: int) -> np.uint64:
     """XXH64 with seed 0: xxHash specification 0.1.1, Yann Collet, section "XXH64"."""
     at = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.fingerprint.lexicon import HAN_FIRST
 
 B, E, M, S = 0, 1, 2, 3  # begin, end, middle of a word, single: as in lexicon.STATES
 
 
-@borrowing
+@inner
 def find_states(
     emission: NDArray[np.float64],
     initial: NDArray[np.float64],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import inlined, inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -38,7 +38,7 @@ def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def word_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables, which: np.int64) -> int:
     """Look for the first word of a list."""
     if i >= stop or not cells[i] & WORD:
@@ -53,7 +53,7 @@ def word_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables, which
     return i
 
 
-@borrowing
+@inner
 def _number(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for one to three digits or Chinese numerals."""
     k = i
@@ -65,7 +65,7 @@ def _number(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return k if k - i <= LONGEST_NUMBER else i
 
 
-@borrowing
+@inner
 def _delimiter(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for . 、 : ) but not the dot of 3.14, nor that of 3:4, 1、2 or 一、二、."""
     if i >= stop:
@@ -82,7 +82,7 @@ def _delimiter(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i + 1
 
 
-@borrowing
+@inner
 def _bracketed_number(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     if i >= stop or point_at(cells, i) != _ROUND:
         return i
@@ -99,7 +99,7 @@ def _is_circled(point: int) -> bool:
     return 0x2460 <= point <= 0x249B or 0x2776 <= point <= 0x2793 or 0x3220 <= point <= 0x3229
 
 
-@borrowing
+@inner
 def numbering_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     """Look for 3. 三、 ① (3) 第3题 例3 Q3. that is not the beginning of a formula or a list.
 
@@ -130,7 +130,7 @@ def numbering_end(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) 
     return end
 
 
-@borrowing
+@inner
 def _titled(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     """Look for 第3题, 例3, 习题3.2, Q3. and the like, delimited."""
     ordinal = word_end(cells, i, stop, tables, ORDINAL) > i

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -44,7 +44,7 @@ _CLOSING = tuple(map(ord, ")]】〕"))  # those of OPENING, in its order
 _COLON, _POINTS, _PAPER, _ONE, _TWO, _NINE, _ZERO = map(ord, ":分卷1290")
 
 
-@borrowing
+@inner
 def prefix_end(cells: NDArray[np.uint32], stop: int, tables: Tables) -> int:
     """Return where the text begins that follows all prefixes, in cells[0:stop]."""
     end = 0
@@ -63,7 +63,7 @@ def prefix_end(cells: NDArray[np.uint32], stop: int, tables: Tables) -> int:
     return end
 
 
-@borrowing
+@inner
 def _enough_left(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     letters = 0
     while i < stop and letters < LEAST_LETTERS:
@@ -73,7 +73,7 @@ def _enough_left(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return letters == LEAST_LETTERS
 
 
-@borrowing
+@inner
 def _group(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     """Look for points or a source in brackets: (3分) 【2019·全国卷I】."""
     if i >= stop or point_at(cells, i) not in OPENING:
@@ -98,7 +98,7 @@ def _group(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     return k + 1 if found else i
 
 
-@borrowing
+@inner
 def _is_points(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether cells[start:stop] end in a number and 分."""
     k = stop - 1
@@ -112,7 +112,7 @@ def _is_points(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
     return kind_at(cells, k) == DIGIT or point_at(cells, k) in NUMERALS
 
 
-@borrowing
+@inner
 def _is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Tell whether 19xx or 20xx stands at i and no digit follows."""
     if i + 4 > stop or (i + 4 < stop and kind_at(cells, i + 4) == DIGIT):
@@ -124,7 +124,7 @@ def _is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return (first == _ONE and second == _NINE) or (first == _TWO and second == _ZERO)
 
 
-@borrowing
+@inner
 def _is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> bool:
     """Tell whether cells[start:stop] hold a mark of a source, or a year with a place or a dot."""
     year = with_year = False
@@ -137,7 +137,7 @@ def _is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: Tables)
     return year and with_year
 
 
-@borrowing
+@inner
 def _plain_source(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     """Look for a source without brackets, 2019年全国卷I: or 单选题: up to its colon."""
     year = _is_year(cells, i, stop)
@@ -164,7 +164,7 @@ def _plain_source(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) 
     return k + 1
 
 
-@borrowing
+@inner
 def _origin(cells: NDArray[np.uint32], i: int, stop: int, tables: Tables) -> int:
     """Look for 来源: and what follows, up to the line's end or, where that tells, a blank."""
     colon = word_end(cells, i, stop, tables, ORIGINS)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.hmm import B, E, S, find_states
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
@@ -142,7 +142,7 @@ def _in_block(classes: NDArray[np.uint8], point: int) -> bool:
     return point < PLANE and classes[point] != SEPARATOR and classes[point] != LETTER
 
 
-@borrowing
+@inner
 def _find_route(
     first: NDArray[np.int32],
     edges: NDArray[np.uint64],
@@ -188,7 +188,7 @@ def _find_route(
         best[k - start] = word
 
 
-@borrowing
+@inner
 def _emit_run(
     first: NDArray[np.int32],
     edges: NDArray[np.uint64],

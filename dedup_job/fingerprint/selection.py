@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.features import Features
 from dedup_job.fingerprint.lexicon import STOP_WORD
 
@@ -49,7 +49,7 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     return chosen
 
 
-@borrowing
+@inner
 def _keep_heaviest(
     weight: NDArray[np.float64], order: NDArray[np.int64], rated: int, chosen: int
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -85,7 +85,7 @@ def find_parts(
     return count
 
 
-@borrowing
+@inner
 def _find_labels(
     cells: NDArray[np.uint32], start: int, stop: int, bounds: NDArray[np.int64]
 ) -> int:
@@ -115,7 +115,7 @@ def _find_labels(
     return count if in_order and count >= (2 if sure else _SURE_COUNT) else 0
 
 
-@borrowing
+@inner
 def _strength(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> int:
     """Tell whether the letter at i is a label: A. A、 A: A) (A).
 
@@ -150,7 +150,7 @@ def _strength(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> int:
     return _SURE
 
 
-@borrowing
+@inner
 def _is_option(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether it is not too long and holds more than what is dropped."""
     if stop - start > LONGEST_OPTION:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import borrowing, inlined, inner, native
 from dedup_job.packed import offsets_of, points_of
 
 PLANE = 0x10000
@@ -106,7 +106,7 @@ def _key(node: np.int64, point: np.uint32) -> np.uint64:
     return (np.uint64(node + 1) << np.uint64(16)) | np.uint64(point)
 
 
-@borrowing
+@inner
 def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
     """Return by how much a hashed key is shifted to address the table."""
     bits = 0

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native, popcount
+from dedup_job.compiled import inlined, inner, native, popcount
 from dedup_job.index.lines import CHECKS, ENTRIES, FIRST, NEXT, WORDS, fetch_row, near_entries
 
 USED = FIRST  # of row 0
@@ -100,7 +100,7 @@ def insert(
                 dropped[c] += 1
 
 
-@borrowing
+@inner
 def _has_room(
     heads: NDArray[np.uint32],
     more: NDArray[np.uint32],
@@ -138,7 +138,7 @@ def _in_use(heads: NDArray[np.uint32], head: int) -> int:
     return count
 
 
-@borrowing
+@inner
 def _put(
     heads: NDArray[np.uint32],
     more: NDArray[np.uint32],

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, popcount
+from dedup_job.compiled import borrowing, inlined, inner, popcount
 from dedup_job.index.lines import (
     CHECKS,
     ENTRIES,
@@ -167,7 +167,7 @@ def search(
     return len(queries)
 
 
-@borrowing
+@inner
 def _search_one(
     tables: Tables,
     pool: NDArray[np.uint32],

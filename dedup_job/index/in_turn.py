@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.index.bands import BandIndex, Shared, pairs_sharing
 from dedup_job.index.proposals import BY_SIMHASH
 
@@ -104,7 +104,7 @@ def keep(turns: Turns, row: int) -> None:
         turns.visible[row] |= np.uint32(BY_SIMHASH)
 
 
-@borrowing
+@inner
 def _columns_held(turns: Turns, row: int) -> np.uint32:
     """Return the columns in which a row is held; all of them where no later row asks for it."""
     columns, most = turns.limits[0], turns.limits[1]
@@ -128,7 +128,7 @@ def _columns_held(turns: Turns, row: int) -> np.uint32:
     return np.uint32(stored)
 
 
-@borrowing
+@inner
 def _count(mask: np.uint32, counts: NDArray[np.int64], columns: int) -> None:
     """Count the columns of a mask."""
     left = np.int64(mask)

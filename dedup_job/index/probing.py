@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, native
+from dedup_job.compiled import borrowing, inlined, inner, native
 from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, fetch_heads, head_of, mask_of
 from dedup_job.index.lines import FIRST, NEXT, first_bit, near_entries
 
@@ -86,7 +86,7 @@ def search(
     return len(keys)
 
 
-@borrowing
+@inner
 def _collect(
     heads: NDArray[np.uint32],
     more: NDArray[np.uint32],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, MARK, STARTS, SYMBOL
 from dedup_job.judgment.constants import codes
 from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
@@ -31,20 +31,20 @@ _PERCENT, _SLASH = codes("%/")
 (_DEGREE,) = codes("°")
 
 
-@borrowing
+@inner
 def is_digit_point(point: int) -> bool:
     """Tell whether a character is a digit of ASCII."""
     return _ZERO <= point <= _NINE
 
 
-@borrowing
+@inner
 def put_apart(room: Room) -> None:
     """Write a comma where a number would follow a number."""
     if is_digit_point(last_of(room)):
         put(room, _COMMA)
 
 
-@borrowing
+@inner
 def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the number at i and the unit behind it; return where that ends."""
     end_of = frame_at(room, END)
@@ -97,7 +97,7 @@ def write_number(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
     return write_unit(cells, end, tables, room)
 
 
-@borrowing
+@inner
 def _stands_alone(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> bool:
     """Tell whether the digits cells[i:end] are all of a number, without a unit."""
     if end in (i, stop) or (point_at(cells, i) == _ZERO and end > i + 1):
@@ -108,7 +108,7 @@ def _stands_alone(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> boo
     return kind <= SYMBOL or (kind == MARK and point_at(cells, end) != _DOT)
 
 
-@borrowing
+@inner
 def tidy_number(room: Room, start: int, point: int) -> None:
     """Take zeros that say nothing off the digits from start on, and set the decimal point."""
     out, end = room.out, room.work[AT]
@@ -129,7 +129,7 @@ def tidy_number(room: Room, start: int, point: int) -> None:
     room.work[AT] = end
 
 
-@borrowing
+@inner
 def _grouped(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
     """Return where 1,000 or 1 000 ends whose first digits end at `end`; end: it is none."""
     if end - i > 3:
@@ -152,7 +152,7 @@ def _grouped(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
     return former if k < stop and is_digit(cells, k) else k
 
 
-@borrowing
+@inner
 def _three(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Tell whether three digits stand at i."""
     return (
@@ -160,7 +160,7 @@ def _three(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     )
 
 
-@borrowing
+@inner
 def _with_zeros(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
     """Return where a number ends in which an o was read for a zero, end: none was."""
     if end >= stop or small_at(cells, end) != _O:
@@ -184,7 +184,7 @@ def _with_zeros(cells: NDArray[np.uint32], i: int, end: int, stop: int) -> int:
     return former if k < stop and is_digit(cells, k) else k
 
 
-@borrowing
+@inner
 def is_range(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> bool:
     """Tell whether cells[i:end] stand between two numbers."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
@@ -197,7 +197,7 @@ def is_range(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> bool:
 # --- units
 
 
-@borrowing
+@inner
 def unit_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Return the word for a unit at i, -1: none is there."""
     w = word_at(cells, i, stop, tables, UNIT)
@@ -208,7 +208,7 @@ def unit_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uin
     return w
 
 
-@borrowing
+@inner
 def put_value(tables: NDArray[np.uint32], w: int, room: Room) -> None:
     """Write what a word stands for."""
     start = w + WORD + length_of(tables, w)
@@ -216,7 +216,7 @@ def put_value(tables: NDArray[np.uint32], w: int, room: Room) -> None:
         put(room, value_at(tables, k))
 
 
-@borrowing
+@inner
 def write_unit(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the unit behind a number, if there is one; return where that ends."""
     stop = frame_at(room, END)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import MARK, STARTS
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
@@ -21,7 +21,7 @@ _SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = codes(" 。\n!,;")
 _ENDS = codes('。!.?;:,”"')
 
 
-@borrowing
+@inner
 def flags_of(
     cells: NDArray[np.uint32],
     stem: int,
@@ -50,12 +50,12 @@ def flags_of(
     return flags
 
 
-@borrowing
+@inner
 def _is_ellipsis(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return point_at(cells, i) == _ELLIPSIS or _dots(cells, i, stop)
 
 
-@borrowing
+@inner
 def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Tell whether cells[i:stop] are three dots."""
     if i < 0 or stop - i != 3:
@@ -66,7 +66,7 @@ def _dots(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return True
 
 
-@borrowing
+@inner
 def _holds(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], which: int) -> bool:
     for i in range(stop):  # numba compiles no generator here
         if cells[i] & STARTS and word_at(cells, i, stop, tables, which) > 0:
@@ -74,7 +74,7 @@ def _holds(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32], whi
     return False
 
 
-@borrowing
+@inner
 def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
     last = before(cells, stop, NOUGHT)
@@ -107,17 +107,17 @@ def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> b
     return False
 
 
-@borrowing
+@inner
 def _may_end(point: int) -> bool:
     return point in (_SPACE, _FULL_STOP, _NEWLINE)
 
 
-@borrowing
+@inner
 def _ends_sentence(point: int) -> bool:
     return point in (_FULL_STOP, _BANG, _ASK, _NEWLINE)
 
 
-@borrowing
+@inner
 def headline_end(cells: NDArray[np.uint32], stop: int) -> int:
     """Return where the lines end that stand before prose without a mark at their end."""
     if stop < LEAST_WITH_HEADLINES:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 from dedup_job.judgment.asking import flags_of, headline_end
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
 from dedup_job.judgment.constants import NOUGHT, codes
@@ -115,7 +115,7 @@ def _grown(array: NDArray[np.uint32], size: int, room: int) -> NDArray[np.uint32
     return more
 
 
-@borrowing
+@inner
 def _write(
     cells: NDArray[np.uint32],
     length: int,
@@ -161,7 +161,7 @@ def _write(
     return kept, flags
 
 
-@borrowing
+@inner
 def _prepare(
     cells: NDArray[np.uint32],
     length: int,
@@ -196,7 +196,7 @@ def _prepare(
     return stop - start
 
 
-@borrowing
+@inner
 def _write_stem(
     cells: NDArray[np.uint32],
     stop: int,
@@ -222,7 +222,7 @@ def _write_stem(
     return above
 
 
-@borrowing
+@inner
 def _drop_head(above: int, marks: int, room: Room) -> None:
     """Take off what was written up to `above`, with so many emphasised words."""
     state, out = room.work, room.out
@@ -240,7 +240,7 @@ def _drop_head(above: int, marks: int, room: Room) -> None:
     state[EMPHASES] -= marks
 
 
-@borrowing
+@inner
 def _write_chosen(
     kept: int, room: Room, key: NDArray[np.int64], columns: NDArray[np.int32]
 ) -> None:
@@ -263,7 +263,7 @@ def _write_chosen(
             put(room, room.out[m])
 
 
-@borrowing
+@inner
 def is_less(out: NDArray[np.uint32], columns: NDArray[np.int32], k: int, j: int) -> bool:
     """Tell whether choice k comes before choice j by code points."""
     a, b = columns[k], columns[j]
@@ -276,7 +276,7 @@ def is_less(out: NDArray[np.uint32], columns: NDArray[np.int32], k: int, j: int)
     return a == a_stop or bool(out[a] < out[b])
 
 
-@borrowing
+@inner
 def _write_emphasised(head: int, room: Room, columns: NDArray[np.int32]) -> None:
     """Write the emphasised words, each with three characters before and two behind it."""
     out, part, low, high = room.out, 0, 0, head

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import MOST_CHOICES
@@ -36,7 +36,7 @@ _SMALL_A, _ONE, _BANG, _FULL_STOP, _SPACE, _TAB = codes("a1!。 \t")
 _A, _H = codes("AH")
 
 
-@borrowing
+@inner
 def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) -> int:
     """Find the last A, B, C ...; return how many there are, 0 where they are no choices."""
     run = MOST_CHOICES + 1  # where the run begins in cuts that is under way; the best lies at 0
@@ -76,7 +76,7 @@ def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64])
     return best if best >= (_SURE if glued else _LEAST) else 0
 
 
-@borrowing
+@inner
 def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[int, int]:
     """Return where the label with the letter at i begins and ends; -1, -1 where it is none.
 
@@ -105,7 +105,7 @@ def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[in
     return -1, -1
 
 
-@borrowing
+@inner
 def _apart(cells: NDArray[np.uint32], i: int, taken: int) -> bool:
     """Tell whether the text, a sentence or a word begins at i."""
     if i == 0:
@@ -113,7 +113,7 @@ def _apart(cells: NDArray[np.uint32], i: int, taken: int) -> bool:
     return i > taken and (is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE)
 
 
-@borrowing
+@inner
 def find_figured(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) -> int:
     """Find 1. 2. 3. at the end of a text, each on a short line of its own."""
     count = 0
@@ -142,7 +142,7 @@ def find_figured(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) 
     return count
 
 
-@borrowing
+@inner
 def _figure(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where 3. or (3) ends that stands at i before something else, -1 where it does not."""
     if point_at(cells, i) == _ROUND:
@@ -160,7 +160,7 @@ def _figure(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return end if _is_mark(cells, k, stop) and end < stop else -1
 
 
-@borrowing
+@inner
 def _is_mark(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     if i >= stop:
         return False
@@ -168,7 +168,7 @@ def _is_mark(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return point in (_DOT, _LIST_COMMA, _ROUND_END)
 
 
-@borrowing
+@inner
 def are_choices(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], count: int) -> bool:
     """Tell whether none is too long and one holds more than what is dropped."""
     held = False
@@ -181,7 +181,7 @@ def are_choices(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], c
     return held
 
 
-@borrowing
+@inner
 def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wanted: bool) -> int:
     """Take the key off the end of a stem, (B) or a letter behind a word; return where that ends.
 
@@ -211,12 +211,12 @@ def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wante
     return stop
 
 
-@borrowing
+@inner
 def _is_key(cells: NDArray[np.uint32], i: int) -> bool:
     return _A <= point_at(cells, i) <= _H and cells[i] >> KIND == LATIN
 
 
-@borrowing
+@inner
 def _take(cells: NDArray[np.uint32], start: int, stop: int, key: NDArray[np.int64]) -> None:
     """Write the letters, each once, in order."""
     key[0] = 0

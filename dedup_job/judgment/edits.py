@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.lookups import DIGIT, Tables, kind_of
 
 MOST_EDITS: Final = 1000
@@ -53,7 +53,7 @@ def room_of(ways: int, differences: int) -> Room:
     )
 
 
-@borrowing
+@inner
 def is_same(a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int) -> bool:
     """Tell whether two parts are equal."""
     if j - i != end - k:
@@ -64,7 +64,7 @@ def is_same(a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int
     return True
 
 
-@borrowing
+@inner
 def trimmed(
     a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
 ) -> tuple[int, int, int, int]:
@@ -78,7 +78,7 @@ def trimmed(
     return i, j, k, end
 
 
-@borrowing
+@inner
 def unlike(
     a: NDArray[np.uint32],
     i: int,
@@ -103,7 +103,7 @@ def unlike(
     return min(lacking, surplus)
 
 
-@borrowing
+@inner
 def find_hunks(
     a: NDArray[np.uint32],
     i: int,
@@ -133,7 +133,7 @@ def find_hunks(
     return _grown(a, i, j, b, k, end, count, tables, hunks)
 
 
-@borrowing
+@inner
 def _forward(
     a: NDArray[np.uint32],
     i: int,
@@ -163,7 +163,7 @@ def _forward(
     return TOO_MANY
 
 
-@borrowing
+@inner
 def _backward(i: int, j: int, k: int, end: int, steps: int, room: Room) -> int:
     """Walk the script back; write its hunks in order; return how many there are."""
     x, y, count, hunks, trace = j - i, end - k, 0, room.hunks, room.trace
@@ -191,13 +191,13 @@ def _backward(i: int, j: int, k: int, end: int, steps: int, room: Room) -> int:
     return count
 
 
-@borrowing
+@inner
 def in_number(tables: Tables, point: int) -> bool:
     """Tell whether a character can be part of a number."""
     return point == _DOT or kind_of(tables, point) & DIGIT != 0
 
 
-@borrowing
+@inner
 def _grown(
     a: NDArray[np.uint32],
     i: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_digit_point
@@ -26,7 +26,7 @@ _SMALL_A, _SMALL_Z, _ONE = codes("az1")
 _LONGEST_UNIT = 8
 
 
-@borrowing
+@inner
 def _number_end(out: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where 12.5 ends, i where no digit stands."""
     k = i
@@ -39,13 +39,13 @@ def _number_end(out: NDArray[np.uint32], i: int, stop: int) -> int:
     return k
 
 
-@borrowing
+@inner
 def _is_simple(out: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether it needs no brackets: a number, a character, nothing."""
     return stop - start <= 1 or _number_end(out, start, stop) == stop
 
 
-@borrowing
+@inner
 def _shift(room: Room, start: int) -> None:
     """Move what was written from start on to the left."""
     out, at = room.out, room.work[AT]
@@ -54,13 +54,13 @@ def _shift(room: Room, start: int) -> None:
     room.work[AT] = at - 1
 
 
-@borrowing
+@inner
 def _shift_twice(room: Room, start: int) -> None:
     _shift(room, start)
     _shift(room, start - 1)
 
 
-@borrowing
+@inner
 def finish_wrapped(room: Room, hole: int) -> None:
     """Put brackets around out[hole + 1:], where it needs them."""
     if _is_simple(room.out, hole + 1, room.work[AT]):
@@ -70,7 +70,7 @@ def finish_wrapped(room: Room, hole: int) -> None:
         put(room, _ROUND_END)
 
 
-@borrowing
+@inner
 def finish_exponent(room: Room, hole: int) -> None:
     """Set what stands before an exponent, out[hole + 2:]; m·s^-1 is m/s."""
     out, start, at = room.out, hole + 2, room.work[AT]
@@ -103,7 +103,7 @@ def finish_exponent(room: Room, hole: int) -> None:
         put(room, _ROUND_END)
 
 
-@borrowing
+@inner
 def _is_sign(out: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether it is °, +, - or a few ', which need no caret."""
     if stop - start == 1 and (out[start] == _DEGREE or out[start] == _PLUS or out[start] == _MINUS):
@@ -116,7 +116,7 @@ def _is_sign(out: NDArray[np.uint32], start: int, stop: int) -> bool:
     return True
 
 
-@borrowing
+@inner
 def finish_index(room: Room, hole: int, tables: NDArray[np.uint32]) -> None:
     """Set what stands before an index, out[hole + 2:]: nothing, in H₂O."""
     out, start, at = room.out, hole + 2, room.work[AT]

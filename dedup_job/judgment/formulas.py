@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, LOWERED, RAISED, WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, put_apart, put_value
 from dedup_job.judgment.constants import NOUGHT, codes
@@ -58,7 +58,7 @@ _CARET, _UNDERLINE, _ROOT = codes("^_√")
 # --- commands
 
 
-@borrowing
+@inner
 def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
     """Return the command whose name cells[i:end] are, 0: none."""
     w = value_at(tables, COMMANDS + point_at(cells, i))
@@ -73,7 +73,7 @@ def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uin
     return 0
 
 
-@borrowing
+@inner
 def write_command(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write a command of LaTeX, or a character behind a backslash; return its end."""
     stop = frame_at(room, END)
@@ -106,7 +106,7 @@ def write_command(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32],
     return end
 
 
-@borrowing
+@inner
 def _escaped(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
     """Write the character at i behind a backslash, where it is kept; return its end."""
     if i >= stop:
@@ -117,7 +117,7 @@ def _escaped(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
     return i if cells[i] & WORD_CHARACTER and point != _UNDERLINE else i + 1
 
 
-@borrowing
+@inner
 def _skip_argument(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where {...} without braces inside ends, i where it is not there."""
     k = skip_blanks(cells, i, stop)
@@ -129,7 +129,7 @@ def _skip_argument(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return k + 1 if k < stop and point_at(cells, k) == _BRACE_END else i
 
 
-@borrowing
+@inner
 def _open_root(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     stop = frame_at(room, END)
     k = skip_blanks(cells, i, stop)
@@ -144,7 +144,7 @@ def _open_root(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return open_group(cells, i, ROOT, room)
 
 
-@borrowing
+@inner
 def _ends_degree(point: int) -> bool:
     return point in (_SQUARE, _SQUARE_END, _NEWLINE)
 
@@ -155,7 +155,7 @@ def _ends_degree(point: int) -> bool:
 # --- what stands before a group and around it
 
 
-@borrowing
+@inner
 def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the exponent or index at i; return its end, or where its group begins."""
     stop, kind, hole = frame_at(room, END), cells[i] >> KIND, room.work[AT]
@@ -184,7 +184,7 @@ def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], 
     return end
 
 
-@borrowing
+@inner
 def _plain_script(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
     """Write -2, a sign, or a sign in braces; return the end, i where none stands there."""
     minus = i < stop and point_at(cells, i) == _MINUS

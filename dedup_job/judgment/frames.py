@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.constants import codes
 from dedup_job.judgment.finishing import finish_exponent, finish_index, finish_wrapped
 from dedup_job.judgment.room import (
@@ -53,7 +53,7 @@ _BACKSLASH, _BRACE, _BRACE_END, _ROUND, _ROUND_END = codes("\\{}()")
 _SLASH, _ROOT = codes("/√")
 
 
-@borrowing
+@inner
 def open_whole(room: Room, start: int, stop: int, latex: bool) -> None:
     """Begin to write cells[start:stop]."""
     state = room.work
@@ -63,7 +63,7 @@ def open_whole(room: Room, start: int, stop: int, latex: bool) -> None:
     state[FRAMES + IN_LATEX] = latex
 
 
-@borrowing
+@inner
 def push(room: Room, kind: int, base: int, end: int, resume: int) -> None:
     """Begin a frame; what it writes is a piece by itself."""
     frames = room.work
@@ -76,7 +76,7 @@ def push(room: Room, kind: int, base: int, end: int, resume: int) -> None:
     frames[f + NOTED] = -1
 
 
-@borrowing
+@inner
 def open_emphasis(room: Room, base: int, end: int, resume: int) -> None:
     """Begin emphasised words; they are written as a part of what surrounds them."""
     floor, noted = frame_at(room, FLOOR), frame_at(room, NOTED)
@@ -88,7 +88,7 @@ def open_emphasis(room: Room, base: int, end: int, resume: int) -> None:
     room.work[f + IN_LATEX] = latex
 
 
-@borrowing
+@inner
 def open_group(cells: NDArray[np.uint32], i: int, kind: int, room: Room) -> int:
     """Begin {...}, a command, a character, or the digits at i elsewhere; return where it begins.
 
@@ -123,7 +123,7 @@ def open_group(cells: NDArray[np.uint32], i: int, kind: int, room: Room) -> int:
     return base
 
 
-@borrowing
+@inner
 def _closing(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Return where the brace at i is closed, a large number where it is not.
 
@@ -151,7 +151,7 @@ def _closing(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return close if close > i else stop + 1
 
 
-@borrowing
+@inner
 def close_frame(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """End a frame; return where the cells go on behind it."""
     state, kind = room.work, frame_at(room, KIND_OF)
@@ -185,7 +185,7 @@ def close_frame(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], r
     return resume
 
 
-@borrowing
+@inner
 def _finish_emphasis(room: Room, start: int, noted: int) -> None:
     at, state = room.work[AT], room.work
     if at > start:

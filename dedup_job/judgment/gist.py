@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, word_row
 from dedup_job.packed import Packed
 
@@ -55,7 +55,7 @@ def _write_all(
         to_offsets[i + 1] = at
 
 
-@borrowing
+@inner
 def _word(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> tuple[int, int]:
     """Return where the longest listed word at a place ends and its group, 0 for none."""
     end, sign = start, 0

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room
 from dedup_job.judgment.lookups import (
@@ -63,7 +63,7 @@ _PICTURE, _FIRST_PRIVATE, _ALPHA, _OMEGA = 0xFFFC, 0xF0000, ord("α"), ord("ω")
 _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place of a bracket count
 
 
-@borrowing
+@inner
 def harmless_classes(
     a: NDArray[np.uint32],
     i: int,
@@ -112,7 +112,7 @@ def harmless_classes(
     return bits
 
 
-@borrowing
+@inner
 def _by_words(
     a: NDArray[np.uint32],
     i: int,
@@ -155,7 +155,7 @@ def _by_words(
     return NOT_HARMLESS
 
 
-@borrowing
+@inner
 def _joins_words(
     a: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables
 ) -> bool:
@@ -168,7 +168,7 @@ def _joins_words(
     return True
 
 
-@borrowing
+@inner
 def _is_item(
     a: NDArray[np.uint32], i: int, n: int, b: NDArray[np.uint32], k: int, tables: Tables
 ) -> bool:
@@ -180,7 +180,7 @@ def _is_item(
     return first == _ROUND and digit and third == _ROUND_END
 
 
-@borrowing
+@inner
 def _of_brackets(
     a: NDArray[np.uint32],
     i: int,
@@ -221,7 +221,7 @@ def _of_brackets(
     return -1
 
 
-@borrowing
+@inner
 def _same_without_round(
     a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
 ) -> bool:
@@ -238,7 +238,7 @@ def _same_without_round(
         k += 1
 
 
-@borrowing
+@inner
 def _binds(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     for p in range(start, stop):
         for q in range(len(_BINDING)):
@@ -247,7 +247,7 @@ def _binds(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     return False
 
 
-@borrowing
+@inner
 def _is_balanced(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     open_, bars = 0, 0
     for p in range(start, stop):
@@ -257,7 +257,7 @@ def _is_balanced(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     return open_ == 0 and bars % 2 == 0
 
 
-@borrowing
+@inner
 def harmful_class(
     a: NDArray[np.uint32],
     i: int,

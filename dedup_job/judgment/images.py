@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.constants import codes, constants
 from dedup_job.judgment.forms import IMAGE
 from dedup_job.judgment.room import Room, put
@@ -22,7 +22,7 @@ _ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT = codes("()/:?.")
 _SMALL_A, _SMALL_F = codes("af")
 
 
-@borrowing
+@inner
 def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
     """Write IMAGE and a hash for ![](ADDRESS) at i; return its end, i where it is none."""
     start = link_start(cells, i, stop)
@@ -50,7 +50,7 @@ def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int
     return end + 1
 
 
-@borrowing
+@inner
 def link_start(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where the address of an image, audio or video at i begins, i: there is none."""
     link = audio = video = True
@@ -68,7 +68,7 @@ def link_start(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i + len(_AUDIO) if audio or video else i
 
 
-@borrowing
+@inner
 def _key(cells: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
     """Return where in an address what names the image begins and ends.
 
@@ -103,7 +103,7 @@ def _key(cells: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
     return path, stop
 
 
-@borrowing
+@inner
 def _path(cells: NDArray[np.uint32], start: int, stop: int) -> int:
     """Return where the path begins, behind scheme and host."""
     k = start
@@ -121,7 +121,7 @@ def _path(cells: NDArray[np.uint32], start: int, stop: int) -> int:
     return k
 
 
-@borrowing
+@inner
 def _is_distinctive(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether a part of a file name is a long number, a hash, or digits among letters."""
     digits = letters = runs = 0

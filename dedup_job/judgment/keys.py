@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     STARTS,
     WORD_CHARACTER,
@@ -40,7 +40,7 @@ _LIST_COMMA, _COMMA = codes("、,")
 _KEYS = ANSWER | EXPLANATION
 
 
-@borrowing
+@inner
 def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> tuple[int, int]:
     """Look for what begins with an answer key; return where, stop: nowhere.
 
@@ -68,13 +68,13 @@ def find_key(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -
     return stop, explained
 
 
-@borrowing
+@inner
 def _begins(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether a line, a sentence or a word begins at i."""
     return i == 0 or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE
 
 
-@borrowing
+@inner
 def read_key(
     cells: NDArray[np.uint32],
     start: int,
@@ -119,12 +119,12 @@ def read_key(
     key[2] = end
 
 
-@borrowing
+@inner
 def _ends_label(point: int) -> bool:
     return point in (_THICK_END, _SQUARE_END, _COLON)
 
 
-@borrowing
+@inner
 def _read_letters(cells: NDArray[np.uint32], i: int, stop: int, key: NDArray[np.int64]) -> bool:
     """Read A, AC, A、C at i, not the beginning of a word."""
     good = seen = 0

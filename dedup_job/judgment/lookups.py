@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined
+from dedup_job.compiled import borrowing, inlined, inner
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
 from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
 from dedup_job.packed import points_of
@@ -213,7 +213,7 @@ def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
         slots[place] = keys[i]
 
 
-@borrowing
+@inner
 def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     """Tell whether two characters of the basic plane are a pair of the table."""
     key = _pair_key(a, b)
@@ -252,14 +252,14 @@ def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> np.int64:
     return np.int64(place)
 
 
-@borrowing
+@inner
 def word_row(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
     """Return the row of a listed word, -1 if it is none."""
     row = _slot_of(words.keys, word_key(points, start, stop))
     return row if words.keys[row] != 0 else np.int64(ABSENT)
 
 
-@borrowing
+@inner
 def kind_of(tables: Tables, point: int) -> int:
     """Return the kinds of a character, 0 beyond the basic plane."""
     if point < PLANE:
@@ -268,14 +268,14 @@ def kind_of(tables: Tables, point: int) -> int:
     return 0
 
 
-@borrowing
+@inner
 def step(tables: Tables, node: np.int64, point: np.uint32) -> np.int64:
     """Return the dictionary's node behind another one, -1 if none."""
     place = place_of(tables.edges, tables.filter, tables.shift, node, point)
     return child_at(tables.edges, place) if place >= 0 else np.int64(ABSENT)
 
 
-@borrowing
+@inner
 def known(tables: Tables, node: np.int64) -> int:
     """Return how often the word of a node occurs, 0 where it is none."""
     if node < 0 or tables.probabilities[node] == NO_WORD:
@@ -283,7 +283,7 @@ def known(tables: Tables, node: np.int64) -> int:
     return int(np.rint(np.exp(tables.probabilities[node] + tables.total)))
 
 
-@borrowing
+@inner
 def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
     """Return the dictionary's node of points[start:stop], -1 if none."""
     if start >= stop or points[start] >= PLANE:
@@ -296,7 +296,7 @@ def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -
     return node
 
 
-@borrowing
+@inner
 def frequency(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
     """Return how often a word occurs by the dictionary, 0 where it is none."""
     return known(tables, node_of(tables, points, start, stop))

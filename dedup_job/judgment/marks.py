@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.constants import codes
@@ -48,7 +48,7 @@ _STYLE_LENGTHS = tuple(map(len, _STYLES))
 _STYLE_STARTS = tuple(sum(_STYLE_LENGTHS[:k]) for k in range(len(_STYLES)))
 
 
-@borrowing
+@inner
 def write_mark(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the mark at i where it means something; return where the next cell lies."""
     point, stop = point_at(cells, i), frame_at(room, END)
@@ -81,7 +81,7 @@ def write_mark(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     return i + 1
 
 
-@borrowing
+@inner
 def _is_index(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
     """Tell whether the _ at i stands within something."""
     if i <= frame_at(room, BASE) or i + 1 >= frame_at(room, END):
@@ -89,12 +89,12 @@ def _is_index(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
     return not (_parts(point_at(cells, i - 1)) or _parts(point_at(cells, i + 1)))
 
 
-@borrowing
+@inner
 def _parts(point: int) -> bool:
     return point in (_UNDERLINE, _SPACE, _NEWLINE)
 
 
-@borrowing
+@inner
 def _write_dot(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write .5, or note the end of a sentence."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
@@ -106,7 +106,7 @@ def _write_dot(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     return i + 1
 
 
-@borrowing
+@inner
 def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Write an opening bracket before a formula; a blank goes, emphasised words begin."""
     stop = frame_at(room, END)
@@ -129,7 +129,7 @@ def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return i + 1
 
 
-@borrowing
+@inner
 def _emphasis_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where [words]{.underline} and the like at i end, i where they are not there."""
     k = i + 1
@@ -152,7 +152,7 @@ def _emphasis_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> None:
     """Write a closing bracket behind a formula; a pair with nothing in it goes."""
     base = frame_at(room, BASE)
@@ -167,7 +167,7 @@ def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> None:
         put(room, point)
 
 
-@borrowing
+@inner
 def _write_dash(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Write a minus; a dash between words goes."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
@@ -194,13 +194,13 @@ def _write_dash(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return i + 1
 
 
-@borrowing
+@inner
 def _is_text(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> bool:
     """Tell whether it is a Chinese character or none at all."""
     return i < base or i >= stop or is_han(cells, i)
 
 
-@borrowing
+@inner
 def _write_bang(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Write a factorial, or that of !=; else note the end of a sentence."""
     base, stop = frame_at(room, BASE), frame_at(room, END)
@@ -218,7 +218,7 @@ def _write_bang(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return i + 1
 
 
-@borrowing
+@inner
 def _write_pair(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Write < > * but not <<, >>, ** that are quotes or emphasis."""
     base, stop, point = frame_at(room, BASE), frame_at(room, END), point_at(cells, i)
@@ -244,12 +244,12 @@ def _write_pair(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     return i + 1
 
 
-@borrowing
+@inner
 def _is_letter(cells: NDArray[np.uint32], i: int) -> bool:
     return cells[i] & WORD_CHARACTER != 0 and point_at(cells, i) != _UNDERLINE
 
 
-@borrowing
+@inner
 def _is_kept(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
     """Tell whether one of { } & | / · ' _ means something."""
     base, stop, point = frame_at(room, BASE), frame_at(room, END), point_at(cells, i)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     BLANK,
     CLAUSE,
@@ -59,7 +59,7 @@ _NOTES = NOTE | NUMBERED | PAGED
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
 
 
-@borrowing
+@inner
 def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
     gap = i = NOUGHT
@@ -86,12 +86,12 @@ def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32])
     return stop - gap
 
 
-@borrowing
+@inner
 def _blank() -> np.uint32:
     return np.uint32(32 | BLANK << KIND)
 
 
-@borrowing
+@inner
 def marked_end(
     cells: NDArray[np.uint32],
     i: int,
@@ -115,7 +115,7 @@ def marked_end(
 # --- notes in brackets and short sentences
 
 
-@borrowing
+@inner
 def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Take out brackets that hold points or a source."""
     gap, opened = 0, -1
@@ -146,19 +146,19 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
     return stop - gap
 
 
-@borrowing
+@inner
 def _opens(point: int) -> bool:
     return point in (_THICK, _TORTOISE) if point >= _THICK else point in (_ROUND, _SQUARE)
 
 
-@borrowing
+@inner
 def _closes(point: int) -> bool:
     if point >= _THICK:
         return point in (_THICK_END, _TORTOISE_END)
     return point in (_ROUND_END, _SQUARE_END)
 
 
-@borrowing
+@inner
 def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
     """Tell whether the bracket at i follows ![], ![audio] or ![video]."""
     if i - base < 3 or point_at(cells, i - 1) != _SQUARE_END:
@@ -174,13 +174,13 @@ def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
     return audio or video
 
 
-@borrowing
+@inner
 def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     """Tell whether what stands in brackets is a note: points, a source."""
     return is_marked(cells, start, stop, tables, YES)
 
 
-@borrowing
+@inner
 def is_marked(
     cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32], strict: bool
 ) -> bool:
@@ -215,7 +215,7 @@ def is_marked(
     return found and not (strict and longest >= 3)
 
 
-@borrowing
+@inner
 def is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Tell whether 19xx or 20xx stands at i and no digit follows."""
     if skip_digits(cells, i, min(stop, i + 5)) != i + 4:
@@ -224,7 +224,7 @@ def is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return (first == _ONE and second == _NINE) or (first == _TWO and second == _ZERO)
 
 
-@borrowing
+@inner
 def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for a number and 页."""
     k = skip_blanks(cells, i, stop)
@@ -235,7 +235,7 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return end + 1 if end < stop and point_at(cells, end) == _PAGE else i
 
 
-@borrowing
+@inner
 def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Put a line break for each short line or sentence that is a note."""
     at, i = 0, NOUGHT
@@ -263,7 +263,7 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
     return at
 
 
-@borrowing
+@inner
 def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
     for i in range(start, stop):
         if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
@@ -292,7 +292,7 @@ def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[n
     return False
 
 
-@borrowing
+@inner
 def _sealed(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Look for 封 and 线 with marks between."""
     while i < stop and not cells[i] & WORD_CHARACTER:
@@ -305,7 +305,7 @@ def _sealed(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return i < stop and point_at(cells, i) == _THREAD
 
 
-@borrowing
+@inner
 def _page_of(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     """Look for 3 of 8."""
     k = skip_blanks(cells, i, stop)

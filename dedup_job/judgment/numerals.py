@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
 from dedup_job.judgment.amounts import put_apart, put_value, tidy_number, unit_at, write_unit
 from dedup_job.judgment.constants import NOUGHT, codes
@@ -38,7 +38,7 @@ _PERCENT, _SLASH, _PART, _OF, _ORDINAL, _POINTS, _HYPHEN = codes("%/分之第分
 _NAUGHT, _NAUGHT_ROUND = codes("零〇")
 
 
-@borrowing
+@inner
 def numeral_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where a Chinese numeral ends."""
     while i < stop and cells[i] >> KIND == NUMERAL:
@@ -46,7 +46,7 @@ def numeral_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def _digit_of(point: int) -> int:
     """Return the value of a Chinese digit, -1 of others."""
     for k in range(len(_DIGITS)):
@@ -55,7 +55,7 @@ def _digit_of(point: int) -> int:
     return -1
 
 
-@borrowing
+@inner
 def _all_digits(cells: NDArray[np.uint32], i: int, end: int) -> bool:
     for k in range(i, end):  # noqa: SIM110  # numba compiles no generator here
         if _digit_of(point_at(cells, k)) < 0:
@@ -63,7 +63,7 @@ def _all_digits(cells: NDArray[np.uint32], i: int, end: int) -> bool:
     return True
 
 
-@borrowing
+@inner
 def _numeral_value(cells: NDArray[np.uint32], i: int, end: int) -> int:
     """Return the number that a numeral with units stands for, -1: none."""
     total = section = digit = 0
@@ -94,7 +94,7 @@ def _numeral_value(cells: NDArray[np.uint32], i: int, end: int) -> int:
     return total + section + digit
 
 
-@borrowing
+@inner
 def _put_numeral(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> None:
     """Write the number that a numeral stands for."""
     start = room.work[AT]
@@ -113,7 +113,7 @@ def _put_numeral(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> Non
     room.work[AT] = start + count
 
 
-@borrowing
+@inner
 def write_numeral(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the Chinese numeral at i, as a number where it counts something; return its end."""
     stop = frame_at(room, END)
@@ -135,7 +135,7 @@ def write_numeral(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32],
     return end
 
 
-@borrowing
+@inner
 def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
     """Write 三分之一 whose 三 is cells[i:end] as 1/3; return its end, `end` where it is none."""
     stop = frame_at(room, END)
@@ -173,7 +173,7 @@ def _write_part(cells: NDArray[np.uint32], i: int, end: int, room: Room) -> int:
     return after
 
 
-@borrowing
+@inner
 def _counts(
     cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32], room: Room
 ) -> bool:
@@ -202,7 +202,7 @@ def _counts(
     return pair not in _NO_NUMBER
 
 
-@borrowing
+@inner
 def write_word(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
     """Write the word in Latin letters at i, a number word as a number; return its end."""
     stop = frame_at(room, END)
@@ -230,7 +230,7 @@ def write_word(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     return end
 
 
-@borrowing
+@inner
 def _english(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
     """Return the word for a number that cells[i:end] are, 0: they are none."""
     w = word_at(cells, i, end, tables, ENGLISH)
@@ -239,7 +239,7 @@ def _english(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uin
     return w
 
 
-@borrowing
+@inner
 def _one_value(tables: NDArray[np.uint32], w: int) -> int:
     """Return the value of one to nine, 0 of others."""
     if tables[w + VALUE] == 0:

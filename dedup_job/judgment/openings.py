@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.constants import NO, codes, constants
 from dedup_job.judgment.notes import is_marked, is_year
 from dedup_job.judgment.scanning import (
@@ -37,7 +37,7 @@ _MOCK, _PAPER = codes("模卷")
 _BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
 
 
-@borrowing
+@inner
 def opening_end(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Return where the question begins, behind number, kind and source."""
     end = 0
@@ -55,7 +55,7 @@ def opening_end(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]
     return end
 
 
-@borrowing
+@inner
 def _opening(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for one of them, in this order."""
     end = _number(cells, i, stop)
@@ -78,7 +78,7 @@ def _opening(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.ui
     return end
 
 
-@borrowing
+@inner
 def _is_delimiter(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     if i >= stop:
         return False
@@ -86,14 +86,14 @@ def _is_delimiter(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return point in (_DOT, _LIST_COMMA, _COLON, _ROUND_END)
 
 
-@borrowing
+@inner
 def _numerals(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     while i < stop and point_at(cells, i) in _TENS:
         i += 1
     return i
 
 
-@borrowing
+@inner
 def _number(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for 3. 三、 (3) 3): a number of at most three digits, but not 3.5."""
     k = i + 1 if i < stop and point_at(cells, i) == _ROUND else i
@@ -113,19 +113,19 @@ def _number(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def _digit_at(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
     return i < stop and is_digit(cells, i)
 
 
-@borrowing
+@inner
 def _closed(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where a delimiter ends that may stand at i."""
     k = skip_blanks(cells, i, stop)
     return k + 1 if _is_delimiter(cells, k, stop) else i
 
 
-@borrowing
+@inner
 def _ordinal(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for 第3题, 第三小题."""
     if i >= stop or point_at(cells, i) != _ORDINAL:
@@ -144,7 +144,7 @@ def _ordinal(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return _closed(cells, end + 1, stop)
 
 
-@borrowing
+@inner
 def _titled(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for 例3, 习题3.2."""
     w = word_at(cells, i, stop, tables, TITLE)
@@ -160,7 +160,7 @@ def _titled(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uin
     return _closed(cells, end, stop)
 
 
-@borrowing
+@inner
 def _task(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for Question 3."""
     w = word_at(cells, i, stop, tables, TASK)
@@ -174,7 +174,7 @@ def _task(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint3
     return closed if closed > end else i
 
 
-@borrowing
+@inner
 def _source(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for a source in brackets."""
     if i >= stop or point_at(cells, i) not in _OPENING:
@@ -192,7 +192,7 @@ def _source(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uin
     return i
 
 
-@borrowing
+@inner
 def _exam(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Look for 2019年全国卷I: and the like."""
     if not is_year(cells, i, min(stop, i + 4)):
@@ -224,12 +224,12 @@ def _exam(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint3
     return i
 
 
-@borrowing
+@inner
 def _ends_tail(cells: NDArray[np.uint32], i: int) -> bool:
     return point_at(cells, i) == ord(" ") or point_at(cells, i) in _STOPS
 
 
-@borrowing
+@inner
 def _exam_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Look for 第3题, if it is there, and a colon, dot or blank; return -1 where they are not."""
     k = skip_blanks(cells, i, stop)
@@ -245,7 +245,7 @@ def _exam_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return _exam_mark(cells, i, stop)
 
 
-@borrowing
+@inner
 def _exam_mark(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     k = skip_blanks(cells, i, stop)
     if k < stop:

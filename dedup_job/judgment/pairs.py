@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import borrowing, inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, is_same
 from dedup_job.judgment.forms import (
@@ -51,7 +51,7 @@ def is_turned(one: Forms, i: int, other: Forms, j: int) -> bool:
     return bool(n > m)
 
 
-@borrowing
+@inner
 def judge_pair(
     one: Forms, i: int, other: Forms, j: int, tables: Tables, room: Room, whole: bool
 ) -> int:
@@ -94,7 +94,7 @@ def judge_pair(
     return _compare_stems(one, i, other, j, size, spelling, tables, room, count, whole)
 
 
-@borrowing
+@inner
 def _compare_rest(
     one: Forms,
     i: int,
@@ -123,7 +123,7 @@ def _compare_rest(
     return count
 
 
-@borrowing
+@inner
 def _compare_stems(
     one: Forms,
     i: int,
@@ -158,7 +158,7 @@ def _compare_stems(
     return count
 
 
-@borrowing
+@inner
 def _is_cut(
     cut: NDArray[np.uint32],
     p: int,
@@ -175,7 +175,7 @@ def _is_cut(
     return bool(flags & CUT_RIGHT and begins_with(whole, r, s, cut, p, q))
 
 
-@borrowing
+@inner
 def _compare_clauses(
     one: Forms,
     i: int,
@@ -237,7 +237,7 @@ def _compare_clauses(
 _LONGEST_LIST: Final = 60  # clauses, as bits of a number
 
 
-@borrowing
+@inner
 def _clause(forms: Forms, i: int, number: int) -> tuple[int, int]:
     start, first = forms.offsets[i], forms.clause_offsets[i]
     begin = start + (forms.clauses[first + number - 1] if number else 0)
@@ -250,7 +250,7 @@ def _clause(forms: Forms, i: int, number: int) -> tuple[int, int]:
 _COMMA: Final = ord(",")
 
 
-@borrowing
+@inner
 def _ones(bits: int) -> int:
     count = 0
     while bits:
@@ -259,13 +259,13 @@ def _ones(bits: int) -> int:
     return count
 
 
-@borrowing
+@inner
 def _choice(forms: Forms, i: int, number: int) -> tuple[int, int]:
     start = forms.offsets[i]
     return start + forms.cuts[i, number], start + forms.cuts[i, number + 1]
 
 
-@borrowing
+@inner
 def _alone(one: Forms, i: int, other: Forms, j: int) -> int:
     """Return the choices that the other text lacks, as bits."""
     alone, taken = 0, 0
@@ -283,7 +283,7 @@ def _alone(one: Forms, i: int, other: Forms, j: int) -> int:
     return alone
 
 
-@borrowing
+@inner
 def _compare_choices(
     one: Forms,
     i: int,
@@ -326,7 +326,7 @@ def _compare_choices(
     return count
 
 
-@borrowing
+@inner
 def _compare_choice(
     one: Forms,
     i: int,
@@ -359,13 +359,13 @@ def _compare_choice(
     return enter(room, count, TRUNCATED if x >= m else _CHOICE, p, q, end, end), free
 
 
-@borrowing
+@inner
 def _are_all_from(bits: int, first: int, stop: int) -> bool:
     """Tell whether the bits are those from one place up to another."""
     return bits == ((1 << max(first, stop)) - 1) & ~((1 << first) - 1)
 
 
-@borrowing
+@inner
 def _begin(short: Forms, i: int, long: Forms, j: int, first: int) -> bool:
     """Tell whether each choice from one on is the beginning of the other text's, or missing."""
     for x in range(first, max(short.counts[i], long.counts[j])):
@@ -382,7 +382,7 @@ def _begin(short: Forms, i: int, long: Forms, j: int, first: int) -> bool:
     return True
 
 
-@borrowing
+@inner
 def _enter_truncated(
     one: Forms, i: int, other: Forms, j: int, first: int, room: Room, count: int
 ) -> int:

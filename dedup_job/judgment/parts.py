@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, find_hunks, is_same, trimmed, unlike
 from dedup_job.judgment.hunks import (
@@ -35,7 +35,7 @@ _CORRECTED, _ADDED = 0.02, 0.3
 _OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 
-@borrowing
+@inner
 def enter(room: Room, count: int, kind: int, i: int, j: int, k: int, end: int) -> int:
     """Enter a difference; return how many there are now."""
     if count < MOST_DIFFERENCES:
@@ -47,7 +47,7 @@ def enter(room: Room, count: int, kind: int, i: int, j: int, k: int, end: int) -
     return count
 
 
-@borrowing
+@inner
 def enter_bits(room: Room, count: int, bits: int, i: int, j: int, k: int, end: int) -> int:
     """Enter a difference for each class of the bits."""
     for kind in range(_FIRST_HARMFUL):
@@ -56,7 +56,7 @@ def enter_bits(room: Room, count: int, bits: int, i: int, j: int, k: int, end: i
     return count
 
 
-@borrowing
+@inner
 def all_harmless(room: Room, start: int, stop: int) -> bool:
     """Tell whether the differences from one place to another are harmless."""
     for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
@@ -65,7 +65,7 @@ def all_harmless(room: Room, start: int, stop: int) -> bool:
     return True
 
 
-@borrowing
+@inner
 def begins_with(
     a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
 ) -> bool:
@@ -73,7 +73,7 @@ def begins_with(
     return end - k <= j - i and is_same(a, i, i + end - k, b, k, end)
 
 
-@borrowing
+@inner
 def compare_part(
     a: NDArray[np.uint32],
     i: int,
@@ -130,12 +130,12 @@ def compare_part(
     return count
 
 
-@borrowing
+@inner
 def _are_near(room: Room, hunk: int) -> bool:
     return bool(room.hunks[hunk + 1, 0] - room.hunks[hunk, 1] <= _NEAR)
 
 
-@borrowing
+@inner
 def compare_prose(
     a: NDArray[np.uint32],
     i: int,
@@ -175,7 +175,7 @@ def compare_prose(
     return count
 
 
-@borrowing
+@inner
 def _class_in_prose(
     a: NDArray[np.uint32],
     p: int,
@@ -200,7 +200,7 @@ def _class_in_prose(
     return CORRECTED if plain else CONTENT
 
 
-@borrowing
+@inner
 def _is_image(
     a: NDArray[np.uint32],
     p: int,
@@ -213,7 +213,7 @@ def _is_image(
     return harmful_class(a, p, q, b, r, s, tables) == IMAGE
 
 
-@borrowing
+@inner
 def _holds_operator(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     for p in range(start, stop):
         for q in range(len(_OPERATORS)):
@@ -222,7 +222,7 @@ def _holds_operator(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     return False
 
 
-@borrowing
+@inner
 def _is_moved(
     a: NDArray[np.uint32],
     b: NDArray[np.uint32],
@@ -250,7 +250,7 @@ def _is_moved(
     return False
 
 
-@borrowing
+@inner
 def _core(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> tuple[int, int]:
     """Return points[start:stop] without the function words around them, at least a character."""
     again = True

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.edits import in_number, is_same
 from dedup_job.judgment.lookups import (
     DIGIT,
@@ -32,7 +32,7 @@ _HAN_VALUES: Final = (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9)
 _TEN, _HUNDRED, _THOUSAND, _MYRIAD, _HUNDRED_MILLION = map(ord, "十百千万亿")
 
 
-@borrowing
+@inner
 def rewritten(
     a: NDArray[np.uint32],
     i: int,
@@ -79,25 +79,25 @@ def rewritten(
     return found
 
 
-@borrowing
+@inner
 def _reach(ways: NDArray[np.int16], cell: int, way: int) -> None:
     """Enter a way to a cell where it has fewer classes than the one known."""
     if ways[cell] < 0 or _count(way) < _count(ways[cell]):
         ways[cell] = way
 
 
-@borrowing
+@inner
 def _count(way: int) -> int:
     return (way & 1) + (way >> 1 & 1) + (way >> 2 & 1)
 
 
-@borrowing
+@inner
 def _is_function_word(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> bool:
     row = word_row(words, points, start, stop)
     return bool(row >= 0 and words.function[row])
 
 
-@borrowing
+@inner
 def is_function_word(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> bool:
     """Tell whether points[start:stop] are a function word."""
     if start >= stop or not kind_of(tables, points[start]) & LISTED:
@@ -105,7 +105,7 @@ def is_function_word(tables: Tables, points: NDArray[np.uint32], start: int, sto
     return _is_function_word(tables.words, points, start, stop)
 
 
-@borrowing
+@inner
 def _by_synonyms(
     a: NDArray[np.uint32],
     i: int,
@@ -130,7 +130,7 @@ def _by_synonyms(
                 _reach(ways, to * (m + 1) + to_b, way | BY_SYNONYM)
 
 
-@borrowing
+@inner
 def _share_group(words: Words, row: np.int64, other: np.int64) -> bool:
     for p in range(MOST_GROUPS):
         group = words.groups[row, p]
@@ -142,12 +142,12 @@ def _share_group(words: Words, row: np.int64, other: np.int64) -> bool:
     return False
 
 
-@borrowing
+@inner
 def _starts_number(tables: Tables, point: int) -> bool:
     return kind_of(tables, point) & (DIGIT | NUMERAL) != 0
 
 
-@borrowing
+@inner
 def _by_numerals(
     a: NDArray[np.uint32],
     i: int,
@@ -175,7 +175,7 @@ def _by_numerals(
                 _reach(ways, to * (m + 1) + to_b, way | BY_NUMERAL)
 
 
-@borrowing
+@inner
 def _value(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
     """Return the value of a number in digits or Han numerals.
 
@@ -197,7 +197,7 @@ def _value(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) ->
     return _ONLY_AS_WRITTEN if points[start] == _ZERO and stop - start > 1 else value
 
 
-@borrowing
+@inner
 def _han_digit(point: int) -> int:
     for p in range(len(_HAN_DIGITS)):
         if _HAN_DIGITS[p] == point:
@@ -205,7 +205,7 @@ def _han_digit(point: int) -> int:
     return -1
 
 
-@borrowing
+@inner
 def _power(point: int) -> int:
     """Return the value of 十, 百, 千, 0 of others."""
     if point == _TEN:
@@ -215,7 +215,7 @@ def _power(point: int) -> int:
     return 1000 if point == _THOUSAND else 0
 
 
-@borrowing
+@inner
 def _han_value(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
     digits, value = True, 0
     for p in range(start, stop):

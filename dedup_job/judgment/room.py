@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 from dedup_job.judgment.constants import NOUGHT, constants
 
 # state
@@ -62,14 +62,14 @@ def room_for(cells: int) -> Room:
     return Room(np.empty(_MOST * cells + _SPARE, dtype=np.uint32), work)
 
 
-@borrowing
+@inner
 def frame_at(room: Room, what: int) -> int:
     """Return a field of the frame that is being written."""
     value: int = room.work[room.work[CURRENT] + what]
     return value
 
 
-@borrowing
+@inner
 def last_of(room: Room) -> int:
     """Return the last character that was written in this frame, 0: none was."""
     at = room.work[AT]
@@ -79,21 +79,21 @@ def last_of(room: Room) -> int:
     return last
 
 
-@borrowing
+@inner
 def put(room: Room, point: int) -> None:
     """Write a character."""
     room.out[room.work[AT]] = point
     room.work[AT] += 1
 
 
-@borrowing
+@inner
 def clause_at(room: Room, k: int) -> int:
     """Return where clause k ends."""
     end: int = room.work[room.work[CLAUSES_AT] + k]
     return end
 
 
-@borrowing
+@inner
 def end_clause(room: Room) -> None:
     """End a clause here, where it has anything in it."""
     work = room.work
@@ -103,7 +103,7 @@ def end_clause(room: Room) -> None:
         work[CLAUSES] = count + 1
 
 
-@borrowing
+@inner
 def note(room: Room) -> None:
     """Note that a clause ends here."""
     room.work[room.work[CURRENT] + NOTED] = room.work[AT]

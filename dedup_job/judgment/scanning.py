@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import (
     BEYOND,
@@ -39,60 +39,60 @@ from dedup_job.judgment.tables import (
 _BACKSLASH = ord("\\")
 
 
-@borrowing
+@inner
 def value_at(tables: NDArray[np.uint32], i: int) -> int:
     """Return an entry of the tables as a signed number."""
     value: int = tables[i] + NOUGHT
     return value
 
 
-@borrowing
+@inner
 def point_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the code point of a cell."""
     point: int = cells[i] & POINT
     return point
 
 
-@borrowing
+@inner
 def kind_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the kind of a cell."""
     kind: int = cells[i] >> KIND
     return kind
 
 
-@borrowing
+@inner
 def small_at(cells: NDArray[np.uint32], i: int) -> int:
     """Return the code point of a cell, of a letter of ASCII the small one."""
     point: int = cells[i] & POINT
     return point | 32 if cells[i] >> KIND == LATIN else point
 
 
-@borrowing
+@inner
 def is_blank(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is white space."""
     return bool(cells[i] >> KIND == BLANK)
 
 
-@borrowing
+@inner
 def is_digit(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a digit."""
     return bool(cells[i] >> KIND == DIGIT)
 
 
-@borrowing
+@inner
 def is_latin(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a letter of ASCII."""
     return bool(cells[i] >> KIND == LATIN)
 
 
-@borrowing
+@inner
 def is_han(cells: NDArray[np.uint32], i: int) -> bool:
     """Tell whether it is a Chinese character."""
     kind: int = cells[i] >> KIND
     return kind == HAN or kind == NUMERAL or kind == UNTIL  # faster in numba
 
 
-@borrowing
+@inner
 def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where at or after i something else than white space stands."""
     while i < stop and cells[i] >> KIND == BLANK:
@@ -100,7 +100,7 @@ def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     """Return where at or after i something else than a digit stands."""
     while i < stop and cells[i] >> KIND == DIGIT:
@@ -108,7 +108,7 @@ def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
     return i
 
 
-@borrowing
+@inner
 def word_at(
     cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32], which: int
 ) -> int:
@@ -124,7 +124,7 @@ def word_at(
     return next_word(cells, i, stop, tables, which, value_at(tables, FIRST + point))
 
 
-@borrowing
+@inner
 def next_word(
     cells: NDArray[np.uint32],
     i: int,
@@ -146,19 +146,19 @@ def next_word(
     return 0
 
 
-@borrowing
+@inner
 def length_of(tables: NDArray[np.uint32], w: int) -> int:
     """Return the length of a word."""
     return value_at(tables, w + LENGTH)
 
 
-@borrowing
+@inner
 def behind(tables: NDArray[np.uint32], w: int) -> int:
     """Return where the next word lies."""
     return w + WORD + value_at(tables, w + LENGTH) + value_at(tables, w + VALUE)
 
 
-@borrowing
+@inner
 def fill_cells(
     points: NDArray[np.uint32],
     start: int,
@@ -192,13 +192,13 @@ def fill_cells(
     return at
 
 
-@borrowing
+@inner
 def pair_of(point: int, other: int) -> int:
     """Return the place of two characters in PAIRS."""
     return (point * 31 + other) & LAST_PAIR
 
 
-@borrowing
+@inner
 def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
     """Return the lists whose words may be in cells[0:stop]."""
     seen = NOUGHT
@@ -208,7 +208,7 @@ def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -
     return seen
 
 
-@borrowing
+@inner
 def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
     """Return the lists of which a word may stand at i, where STARTS is set."""
     point = small_at(cells, i)
@@ -218,7 +218,7 @@ def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.ui
     return value_at(tables, MASKS + point) & alike
 
 
-@borrowing
+@inner
 def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: int) -> int:
     """Return the number of letters, digits and _, counted up to enough."""
     count = 0
@@ -230,7 +230,7 @@ def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: int) -> i
     return count
 
 
-@borrowing
+@inner
 def has_command(cells: NDArray[np.uint32], stop: int) -> bool:
     """Tell whether a backslash and a letter stand somewhere."""
     for i in range(stop - 1):  # noqa: SIM110  # numba compiles no generator here
@@ -239,7 +239,7 @@ def has_command(cells: NDArray[np.uint32], stop: int) -> bool:
     return False
 
 
-@borrowing
+@inner
 def before(cells: NDArray[np.uint32], i: int, base: int) -> int:
     """Return where the last character before i stands that is no white space, base - 1: nowhere."""
     k = i - 1

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.lookups import (
     HAN,
@@ -39,7 +39,7 @@ _LONGEST_WORD, _LONGEST_SLIP, _NAME = 4, 2, 4
 _I, _L, _BAR, _O, _ONE, _ZERO = map(ord, "il|o10")
 
 
-@borrowing
+@inner
 def is_typo(
     a: NDArray[np.uint32],
     i: int,
@@ -73,7 +73,7 @@ def is_typo(
     return abs(n - m) <= _LONGEST_SLIP and odd
 
 
-@borrowing
+@inner
 def _all(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind: int) -> bool:
     for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if not kind_of(tables, points[p]) & kind:
@@ -81,7 +81,7 @@ def _all(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind
     return True
 
 
-@borrowing
+@inner
 def _any(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind: int) -> bool:
     for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if kind_of(tables, points[p]) & kind:
@@ -89,7 +89,7 @@ def _any(tables: Tables, points: NDArray[np.uint32], start: int, stop: int, kind
     return False
 
 
-@borrowing
+@inner
 def _misread(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], k: int, length: int) -> bool:
     """Tell whether the characters are the same but for l, i, | and 1, o and 0."""
     for p in range(length):  # noqa: SIM110  # numba compiles no generator here
@@ -98,14 +98,14 @@ def _misread(a: NDArray[np.uint32], i: int, b: NDArray[np.uint32], k: int, lengt
     return True
 
 
-@borrowing
+@inner
 def _plain(point: int) -> int:
     if point in (_I, _L, _BAR):
         return _ONE
     return _ZERO if point == _O else point
 
 
-@borrowing
+@inner
 def _is_misspelt(
     a: NDArray[np.uint32],
     i: int,
@@ -156,7 +156,7 @@ def _is_misspelt(
     return (size >= LONG and more >= _COMMON) or (size >= VERY_LONG and more > 0)
 
 
-@borrowing
+@inner
 def _is_slip_of(more: int, less: int) -> bool:
     """Tell by the frequencies of two words whether the rarer one is a slip of the other."""
     if less <= _HARDLY_A_WORD:
@@ -164,7 +164,7 @@ def _is_slip_of(more: int, less: int) -> bool:
     return less <= _ODD_WORD and more >= _VERY_CLEARLY * less
 
 
-@borrowing
+@inner
 def _sound_alike(tables: Tables, x: int, y: int) -> bool:
     for p in range(MOST_READINGS):
         reading = tables.readings[x, p]
@@ -176,7 +176,7 @@ def _sound_alike(tables: Tables, x: int, y: int) -> bool:
     return False
 
 
-@borrowing
+@inner
 def _is_strange(
     odd: NDArray[np.uint32], i: int, usual: NDArray[np.uint32], k: int, tables: Tables
 ) -> bool:
@@ -187,7 +187,7 @@ def _is_strange(
     return rare * _FAR_RARER < frequency(tables, usual, k, k + 1)
 
 
-@borrowing
+@inner
 def covering(
     points: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables
 ) -> int:
@@ -200,7 +200,7 @@ def covering(
     return best
 
 
-@borrowing
+@inner
 def are_plain_words(
     points: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables
 ) -> bool:
@@ -223,7 +223,7 @@ def are_plain_words(
     return True
 
 
-@borrowing
+@inner
 def _run(points: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables) -> int:
     """Return how many Han characters stand together around points[i:j]."""
     while i > low and kind_of(tables, points[i - 1]) & HAN:
@@ -233,7 +233,7 @@ def _run(points: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables
     return j - i
 
 
-@borrowing
+@inner
 def _is_lost(
     s: NDArray[np.uint32],
     i: int,
@@ -268,7 +268,7 @@ def _is_lost(
     return False
 
 
-@borrowing
+@inner
 def _frequency_without(
     tables: Tables, points: NDArray[np.uint32], start: int, gap: int, stop: int
 ) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
+from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     BLANK,
     CLAUSE,
@@ -46,7 +46,7 @@ from dedup_job.judgment.tables import ENGLISH, SMALL
 _NEWLINE, _MINUS = codes("\n-")
 
 
-@borrowing
+@inner
 def write_part(
     cells: NDArray[np.uint32],
     start: int,
@@ -96,7 +96,7 @@ def write_part(
             i = close_frame(cells, i, tables, room)
 
 
-@borrowing
+@inner
 def _write_element(
     cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room
 ) -> int:

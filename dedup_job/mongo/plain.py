@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 COLUMNS = 6
@@ -71,7 +71,7 @@ def find_fields(array: Bytes, names: Bytes, begins: NDArray[np.int64]) -> NDArra
     return found
 
 
-@borrowing
+@inner
 def _walk(
     data: Bytes,
     names: Bytes,
@@ -134,7 +134,7 @@ def _walk(
     return bool(found[KEY_END] > 0)
 
 
-@borrowing
+@inner
 def _end_of(data: Bytes, kind: int, at: int, stop: int, unread: bool) -> int:
     """Return where a value ends that is no document; -1 where it is not plain.
 
@@ -159,7 +159,7 @@ def _end_of(data: Bytes, kind: int, at: int, stop: int, unread: bool) -> int:
     return -1
 
 
-@borrowing
+@inner
 def _end_of_nested(data: Bytes, at: int, stop: int) -> int:
     """Return where a document or an array ends; -1 where it is not well-formed."""
     if stop - at < 5:
@@ -170,7 +170,7 @@ def _end_of_nested(data: Bytes, at: int, stop: int) -> int:
     return at + size
 
 
-@borrowing
+@inner
 def _after_name(data: Bytes, at: int, stop: int) -> int:
     """Return what follows the zero behind a name; -1 where there is none before `stop`."""
     while at < stop and data[at] != 0:
@@ -178,7 +178,7 @@ def _after_name(data: Bytes, at: int, stop: int) -> int:
     return at + 1 if at < stop else -1
 
 
-@borrowing
+@inner
 def _same(data: Bytes, start: int, end: int, name: Bytes) -> bool:
     if end - start != len(name):
         return False
@@ -188,7 +188,7 @@ def _same(data: Bytes, start: int, end: int, name: Bytes) -> bool:
     return True
 
 
-@borrowing
+@inner
 def _int32(data: Bytes, at: int) -> int:
     """Return a number of four bytes, signed."""
     bits = np.uint32(0)
@@ -197,7 +197,7 @@ def _int32(data: Bytes, at: int) -> int:
     return int(np.int32(bits))
 
 
-@borrowing
+@inner
 def _int64(data: Bytes, at: int) -> int:
     bits = np.uint64(0)
     for i in range(8):
@@ -205,7 +205,7 @@ def _int64(data: Bytes, at: int) -> int:
     return int(np.int64(bits))
 
 
-@borrowing
+@inner
 def _is_utf8(data: Bytes, at: int, end: int) -> bool:
     """Tell whether bytes are UTF-8 as Python takes it: shortest forms, no surrogates."""
     while at < end:
