@@ -39,6 +39,7 @@ class Cleaner:
         self.settings = settings if settings is not None else CleaningSettings()
         marked = self.settings.notation == "marked"
         self._how = How(self.settings.html == "auto", self.settings.css, marked, read=False)
+        self.clean("<p>")  # compiles the native code, or loads what was compiled
 
     def clean(self, text: str) -> str:
         """Return the text without markup, style rules and superfluous white space."""

@@ -86,7 +86,7 @@ class Fingerprinter:
             min_ngrams=settings.min_ngrams,
         )
         if not is_compiled():
-            notify("compiling native code, once (under a minute)")
+            notify("compiling native code, once (a minute or two)")
         self.fingerprint([""])
         mark_compiled()
 
