@@ -19,7 +19,7 @@ from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.extending import intrinsic
 
-from dedup_job.linking import LinkingCompiler
+from dedup_job import linking
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
@@ -66,14 +66,13 @@ def inlined(function: F) -> F:
 
 
 def _linked(function: F, *, inline: bool) -> F:
-    compiled = njit(
-        pipeline_class=LinkingCompiler,
-        nogil=True,
-        _nrt=False,
-        forceinline=inline,  # else that of whoever calls it first
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)
+    options: Any = {
+        "_nrt": False,
+        "forceinline": inline,  # else that of whoever calls it first
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+    }
+    compiled = njit(nogil=True, pipeline_class=linking.LinkingCompiler, **options)(function)
     return cast("F", _widening(compiled))
 
 
@@ -89,13 +88,12 @@ def _widening(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _wide(of: types.Type) -> types.Type:
-    plain = types.unliteral(of)
-    signed = isinstance(plain, types.Integer) and plain.signed
-    return types.int64 if signed else plain
+def _wide(of: Any) -> Any:
+    plain: Any = types.unliteral(of)
+    return types.int64 if plain in types.signed_domain else plain
 
 
-def _cached(function: F, options: dict[str, Any]) -> F:
+def _cached(function: F, options: Any) -> F:
     try:
         dispatcher = cast("Any", njit(cache=True, nogil=True, **options)(function))
     except RuntimeError:
@@ -128,7 +126,8 @@ def sources_digest() -> str:
     """Return a digest of all source files from which native code is made."""
     root = Path(__file__).parent
     digest = xxhash.xxh3_128()
-    for file in sorted([Path(__file__), *(f for files in _NATIVE for f in root.glob(files))]):
+    own = [Path(__file__), Path(linking.__file__)]
+    for file in sorted([*own, *(f for files in _NATIVE for f in root.glob(files))]):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
