@@ -61,7 +61,7 @@ def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(data
     run_here(database)
     (kept,), _ = outcome(database)
     dedup = kept.pop("dedup")
-    assert kept == {**source, "text": "水的化学式是H2O，它由氢和氧两种元素组成。"}
+    assert kept == {**source, "text": "水的化学式是H_2O，它由氢和氧两种元素组成。"}
     assert list(kept) == list(source)
     assert set(dedup) == {"fingerprint", "run"}
     assert isinstance(dedup["fingerprint"], Int64)
