@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -54,6 +55,15 @@ class Form:
     cut_right: bool = False
     spelling: bool = False
     sequence: bool = False
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each clause ends in the stem."""
+        at, ends = 0, []
+        for clause in self.clauses or [self.stem]:
+            at = self.stem.index(clause, at) + len(clause)
+            ends.append(at)
+        return ends
 
     @property
     def main(self) -> str:
@@ -408,8 +418,16 @@ def _is_lost(s: str, i: int, other: str, k: int, lost: str) -> bool:
     for p in range(max(0, i - 3), i + 1):
         for q in range(i + 1, min(len(s), p + 4) + 1):
             whole = q - p >= 2 and is_han(lost) and frequency(s[p:q]) >= 20 * max(rest, 1)
-            if whole and not (q - p >= 3 and frequency(s[p:i] + s[i + 1 : q])):
-                return True
+            if not whole:
+                continue
+            if q - p == 2:
+                at = k - 1 if p < i else k
+                rest_of_word = other[at : at + 1] if at >= 0 else ""
+                if rest_of_word and (rest_of_word in words()[1] or covering(other, at, at + 1)):
+                    continue
+            elif frequency(s[p:i] + s[i + 1 : q]):
+                continue
+            return True
     return False
 
 
@@ -443,6 +461,8 @@ def classes_of(
     """Return the harmless classes of a hunk, None where it is not harmless."""
     i, j, k, z = hunk
     x, y = a[i:j], b[k:z]
+    if x and y and all(map(in_number, x + y)):
+        return None
     if kind := bracket_class(a, i, j, b, k, z):
         return frozenset({kind})
     if x + y == "-" and re.search("[a-z]{2}$", a[:i]) and re.match("[a-z]{2}", a[j:]):
@@ -465,8 +485,12 @@ def classes_of(
             if kinds:
                 short = 0 < len(x) <= 2 and 0 < len(y) <= 2
                 words_of_their_own = short and covering(a, i, j) and covering(b, k, z)
-                own = words_of_their_own and kinds == {"function_word"}
-                return None if own else kinds
+                other = bool(x and y) and any(
+                    len(w) > 1 and frequency(w) and w not in words()[1] for w in (x, y)
+                )
+                own = (words_of_their_own or other) and kinds == {"function_word"}
+                signs = len(x) == len(y) == 1 and rewritten(x, y) == {"synonym"}
+                return None if own or (signs and words_of_their_own) else kinds
     return None
 
 
@@ -501,6 +525,8 @@ def part(a: str, b: str, size: int, spelling: bool) -> list[Found]:
         for e in range(last, t - 1, -1):
             hunk = (script[t][0], script[e][1], script[t][2], script[e][3])
             kinds = classes_of(a, hunk, b, size, spelling)
+            if kinds in ({"typo"}, {"function_word"}) and e == t and not _is_alone(a, b, script, t):
+                kinds = None
             if kinds:
                 x, y = a[hunk[0] : hunk[1]], b[hunk[2] : hunk[3]]
                 found += [Found(kind, x, y) for kind in sorted(kinds)]
@@ -515,6 +541,21 @@ def part(a: str, b: str, size: int, spelling: bool) -> list[Found]:
 
 def _are_near(script: list[tuple[int, int, int, int]], t: int) -> bool:
     return script[t + 1][0] - script[t][1] <= NEAR
+
+
+def _is_alone(a: str, b: str, script: list[tuple[int, int, int, int]], t: int) -> bool:
+    i, j, k, z = script[t]
+    if i < j and k < z:
+        return True
+    for at in (t - 1, t + 1):
+        if not 0 <= at < len(script):
+            continue
+        p, q, r, s = script[at]
+        apart = p - j if at > t else i - q
+        opposite = (p < q) != (i < j) and (r < s) != (k < z)
+        if apart < 2 and opposite and is_han((a[p:q] + b[r:s])[0]):
+            return False
+    return True
 
 
 def is_harmless(found: Sequence[Found]) -> bool:
@@ -580,6 +621,8 @@ def stems(a: Form, b: Form, size: int, spelling: bool) -> list[Found]:
             or (cut.cut_right and whole.stem.startswith(cut.stem))
         ):
             return [Found("truncated", "", "")]
+    if _is_one_clause(a, b):
+        return found
     left = [a.clauses[i] for i in _unlike(a.clauses, b.clauses)]
     right = [b.clauses[i] for i in _unlike(b.clauses, a.clauses)]
     if min(len(a.clauses), len(b.clauses)) < 2 or a.sequence or b.sequence:
@@ -597,6 +640,23 @@ def stems(a: Form, b: Form, size: int, spelling: bool) -> list[Found]:
         else:
             return found
     return moved
+
+
+def common(a: str, b: str) -> int:
+    """Return how many characters at the beginning are the same."""
+    pairs = zip(a, b, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _is_one_clause(a: Form, b: Form) -> bool:
+    start = common(a.stem, b.stem)
+    behind = common(a.stem[start:][::-1], b.stem[start:][::-1])
+    for form in (a, b):
+        stop = len(form.stem) - behind
+        ends = [end for end in form.ends if end > start]
+        if ends and ends[0] < stop:
+            return False
+    return True
 
 
 def core(words_: str) -> str:

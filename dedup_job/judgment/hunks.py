@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room
+from dedup_job.judgment.edits import Room, in_number
 from dedup_job.judgment.lookups import (
     BRACKET,
     DIGIT,
     HAN,
+    IN_LIST,
     LATIN,
     NEGATION,
     OPERATOR,
     Tables,
+    frequency,
     kind_of,
 )
-from dedup_job.judgment.rewriting import MOST_REWRITTEN, rewritten
+from dedup_job.judgment.lookups import (
+    NUMERAL as HAN_NUMERAL,
+)
+from dedup_job.judgment.rewriting import BY_SYNONYM, MOST_REWRITTEN, is_function_word, rewritten
 from dedup_job.judgment.typos import covering, is_typo
 
 NOT_HARMLESS: Final = 0
@@ -58,7 +63,7 @@ NOT_HARMLESS: Final = 0
 )
 _REWRITTEN: Final = (1 << FUNCTION_WORD, 1 << SYNONYM, 1 << NUMERAL)
 _CONTEXT, _NEAR, _MOST_BRACKETED, _SHORT = 4, 3, 12, 2
-_ROUND, _ROUND_END, _SQUARE, _SQUARE_END, _BAR, _DASH, _EQUALS = map(ord, "()[]|-=")
+_ROUND, _ROUND_END, _SQUARE, _SQUARE_END, _BAR, _DASH, _EQUALS, _DOT = map(ord, "()[]|-=.")
 _PICTURE, _FIRST_PRIVATE, _ALPHA, _OMEGA = 0xFFFC, 0xF0000, ord("α"), ord("ω")
 _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place of a bracket count
 
@@ -86,6 +91,8 @@ def harmless_classes(
     the spelling counts.
     """
     n, m = j - i, end - k
+    if _is_figure(a, i, j, tables) and _is_figure(b, k, end, tables):
+        return NOT_HARMLESS
     bracket = _of_brackets(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables)
     if bracket >= 0:
         return 1 << bracket
@@ -104,12 +111,34 @@ def harmless_classes(
     if not spelling and is_typo(a, i, j, low_a, high_a, b, k, end, low_b, high_b, size, tables):
         return 1 << TYPO
     bits = _by_words(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables, room)
-    if bits == 1 << FUNCTION_WORD and 0 < n <= _SHORT and 0 < m <= _SHORT:
+    if bits == 1 << FUNCTION_WORD and (
+        (m and _is_other_word(a, i, j, tables)) or (n and _is_other_word(b, k, end, tables))
+    ):
+        return NOT_HARMLESS
+    short = 0 < n <= _SHORT and 0 < m <= _SHORT
+    signs = n == m == 1 and rewritten(a, i, j, b, k, end, tables, room.ways) == BY_SYNONYM
+    if short and (bits == 1 << FUNCTION_WORD or signs):
         one = covering(a, i, j, low_a, high_a, tables)
         other = covering(b, k, end, low_b, high_b, tables)
         if one > 0 and other > 0:  # 可变 and 应变 are words of their own
             return NOT_HARMLESS
     return bits
+
+
+@inner
+def _is_other_word(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> bool:
+    """Tell whether a word is known that is no function word, though its parts may be: 当时."""
+    if stop - start < 2 or is_function_word(tables, points, start, stop):
+        return False
+    return frequency(tables, points, start, stop) > 0
+
+
+@inner
+def _is_figure(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> bool:
+    for p in range(start, stop):  # numba compiles no generator here
+        if not in_number(tables, points[p]):
+            return False
+    return stop > start
 
 
 @inner
@@ -137,6 +166,11 @@ def _by_words(
         if a[j + right] != b[end + right]:
             break
         right += 1
+    if not (
+        _can_be_rewritten(a, i, j, b, k - left, end + right, tables)
+        and _can_be_rewritten(b, k, end, a, i - left, j + right, tables)
+    ):
+        return NOT_HARMLESS
     widest = max(j - i, end - k) + left + right
     if widest <= MOST_REWRITTEN:  # what goes with less around it goes with more
         way = rewritten(a, i - left, j + right, b, k - left, end + right, tables, room.ways)
@@ -153,6 +187,28 @@ def _by_words(
                     bits |= _REWRITTEN[p] if way >> p & 1 else 0
                 return bits
     return NOT_HARMLESS
+
+
+@inner
+def _can_be_rewritten(
+    s: NDArray[np.uint32],
+    i: int,
+    j: int,
+    other: NDArray[np.uint32],
+    k: int,
+    end: int,
+    tables: Tables,
+) -> bool:
+    """Tell whether each character is of a listed word or a number, or stands in the other text."""
+    for p in range(i, j):
+        if kind_of(tables, s[p]) & (IN_LIST | HAN_NUMERAL | DIGIT) or s[p] == _DOT:
+            continue
+        q = k
+        while q < end and other[q] != s[p]:
+            q += 1
+        if q == end:
+            return False
+    return True
 
 
 @inner

@@ -17,12 +17,12 @@ from dedup_job.packed import points_of
 
 MOST_WORD: Final = 16  # characters of a listed word
 MOST_GROUPS, MOST_READINGS = 4, 8
-(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, NUMERAL, LISTED, ODD) = (
-    1 << i for i in range(10)
+(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, NUMERAL, LISTED, IN_LIST, ODD) = (
+    1 << i for i in range(11)
 )
 """Kinds of characters: Han, ASCII digit, small ASCII letter; one whose change changes the meaning;
 a negation; an operator or a bracket; a bracket or bar; a Han numeral; one that a listed word begins
-with; Han, but so rare that it must be misread."""
+with, or holds; Han, but so rare that it must be misread."""
 
 _MEANING = (
     "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
@@ -86,9 +86,12 @@ def tables_of(
     """Return the tables for a dictionary and the listed words."""
     sections = _sections()
     readings = _readings(tuple(sections["[sounds]"]))
-    first = {ord(word[0]) for word in [*function_words, *(w for group in synonyms for w in group)]}
+    all_listed = [*function_words, *(word for group in synonyms for word in group)]
+    first = {ord(word[0]) for word in all_listed}
+    held = {ord(character) for word in all_listed for character in word}
     kinds = _kinds().copy()
     kinds[[point for point in first if point < PLANE]] |= LISTED
+    kinds[[point for point in held if point < PLANE]] |= IN_LIST
     probabilities = np.ascontiguousarray(lexicon.nodes["probability"])
     han = np.flatnonzero(kinds & HAN)
     nodes = lexicon.first[han]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing, inner
 from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room, is_same
+from dedup_job.judgment.edits import Room, is_same, trimmed
 from dedup_job.judgment.forms import (
     ANSWER,
     CUT_LEFT,
@@ -146,7 +146,7 @@ def _compare_stems(
     flags, other_flags = one.flags[i], other.flags[j]
     if _is_cut(a, p, q, flags, b, r, s) or _is_cut(b, r, s, other_flags, a, p, q):
         return enter(room, count, TRUNCATED, p, q, r, s)
-    if (flags | other_flags) & SEQUENCE:
+    if (flags | other_flags) & SEQUENCE or _is_one_clause(one, i, other, j):
         return after
     moved = _compare_clauses(one, i, other, j, size, spelling, tables, room, after)
     if moved < 0:
@@ -156,6 +156,23 @@ def _compare_stems(
         kind, spans = room.kinds[t], room.spans
         count = enter(room, count, kind, spans[t, 0], spans[t, 1], spans[t, 2], spans[t, 3])
     return count
+
+
+@inner
+def _is_one_clause(one: Forms, i: int, other: Forms, j: int) -> bool:
+    """Tell whether the stems differ in one clause alone, in the same place of both."""
+    p, r = one.offsets[i], other.offsets[j]
+    q, s = p + one.cuts[i, 0], r + other.cuts[j, 0]
+    start, stop, begin, end = trimmed(one.points, p, q, other.points, r, s)
+    return _same_clause(one, i, start - p, stop - p) and _same_clause(other, j, begin - r, end - r)
+
+
+@inner
+def _same_clause(forms: Forms, i: int, start: int, stop: int) -> bool:
+    for x in range(forms.clause_offsets[i], forms.clause_offsets[i + 1]):
+        if forms.clauses[x] > start:
+            return bool(forms.clauses[x] >= stop)
+    return True
 
 
 @inner

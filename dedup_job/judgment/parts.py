@@ -14,12 +14,14 @@ from dedup_job.judgment.hunks import (
     ADDED,
     CONTENT,
     FORMULA,
+    FUNCTION_WORD,
     IMAGE,
     NOT_HARMLESS,
+    TYPO,
     harmful_class,
     harmless_classes,
 )
-from dedup_job.judgment.lookups import Tables
+from dedup_job.judgment.lookups import HAN, Tables, kind_of
 from dedup_job.judgment.rewriting import is_function_word
 from dedup_job.judgment.typos import are_plain_words
 
@@ -29,6 +31,7 @@ ORDER, TRUNCATED, CORRECTED = (
 _FIRST_HARMFUL: Final = CLASSES.index(Difference.NUMBER)
 MOST_DIFFERENCES: Final = 4096
 _NEAR, _JOINED = 3, 3  # characters between hunks that are tried as one; how many of them
+_APART = 2  # characters between one that is lost and another that comes, at least
 _LEAST_UNLIKE = 8
 _SENTENCE, _TAIL = 6, 20
 _CORRECTED, _ADDED = 0.02, 0.3
@@ -113,6 +116,9 @@ def compare_part(
                 b, room.hunks[at, 2], room.hunks[last, 3], k, end,
                 size, spelling, tables, room,
             )  # fmt: skip
+            slip = bits == 1 << TYPO or bits == 1 << FUNCTION_WORD
+            if slip and last == at and not _is_alone(a, b, at, hunks, tables, room):
+                bits = NOT_HARMLESS
             last -= 1
         if bits == NOT_HARMLESS:
             p, q, r, s = room.hunks[at, 0], room.hunks[at, 1], room.hunks[at, 2], room.hunks[at, 3]
@@ -133,6 +139,35 @@ def compare_part(
 @inner
 def _are_near(room: Room, hunk: int) -> bool:
     return bool(room.hunks[hunk + 1, 0] - room.hunks[hunk, 1] <= _NEAR)
+
+
+@inner
+def _is_alone(
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    hunk: int,
+    count: int,
+    tables: Tables,
+    room: Room,
+) -> bool:
+    """Tell whether no character comes right beside the one that is lost, or the other way round.
+
+    判罚 and 审判 are two words, though each of the characters that they do not share could be lost.
+    """
+    hunks = room.hunks
+    lost, come = hunks[hunk, 0] < hunks[hunk, 1], hunks[hunk, 2] < hunks[hunk, 3]
+    if lost and come:
+        return True
+    for h in (hunk - 1, hunk + 1):
+        if not 0 <= h < count:
+            continue
+        p, q, r, s = hunks[h, 0], hunks[h, 1], hunks[h, 2], hunks[h, 3]
+        apart = p - hunks[hunk, 1] if h > hunk else hunks[hunk, 0] - q
+        if apart >= _APART or (p < q) == lost or (r < s) == come:
+            continue
+        if kind_of(tables, a[p] if p < q else b[r]) & HAN:
+            return False
+    return True
 
 
 @inner

@@ -130,6 +130,8 @@ def _is_misspelt(
         sounds &= _sound_alike(tables, x, y)
     if sure or _any(tables, a, i, j, ODD) != _any(tables, b, k, end, ODD):
         return True
+    if j - i > 1 and not (looks or sounds):
+        return False
     of_a = covering(a, i, j, low_a, high_a, tables)
     of_b = covering(b, k, end, low_b, high_b, tables)
     more, less = max(of_a, of_b), min(of_a, of_b)
@@ -263,9 +265,24 @@ def _is_lost(
         for q in range(i + 1, min(high, p + _LONGEST_WORD) + 1):
             if q - p < 2 or frequency(tables, s, p, q) < least:
                 continue
-            if q - p < 3 or not _frequency_without(tables, s, p, i, q):  # 总资产 is no slip of 资产
-                return True
+            if q - p == 2:
+                left_over = k - 1 if p < i else k
+                if _ends_word(other, left_over, other_low, other_high, tables):
+                    continue
+            elif _frequency_without(tables, s, p, i, q):  # 总资产 is no slip of 资产
+                continue
+            return True
     return False
+
+
+@inner
+def _ends_word(points: NDArray[np.uint32], at: int, low: int, high: int, tables: Tables) -> bool:
+    """Tell whether a character belongs to another word: of 银行业, 银行 is left whole."""
+    if at < low or at >= high:
+        return False
+    if is_function_word(tables, points, at, at + 1):
+        return True
+    return covering(points, at, at + 1, low, high, tables) > 0
 
 
 @inner
