@@ -1,7 +1,8 @@
 """The gist of canonical forms: what candidates are found by.
 
-Function words go and synonyms become one sign, so a question that is slightly reworded has nearly
-the same gist. The judge does not see it.
+Function words go; synonyms become one sign, and so do characters that OCR programs take for each
+other: a question that is slightly reworded or misread has nearly the same gist. The judge does not
+see it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.compiled import borrowing, inner
-from dedup_job.judgment.lookups import LISTED, Tables, kind_of, word_row
+from dedup_job.judgment.lookups import LISTED, Tables, kind_of, signs, word_row
 from dedup_job.packed import Packed
 
 _SIGN: Final = 0xE000  # of the private use area: the first group's
@@ -22,7 +23,7 @@ def gist_of(forms: Packed, tables: Tables) -> Packed:
     """Return the gist of n forms; where nothing would remain, the form itself."""
     points = np.empty(len(forms.points), dtype=np.uint32)
     offsets = np.zeros(len(forms.offsets), dtype=np.int64)
-    _write_all(forms.points, forms.offsets, tables, points, offsets)
+    _write_all(forms.points, forms.offsets, tables, signs(), points, offsets)
     return Packed(points[: offsets[-1]], offsets)
 
 
@@ -31,6 +32,7 @@ def _write_all(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],
     tables: Tables,
+    same: NDArray[np.uint32],
     to: NDArray[np.uint32],
     to_offsets: NDArray[np.int64],
 ) -> None:
@@ -41,7 +43,7 @@ def _write_all(
         while p < stop:
             end, sign = _word(points, p, stop, tables)
             if end == p:
-                to[at] = points[p]
+                to[at] = same[points[p]] if points[p] < same.shape[0] else points[p]
                 at += 1
                 end = p + 1
             elif sign:

@@ -127,6 +127,19 @@ def _sections() -> Mapping[str, list[str]]:
 
 
 @functools.cache
+def signs() -> NDArray[np.uint32]:
+    """Return the sign that stands for each character in a gist, uint32 (PLANE,).
+
+    Itself, but one for all characters that OCR programs take for each other.
+    """
+    found = np.arange(PLANE, dtype=np.uint32)
+    for pair in _sections()["[sure]"]:
+        one, other = sorted(found[ord(character)] for character in pair)
+        found[found == other] = one
+    return found
+
+
+@functools.cache
 def _kinds() -> NDArray[np.uint16]:
     kinds = np.zeros(PLANE, dtype=np.uint16)
     kinds[_HAN_FIRST : _HAN_LAST + 1] |= HAN
