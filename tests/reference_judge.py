@@ -705,7 +705,8 @@ def are_plain_words(s: str, i: int, j: int) -> bool:
 @functools.cache
 def names() -> set[str]:
     """Return the words that jieba's dictionary tags as names or dates."""
-    lines = jieba.get_dict_file().read().decode("utf-8").splitlines()
+    with jieba.get_dict_file() as file:
+        lines = file.read().decode("utf-8").splitlines()
     tagged = (line.split() for line in lines)
     return {word for word, _, tag in tagged if tag.startswith(("nr", "ns", "nt", "nz", "t"))}
 

@@ -164,6 +164,7 @@ class FirstWins:
     ) -> dict[int, tuple[int, Duplicate]]:
         """Return the near duplicates by row, each with the number of the kept document."""
         near = {}
+        named = self._weighing.differences([texts[row] for row in found.rows], found.texts)
         for i, (row, number) in enumerate(
             zip(found.rows.tolist(), found.numbers.tolist(), strict=True)
         ):
@@ -174,7 +175,7 @@ class FirstWins:
                 found.channels[i],
                 Reason.NEAR,
                 short=False,
-                differences=self._weighing.differences(texts[row], found.texts[i]),
+                differences=named[i],
             )
             near[row] = number, duplicate
         return near

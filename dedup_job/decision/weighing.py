@@ -63,14 +63,17 @@ class Weighing:
         """Name what keeps a pair apart by its code."""
         return SIMILARITY if self.judge is None else str(CLASSES[code])
 
-    def differences(self, text: str, kept: str) -> tuple[Differing, ...]:
-        """Name the first differences of a duplicate and the kept text; none without a judge."""
-        if self.judge is None:
-            return ()
-        found = self.judge.differences(text, kept)[:_MOST_NAMED]
-        return tuple(
-            Differing(str(one.kind), one.other[:_LONGEST], one.text[:_LONGEST]) for one in found
-        )
+    def differences(self, texts: Sequence[str], kept: Sequence[str]) -> list[tuple[Differing, ...]]:
+        """Name the first differences of each duplicate and its kept text; none without a judge."""
+        if self.judge is None or not texts:
+            return [()] * len(texts)
+        return [
+            tuple(
+                Differing(str(one.kind), one.other[:_LONGEST], one.text[:_LONGEST])
+                for one in found[:_MOST_NAMED]
+            )
+            for found in self.judge.each_differences(texts, kept)
+        ]
 
     def least_agreement(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Return how many bits of a sketch a candidate of each text has equal, at least."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import native
+from dedup_job.compiled import borrowing, native
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
@@ -28,7 +28,6 @@ RULES: Final = 1
 """Version of the rules: of the canonical form, the differences and their classes."""
 
 _LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
-_ROW: Final = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +93,31 @@ class Judge:
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
-        one, two = forms_of(pack([text]), self._words), forms_of(pack([other]), self._words)
+        return next(self.each_differences([text], [other]))
+
+    def each_differences(
+        self, texts: Sequence[str], others: Sequence[str]
+    ) -> Iterator[Sequence[Found]]:
+        """Yield the differences of texts[i] and others[i], in their order."""
+        one, two = (forms_of(pack(side), self._words) for side in (texts, others))
+        turned = np.empty(len(texts), dtype=np.bool_)
+        _find_turned(one, two, turned)
         room = room_of(WAYS, MOST_DIFFERENCES)
-        said = _judge(one, _ROW, two, _ROW, self._tables, self._harmless, room, whole=True)
-        count, turned = int(said.differences[0]), bool(is_turned(one, 0, two, 0))
-        a, b = (two, one) if turned else (one, two)
-        found = []
-        for kind, span in zip(room.kinds[:count], room.spans[:count].tolist(), strict=True):
-            sides = _text(a, span[0], span[1]), _text(b, span[2], span[3])
-            harmless = bool(int(self._harmless) >> int(kind) & 1)
-            found.append(Found(CLASSES[kind], *(sides[::-1] if turned else sides), harmless))
-        if not found and text != other:
-            found.append(Found(Difference.LAYOUT, text, other, harmless=True))
-        return found
+        for i, (text, other) in enumerate(zip(texts, others, strict=True)):
+            row = np.full(1, i, dtype=np.int64)
+            said = _judge(one, row, two, row, self._tables, self._harmless, room, whole=True)
+            count = int(said.differences[0])
+            found = [self._named(one, two, room, at, turned=turned[i]) for at in range(count)]
+            if not found and text != other:
+                found.append(Found(Difference.LAYOUT, text, other, harmless=True))
+            yield found
+
+    def _named(self, one: Forms, two: Forms, room: Room, at: int, *, turned: np.bool_) -> Found:
+        kind, (p, q, r, s) = int(room.kinds[at]), room.spans[at].tolist()
+        sides = (
+            (_text(one, r, s), _text(two, p, q)) if turned else (_text(one, p, q), _text(two, r, s))
+        )
+        return Found(CLASSES[kind], *sides, harmless=bool(int(self._harmless) >> kind & 1))
 
 
 def judge_forms(
@@ -189,6 +200,12 @@ def _judge_all(
         classes[pair] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
         differences[pair] = count
         refused[pair] = _LAYOUT if first < 0 else first
+
+
+@borrowing
+def _find_turned(one: Forms, two: Forms, turned: NDArray[np.bool_]) -> None:
+    for i in range(turned.shape[0]):
+        turned[i] = is_turned(one, i, two, i)
 
 
 def _text(forms: Forms, start: int, stop: int) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inner
+from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, is_same, trimmed
 from dedup_job.judgment.forms import (
@@ -40,7 +40,7 @@ _PROSE, _SHORTEST_PROSE = 150, 100  # characters from which a text is prose
 _EVERY: Final = (1 << MOST_CHOICES) - 1
 
 
-@borrowing
+@inner
 def is_turned(one: Forms, i: int, other: Forms, j: int) -> bool:
     """Tell whether the second form comes before the first: a pair is judged in one order."""
     p, q = one.offsets[i], other.offsets[j]
