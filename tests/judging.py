@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -56,10 +57,13 @@ class DigitJudge(Judge):
             codes,
         )
 
-    def differences(self, text: str, other: str) -> list[Found]:
-        """Name one difference, of the whole texts."""
-        joined, _, kind = verdict(text, other)
-        return [Found(kind, text, other, joined)]
+    def each_differences(
+        self, texts: Sequence[str], others: Sequence[str]
+    ) -> Iterator[Sequence[Found]]:
+        """Name one difference of each pair, of the whole texts."""
+        for text, other in zip(texts, others, strict=True):
+            joined, _, kind = verdict(text, other)
+            yield [Found(kind, text, other, joined)]
 
 
 def _texts(packed: Packed) -> list[str]:

@@ -33,15 +33,16 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     assert found.joined.tolist() == verdict.agree.tolist()
     assert found.cost.tolist() == (-verdict.similarities).tolist()
     assert weighing.kind(0) == "similarity"
-    assert weighing.differences("甲", "乙") == ()
+    assert weighing.differences(["甲"], ["乙"]) == [()]
 
 
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
-        def differences(self, text, other):
-            return [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
+        def each_differences(self, texts, others):
+            for text, other in zip(texts, others, strict=True):
+                yield [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
 
-    found = Weighing(DecisionSettings(), Wordy()).differences("𠀀乙", "丙")
+    (found,) = Weighing(DecisionSettings(), Wordy()).differences(["𠀀乙"], ["丙"])
     assert len(found) == 8
     assert found[0] == Differing("typo", "丙", "𠀀乙" * 20)
 
