@@ -39,7 +39,7 @@ def native(function: F) -> F:
     Where neither the package's folder nor the user's cache can be written to, numba refuses to
     cache; the code is then compiled in every process.
     """
-    return _cached(function, {"_nrt": True})  # else the option of whoever calls it first
+    return _cached(function, {"_nrt": True})  # numba lets it inherit its first caller's
 
 
 def borrowing(function: F) -> F:
@@ -68,7 +68,7 @@ def inlined(function: F) -> F:
 def _linked(function: F, *, inline: bool) -> F:
     options: Any = {
         "_nrt": False,
-        "forceinline": inline,  # else that of whoever calls it first
+        "forceinline": inline,  # numba lets it inherit its first caller's
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
     }

@@ -82,7 +82,7 @@ def strip(
 def _template(
     closes: bool, depth: int, work: Workspace, out: NDArray[np.uint32], at: int
 ) -> tuple[int, int]:
-    """Take note of a template's tag; what a closed one holds is taken back."""
+    """Enter a template's tag; the content of a closed template is removed."""
     if closes and 0 < depth <= _DEEPEST:
         at = work.stack[depth, 0]
         out[at] = SPLIT

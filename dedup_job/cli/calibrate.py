@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _MOST_READ, _MOST_EXAMPLES = 100_000, 50
 _JUDGED = 10  # pairs of a band
-_WIDTH = 160  # of what is not a terminal
 
 
 def calibrate(
@@ -67,8 +66,7 @@ def calibrate(
     pair. --query chooses another part.
     Nothing is written.
     """
-    from rich.console import Console
-
+    from dedup_job.cli.console import console as output
     from dedup_job.cli.proposal import answers_table, proposal
     from dedup_job.cli.samples import compare
     from dedup_job.settings import load
@@ -80,9 +78,7 @@ def calibrate(
         raise UsageError("--judge asks questions: it needs a terminal.")
     with ending_at_once("ended; nothing was written."):
         found = compare(settings, source, limit)
-        console = Console(highlight=False, markup=False, emoji=False)
-        if not console.is_terminal:
-            console = Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
+        console = output()
         _tell_sample(found, settings, console)
         if not len(found.pairs):
             return

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dedup_job.report.check import Checked, Finding
 
 _SAMPLE, _MOST = 1000, 1_000_000
-_WIDTH = 160  # of what is not a terminal
 
 
 def check(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WIDTH = 160  # of what is not a terminal: a file has no edge
+_WIDTH = 160  # columns of a file or a pipe, which have no edge
 
 
 def console() -> Console:

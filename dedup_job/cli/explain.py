@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dedup_job.cli.explanations import Explained, Side
 
 _MOST_SHOWN = 64
-_WIDTH = 160  # of what is not a terminal
 _TEXT = 600  # characters at the beginning of a text that stands alone
 
 
@@ -57,8 +56,7 @@ def explain(
     and what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
     those of the target's last run, unless --config or --field gives others. Nothing is written.
     """
-    from rich.console import Console
-
+    from dedup_job.cli.console import console
     from dedup_job.cli.explanations import explained
     from dedup_job.settings import load
 
@@ -67,10 +65,7 @@ def explain(
     given = config is not None or field is not None
     with ending_at_once("ended; nothing was written."):
         found = explained(settings, target, id_, given=given)
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
-    _show(found, console, limit)
+    _show(found, console(), limit)
 
 
 def _show(found: Explained, console: Console, limit: int) -> None:

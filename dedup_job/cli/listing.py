@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dedup_job.mongo.refusals import Refusal
 
 _MOST_SHOWN = 10_000
-_WIDTH = 160  # of what is not a terminal
 
 
 class What(StrEnum):
@@ -49,8 +48,7 @@ def list_(
     --what refused: both texts with the differences marked, their similarity, and the class of the
     difference that keeps them apart; the most similar pairs first. Nothing is written.
     """
-    from rich.console import Console
-
+    from dedup_job.cli.console import console
     from dedup_job.cli.opened import opened_as_made
     from dedup_job.mongo.refusals import most_similar
     from dedup_job.settings import load
@@ -63,10 +61,7 @@ def list_(
         with opened_as_made(settings, target, given=given) as on:
             on.progress.stage("looking for what was refused")
             found = most_similar(on.target, limit)
-        console = Console(highlight=False, markup=False, emoji=False)
-        if not console.is_terminal:
-            console = Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
-        _show(found, console)
+        _show(found, console())
 
 
 def _show(found: list[Refusal], console: Console) -> None:

@@ -38,7 +38,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What becomes of n texts.
+    """The decisions on n texts.
 
     open: int64 (m,), ascending, the rows of which there is something to say: every other text is
     kept, without a candidate. kept: bool (n,); exact: rows of exact duplicates with the number of

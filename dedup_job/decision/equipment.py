@@ -27,7 +27,7 @@ class Equipment:
         decision: DecisionSettings,
         notify: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Take the settings; `notify` is told before something takes long."""
+        """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
         self._channels = index.channels
         self._form = self._canonical if decision.judges else None

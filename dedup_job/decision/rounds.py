@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What becomes of n texts.
+    """The outcome of n texts.
 
     state: uint8 (n,), KEPT, TWIN of a kept document, REPEATED from an earlier text of the batch, or
     NEAR; chosen: int64 (n,), the earlier row of a repeated text, the pair of a near one; refused:

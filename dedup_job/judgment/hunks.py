@@ -25,7 +25,7 @@ from dedup_job.judgment.lookups import (
 from dedup_job.judgment.lookups import (
     NUMERAL as HAN_NUMERAL,
 )
-from dedup_job.judgment.rewriting import BY_SYNONYM, MOST_REWRITTEN, is_function_word, rewritten
+from dedup_job.judgment.rewriting import MOST_REWRITTEN, is_function_word, rewritten
 from dedup_job.judgment.typos import covering, is_typo
 
 NOT_HARMLESS: Final = 0
@@ -111,17 +111,21 @@ def harmless_classes(
     if not spelling and is_typo(a, i, j, low_a, high_a, b, k, end, low_b, high_b, size, tables):
         return 1 << TYPO
     bits = _by_words(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables, room)
-    if bits == 1 << FUNCTION_WORD and (
-        (m and _is_other_word(a, i, j, tables)) or (n and _is_other_word(b, k, end, tables))
+    if not (n and m):
+        return bits
+    if bits == 1 << FUNCTION_WORD:
+        if _is_other_word(a, i, j, tables) or _is_other_word(b, k, end, tables):
+            return NOT_HARMLESS
+        in_words = max(n, m) <= _SHORT
+    else:
+        signs = bits == 1 << SYNONYM and n == m == 1
+        in_words = signs and rewritten(a, i, j, b, k, end, tables, room.ways) > 0
+    if (  # 可变 and 应变, 里程 and 中程 are words of their own
+        in_words
+        and covering(a, i, j, low_a, high_a, tables) > 0
+        and covering(b, k, end, low_b, high_b, tables) > 0
     ):
         return NOT_HARMLESS
-    short = 0 < n <= _SHORT and 0 < m <= _SHORT
-    signs = n == m == 1 and rewritten(a, i, j, b, k, end, tables, room.ways) == BY_SYNONYM
-    if short and (bits == 1 << FUNCTION_WORD or signs):
-        one = covering(a, i, j, low_a, high_a, tables)
-        other = covering(b, k, end, low_b, high_b, tables)
-        if one > 0 and other > 0:  # 可变 and 应变 are words of their own
-            return NOT_HARMLESS
     return bits
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, native
+from dedup_job.compiled import inner, native
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
@@ -100,24 +100,20 @@ class Judge:
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of texts[i] and others[i], in their order."""
         one, two = (forms_of(pack(side), self._words) for side in (texts, others))
-        turned = np.empty(len(texts), dtype=np.bool_)
-        _find_turned(one, two, turned)
         room = room_of(WAYS, MOST_DIFFERENCES)
         for i, (text, other) in enumerate(zip(texts, others, strict=True)):
             row = np.full(1, i, dtype=np.int64)
-            said = _judge(one, row, two, row, self._tables, self._harmless, room, whole=True)
+            said = judge_forms(one, row, two, row, self._tables, self._harmless, room)
             count = int(said.differences[0])
-            found = [self._named(one, two, room, at, turned=turned[i]) for at in range(count)]
+            found = [self._named(one, two, room, at) for at in range(count)]
             if not found and text != other:
                 found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
 
-    def _named(self, one: Forms, two: Forms, room: Room, at: int, *, turned: np.bool_) -> Found:
+    def _named(self, one: Forms, two: Forms, room: Room, at: int) -> Found:
         kind, (p, q, r, s) = int(room.kinds[at]), room.spans[at].tolist()
-        sides = (
-            (_text(one, r, s), _text(two, p, q)) if turned else (_text(one, p, q), _text(two, r, s))
-        )
-        return Found(CLASSES[kind], *sides, harmless=bool(int(self._harmless) >> kind & 1))
+        harmless = bool(int(self._harmless) >> kind & 1)
+        return Found(CLASSES[kind], _text(one, p, q), _text(two, r, s), harmless)
 
 
 def judge_forms(
@@ -127,24 +123,13 @@ def judge_forms(
     other_rows: NDArray[np.int64],
     tables: Tables,
     harmless: np.uint64,
+    room: Room | None = None,
 ) -> Verdicts:
-    """Judge the pairs of form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
-    room = room_of(WAYS, MOST_DIFFERENCES)
-    return _judge(one, rows, other, other_rows, tables, harmless, room, whole=False)
+    """Judge the pairs of form rows[i] of one and form other_rows[i] of other; int64 (c,).
 
-
-def _judge(
-    one: Forms,
-    rows: NDArray[np.int64],
-    other: Forms,
-    other_rows: NDArray[np.int64],
-    tables: Tables,
-    harmless: np.uint64,
-    room: Room,
-    *,
-    whole: bool,
-) -> Verdicts:
-    """Judge pairs; the room then holds the differences of the last one."""
+    room: given, it holds all differences of the last pair afterwards; else a pair is judged no
+    further than to the first difference that is not harmless.
+    """
     count = len(rows)
     verdicts = Verdicts(
         np.empty(count, dtype=np.bool_),
@@ -159,8 +144,8 @@ def _judge(
         other_rows,
         tables,
         harmless,
-        room,
-        whole,
+        room or room_of(WAYS, MOST_DIFFERENCES),
+        room is not None,
         verdicts.joined,
         verdicts.classes,
         verdicts.differences,
@@ -188,6 +173,7 @@ def _judge_all(
         i, j = rows[pair], other_rows[pair]
         if is_turned(one, i, other, j):
             count = judge_pair(other, j, one, i, tables, room, whole)
+            _turn_back(room.spans, count)
         else:
             count = judge_pair(one, i, other, j, tables, room, whole)
         bits, first = np.uint64(0), -1
@@ -202,10 +188,13 @@ def _judge_all(
         refused[pair] = _LAYOUT if first < 0 else first
 
 
-@borrowing
-def _find_turned(one: Forms, two: Forms, turned: NDArray[np.bool_]) -> None:
-    for i in range(turned.shape[0]):
-        turned[i] = is_turned(one, i, two, i)
+@inner
+def _turn_back(spans: NDArray[np.int64], count: int) -> None:
+    """Swap the spans of the two texts, which were judged the other way round."""
+    for at in range(count):
+        p, q = spans[at, 0], spans[at, 1]
+        spans[at, 0], spans[at, 1] = spans[at, 2], spans[at, 3]
+        spans[at, 2], spans[at, 3] = p, q
 
 
 def _text(forms: Forms, start: int, stop: int) -> str:
