@@ -354,6 +354,9 @@ def figures(whole: str, fraction: str, shift: int = 0) -> str:
 
 DROPPED = set('.,;:?"_#…。、“”《》〈〉「」『』【】〔〕〖〗·')
 EMPHASIS = re.compile(r"\[([^\[\]]*)\]\{\.(?:underline|dots|bold|italic)\}")
+TARGET = re.compile(r"\]\((?:http|#|/[A-Za-z])[^()\s]*\)")
+LINK = re.compile(rf"\[[^\[\]]*{TARGET.pattern}")
+LINKED = re.compile(rf"(?<!!){LINK.pattern}\Z")
 IMAGE_LINK = re.compile(r"!\[(?:audio|video)?\]\(([^()\s]*)\)")
 FRACTIONS = {"frac", "dfrac", "tfrac", "cfrac"}
 
@@ -666,10 +669,14 @@ class Writer:
         t, c = self.text, self.text[i]
         before, after = self.before(i), self.after(i + 1)
         if c in "([":
+            if c == "[" and LINK.match(t, i) and t[i - 1 : i] != "!":
+                return i + 1
             if m := re.compile(r"[(\[][\s_]*[)\]]").match(t, i):
                 return m.end()
             self.put(c if after and not is_han(after) and after not in '“"《' else "")
         elif c in ")]":
+            if c == "]" and (m := TARGET.match(t, i)) and LINKED.search(t[: m.end()]):
+                return m.end()
             if before and not is_han(before) and before not in '”"》':
                 self.close(c)
         elif c == "-":
@@ -687,8 +694,9 @@ class Writer:
         elif c == "*":
             if t[i : i + 2] == "**":
                 return i + 2
+            item = t[i - 1] == "\n" and t[i + 1 : i + 2].isspace() if i else False
             meant = before == ")" or (is_word(before) and (is_word(after) or after == "("))
-            self.put("×" if meant else "")
+            self.put("×" if meant and not item else "")
         elif c == "!":
             if self.bang(i, before):
                 self.put("!")
@@ -835,7 +843,9 @@ def flags_of(parts: Split) -> frozenset[str]:
     """Return the flags of a text."""
     stem, lower = parts.stem, parts.stem.translate(LOWER)
     last = re.split(r"[。!?\n]", stem.rstrip(" 。\n"))[-1]
-    blank = re.search(rf"{NO_IMAGE}\(\s*\)|__", stem)
+    called = r"(?<![A-Za-z`])\(\)|\(\s+\)"  # now() is no blank, no__such no line
+    named = r"(?<!_)__(?![A-Za-z_])(?<![A-Za-z]__)|___"
+    blank = re.search(rf"{NO_IMAGE}(?:{called})|{named}", stem)
     told = {
         "question": parts.choices or re.search(r"\?\s*\Z", stem) or blank or ASKS.search(last),
         "cut left": re.match(r"\s*(?:…|\.\.\.)", parts.text),

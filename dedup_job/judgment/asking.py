@@ -10,13 +10,23 @@ from dedup_job.judgment.alphabet import MARK, STARTS
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
 from dedup_job.judgment.notes import follows_image
-from dedup_job.judgment.scanning import before, is_blank, kind_at, point_at, skip_blanks, word_at
+from dedup_job.judgment.scanning import (
+    before,
+    is_blank,
+    is_latin,
+    kind_at,
+    point_at,
+    skip_blanks,
+    word_at,
+)
 from dedup_job.judgment.tables import IMPERATIVE, SEQUENCE_WORD, SPELLING_WORD
 
 LEAST_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60
 
 _ASK, _ROUND, _ROUND_END, _UNDERLINE, _ELLIPSIS, _DOT = codes("?()_….")
+_TICK = ord("`")
+_IN_NAME = 2  # underlines of a name at most; a blank has more or stands alone
 _SPACE, _FULL_STOP, _NEWLINE, _BANG, _COMMA, _SEMICOLON = codes(" 。\n!,;")
 _ENDS = codes('。!.?;:,”"')
 
@@ -85,8 +95,9 @@ def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> b
             continue
         point = point_at(cells, i)
         if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
-            return True
-        if point == _ROUND:
+            if not _is_in_name(cells, i, stop):
+                return True
+        elif point == _ROUND and not _is_called(cells, i, stop):
             k = skip_blanks(cells, i + 1, stop)
             closed = k < stop and point_at(cells, k) == _ROUND_END
             if closed and not follows_image(cells, i, NOUGHT):
@@ -105,6 +116,29 @@ def _asks(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> b
             return True
         i += 1
     return False
+
+
+@inner
+def _is_in_name(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+    """Tell whether the underline at i is of a name such as no__such or __init__."""
+    start = i
+    while start > 0 and point_at(cells, start - 1) == _UNDERLINE:
+        start -= 1
+    end = i
+    while end < stop and point_at(cells, end) == _UNDERLINE:
+        end += 1
+    if end - start != _IN_NAME:
+        return False
+    named = end < stop and is_latin(cells, end)
+    return named or (start > 0 and is_latin(cells, start - 1))
+
+
+@inner
+def _is_called(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+    """Tell whether the bracket at i is of the call of a function: now()."""
+    if i == 0 or i + 1 >= stop or point_at(cells, i + 1) != _ROUND_END:
+        return False
+    return is_latin(cells, i - 1) or point_at(cells, i - 1) == _TICK
 
 
 @inner

@@ -12,6 +12,7 @@ from dedup_job.judgment.constants import codes
 from dedup_job.judgment.formulas import write_command, write_script
 from dedup_job.judgment.frames import open_emphasis
 from dedup_job.judgment.images import write_image
+from dedup_job.judgment.links import link_end, opens_link
 from dedup_job.judgment.room import (
     AT,
     BASE,
@@ -75,8 +76,8 @@ def write_mark(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
     if point in (_LESS, _GREATER, _STAR):
         return _write_pair(cells, i, room)
     if point in (_ROUND_END, _SQUARE_END):
-        _close_bracket(cells, i, room)
-    elif _is_kept(cells, i, room):
+        return _close_bracket(cells, i, room)
+    if _is_kept(cells, i, room):
         put(room, point)
     return i + 1
 
@@ -109,8 +110,10 @@ def _write_dot(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], ro
 @inner
 def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     """Write an opening bracket before a formula; a blank goes, emphasised words begin."""
-    stop = frame_at(room, END)
+    base, stop = frame_at(room, BASE), frame_at(room, END)
     if point_at(cells, i) == _SQUARE:
+        if opens_link(cells, i, base, stop):
+            return i + 1
         end = _emphasis_end(cells, i, stop)
         if end > i:
             close = end - 1
@@ -153,18 +156,22 @@ def _emphasis_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> None:
-    """Write a closing bracket behind a formula; a pair with nothing in it goes."""
-    base = frame_at(room, BASE)
+def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+    """Write a closing bracket behind a formula; a pair with nothing in it, a link's target goes."""
+    base, point = frame_at(room, BASE), point_at(cells, i)
+    if point == _SQUARE_END:
+        end = link_end(cells, i, base, frame_at(room, END))
+        if end > i:
+            return end
     k = before(cells, i, base)
     if k < base or is_han(cells, k) or point_at(cells, k) in _QUOTES_END:
-        return
-    point = point_at(cells, i)
+        return i + 1
     opening = _ROUND if point == _ROUND_END else _SQUARE
     if last_of(room) == opening and frame_at(room, NOTED) != room.work[AT]:
         room.work[AT] -= 1
     else:
         put(room, point)
+    return i + 1
 
 
 @inner
@@ -236,7 +243,9 @@ def _write_pair(cells: NDArray[np.uint32], i: int, room: Room) -> int:
         if k < base:
             return i + 1
         meant = point_at(cells, k) == _ROUND_END
-        if _is_letter(cells, k) and after < stop:
+        if point_at(cells, i - 1) == _NEWLINE and i + 1 < stop and is_blank(cells, i + 1):
+            meant = False  # the mark of an item of a list
+        elif _is_letter(cells, k) and after < stop:
             meant |= _is_letter(cells, after) or point_at(cells, after) == _ROUND
         point = _TIMES if meant else 0
     if point:

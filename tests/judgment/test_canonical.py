@@ -55,6 +55,9 @@ PIECES = [
     "本题共", "第 3 页", "page 1 of 3", "密·封·线", "阅读 3", "文/", "选自", "（3分）",
     "(2019·卷)",
     "(reprinted from x)", "[2019北京高考]", "（  ）", "____", "( A )", "(B)。",
+    # links, calls, names, lists
+    "[", "](/a/b.md)", "](#x)", "](http://a.b/c)", "](x)", "[words](/w)", "now()", "`()", "a__b",
+    "__init__", "___", "\n* ", "a\n* b", "!",
     # images, emphasis, code
     "![](https://a.com/b/1.png)", "![](x/0a1b2c3d.png?x=1)", "![audio](a)",
     "![](data:image/x;base64,QQ)",
