@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from pypinyin.pinyin_dict import pinyin_dict
 
 SIZE, NEAREST, LEAST = 32, 16, 0.8
-SURE = "旳的 曰日 己已 已巳 己巳 已巴 己巴 裉褪 低底 目日 曰目 侯候"
+SURE = "旳的 曰日 己已 已巳 己巳 已巴 己巴 裉褪 低底 目日 曰目 侯候 干于 亳毫"
 TARGET = Path(__file__).parent.parent / "dedup_job" / "judgment" / "alike.txt"
 HEAD = """\
 # Han characters that look alike and characters that sound alike; made by scripts/make_alike.py.

@@ -146,6 +146,13 @@ def heard(character: str) -> set[str]:
     return readings().get(character, set())
 
 
+def blurry(character: str) -> set[str]:
+    """Return its readings with n for ng and z, c, s for zh, ch, sh."""
+    return {
+        re.sub(r"\A([zcs])h", r"\1", reading).replace("ng", "n") for reading in heard(character)
+    }
+
+
 def is_han(character: str) -> bool:
     """Tell whether a character is Han."""
     return "\u3400" <= character <= "\u9fff" or character == "〇"
@@ -378,8 +385,9 @@ def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> b
     more, less = sorted((covering(a, i, j), covering(b, k, z)), reverse=True)
     looks = all(pair in near for pair in pairs)
     sounds = all(heard(c) & heard(d) for c, d in zip(x, y, strict=True))
+    blurred = all(blurry(c) & blurry(d) for c, d in zip(x, y, strict=True))
     clearly = more >= (20 * max(less, 1) if less <= 5 else 200 * less)
-    if (looks or sounds) and less <= 20 and clearly:
+    if (looks or blurred) and less <= 20 and clearly:
         return True
     if len(x) == 2:
         return False

@@ -17,6 +17,7 @@ from dedup_job.packed import points_of
 
 MOST_WORD: Final = 16  # characters of a listed word
 MOST_GROUPS, MOST_READINGS = 4, 8
+BLURRED = 2  # lowest bits of a reading: n or ng, a flat or a retroflex sibilant
 (HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, NUMERAL, LISTED, IN_LIST, ODD) = (
     1 << i for i in range(11)
 )
@@ -59,7 +60,8 @@ class Tables(NamedTuple):
     """All that the judge looks up.
 
     kinds: uint16 (65536,), flags of each character of the basic plane; readings: uint16 (65536,
-    MOST_READINGS), how a character is read, 0 for none; near, sure: uint32 (slots,), pairs of
+    MOST_READINGS), how a character is read, 0 for none, without the lowest BLURRED bits as those
+    say it who take n for ng or z, c, s for zh, ch, sh; near, sure: uint32 (slots,), pairs of
     characters that look alike and those that every OCR program confuses, the smaller code point
     in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities,
     names: of the dictionary, as in Lexicon; shift: uint64, as the trie's functions take it;
@@ -161,9 +163,13 @@ def _kinds() -> NDArray[np.uint16]:
 def _readings(lines: tuple[str, ...]) -> NDArray[np.uint16]:
     readings = np.zeros((PLANE, MOST_READINGS), dtype=np.uint16)
     count = np.zeros(PLANE, dtype=np.int64)
-    for number, line in enumerate(lines, 1):
-        those = points_of(line.partition(" ")[2])  # each once, so the counts are right
-        readings[those, count[those]] = number
+    groups: dict[str, int] = {}
+    for line in lines:
+        reading, _, characters = line.partition(" ")
+        those = points_of(characters)  # each once, so the counts are right
+        blurred = reading.replace("ng", "n").replace("h", "", reading[:1] in "zcs")
+        number = groups.setdefault(blurred, len(groups) + 1) << BLURRED
+        readings[those, count[those]] = number | ("ng" in reading) << 1 | ("h" in reading[1:])
         count[those] += 1
     return readings
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.lookups import (
+    BLURRED,
     HAN,
     LATIN,
     MEANING,
@@ -120,22 +121,23 @@ def _is_misspelt(
     size: int,
     tables: Tables,
 ) -> bool:
-    looks, sounds, sure = True, True, True
+    looks, sounds, blurred, sure = True, True, True, True
     for p in range(j - i):
         x, y = a[i + p], b[k + p]
         if kind_of(tables, x) & kind_of(tables, y) & MEANING:
             return False
         looks &= is_pair(tables.near, x, y)
         sure &= is_pair(tables.sure, x, y)
-        sounds &= _sound_alike(tables, x, y)
+        sounds &= _sound_alike(tables, x, y, 0)
+        blurred &= _sound_alike(tables, x, y, BLURRED)
     if sure or _any(tables, a, i, j, ODD) != _any(tables, b, k, end, ODD):
         return True
-    if j - i > 1 and not (looks or sounds):
+    if j - i > 1 and not (looks or blurred):
         return False
     of_a = covering(a, i, j, low_a, high_a, tables)
     of_b = covering(b, k, end, low_b, high_b, tables)
     more, less = max(of_a, of_b), min(of_a, of_b)
-    if (looks or sounds) and _is_slip_of(more, less):
+    if (looks or blurred) and _is_slip_of(more, less):
         return True
     if j - i > 1:
         return False
@@ -167,13 +169,14 @@ def _is_slip_of(more: int, less: int) -> bool:
 
 
 @inner
-def _sound_alike(tables: Tables, x: int, y: int) -> bool:
+def _sound_alike(tables: Tables, x: int, y: int, blurred: int) -> bool:
+    """Tell whether two characters have a reading in common, but for the lowest bits."""
     for p in range(MOST_READINGS):
         reading = tables.readings[x, p]
         if reading == 0:
             return False
         for q in range(MOST_READINGS):
-            if tables.readings[y, q] == reading:
+            if tables.readings[y, q] >> blurred == reading >> blurred:
                 return True
     return False
 
