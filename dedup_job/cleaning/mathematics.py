@@ -190,6 +190,8 @@ def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> i
     """Return the number of the command for a script of one character, -1 if it is none."""
     only = 0
     for k in range(first, stop):
+        if out[k] in (SUB, SUP):
+            return -1
         if out[k] >= BEYOND or is_kind(out[k], SPACE, tables.kinds):
             continue
         if only:
