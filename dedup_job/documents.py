@@ -83,7 +83,7 @@ class Duplicate(NamedTuple):
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
     `found_by` names the channels that proposed `of`; `cluster` is the number of duplicates of
     `of` that this process has found, this one included; `differences` are those that the judge
-    found, the first ones of many.
+    found, the first ones of many; `richer` names what it has that `of` lacks, such as an image.
     """
 
     of: bytes
@@ -95,6 +95,7 @@ class Duplicate(NamedTuple):
     cluster: int = 1
     tried: Tried = NOTHING_TRIED
     differences: tuple[Differing, ...] = ()
+    richer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

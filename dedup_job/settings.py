@@ -147,7 +147,8 @@ class Settings(BaseSettings):
                 values[section][name] = f"content {digest_of(path)}"
         if not self.decision.judges:
             values["decision"]["judge"] = str(Judging.SIMILARITY)
-            del values["decision"]["harmless"], values["decision"]["words"]
+            for name in ("harmless", "richer", "words"):
+                del values["decision"][name]
         if self.decision.judges or self.cleaning.notation == "marked":
             values["rules"] = RULES
         return values

@@ -791,6 +791,7 @@ class Split:
     choices: list[str]
     letters: str = ""
     answer: str = ""
+    notes: str = ""
 
 
 def split(text: str) -> Split:
@@ -811,7 +812,7 @@ def split(text: str) -> Split:
         else:
             answer = body.partition("\n")[0].strip()
     text = without_prefix(without_notes(text))
-    parts = Split(text, text, [], letters, answer)
+    parts = Split(text, text, [], letters, answer, notes)
     cuts = lettered(text) or figured(text) or []
     ends = [start for start, _ in cuts[1:]] + [len(text)]
     choices = [text[start:end] for (_, start), end in zip(cuts, ends)]  # noqa: B905
@@ -850,6 +851,7 @@ def flags_of(parts: Split) -> frozenset[str]:
         "question": parts.choices or re.search(r"\?\s*\Z", stem) or blank or ASKS.search(last),
         "cut left": re.match(r"\s*(?:…|\.\.\.)", parts.text),
         "cut right": re.search(r"(?:…|\.\.\.)\s*\Z", parts.text),
+        "explained": words_in(parts.notes) >= 30,
         "spelling": re.search(one_of("spelling"), lower),
         "sequence": re.search(one_of("sequence"), lower),
     }

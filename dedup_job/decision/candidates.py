@@ -16,6 +16,7 @@ from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import LookUp
 from dedup_job.index.proposals import BY_SIMHASH
+from dedup_job.judgment import names_of_richer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Chosen:
 
     rows: int64 (c,), of the text; numbers: int64 (c,), of the kept one; texts: these; distances:
     int64 (c,), in bits; similarities: float64 (c,); channels: those that found each pair; kinds:
-    what keeps each apart.
+    what keeps each apart; richer: names of what each text has that the kept one lacks.
     """
 
     rows: NDArray[np.int64]
@@ -34,6 +35,7 @@ class Chosen:
     similarities: NDArray[np.float64]
     channels: list[tuple[str, ...]]
     kinds: list[str]
+    richer: list[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class _Batch:
         before, within, n = self._found.before, self._found.within, len(self._texts)
         pairs = len(before.numbers) + len(within.numbers)
         said = Said(np.zeros(pairs, dtype=np.uint8), np.empty(pairs))
-        kinds = np.zeros(pairs, dtype=np.uint8)
+        kinds, richer = np.zeros((2, pairs), dtype=np.uint8)
         if len(self._gone):
             said.said[: len(before.numbers)][np.isin(before.numbers, self._gone)] = rounds.VOID
         room = rounds.make_room(n, pairs, self._most, with_voids=bool(len(self._gone)))
@@ -154,8 +156,8 @@ class _Batch:
             weighed = self._weighing.weigh(*self._pairs(asked))
             said.said[asked] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
             said.cost[asked] = weighed.cost
-            kinds[asked] = weighed.kinds
-        return self._told(outcome, said, kinds, room.voids)
+            kinds[asked], richer[asked] = weighed.kinds, weighed.richer
+        return self._told(outcome, said, kinds, richer, room.voids)
 
     def _alike(self) -> NDArray[np.int64]:
         """Return for each open row the first one with the same text, int64 (n,)."""
@@ -202,6 +204,7 @@ class _Batch:
         outcome: Outcome,
         said: Said,
         kinds: NDArray[np.uint8],
+        richer: NDArray[np.uint8],
         voids: NDArray[np.bool_],
     ) -> Choices:
         """Say what became of the texts, by the numbers that the kept ones get."""
@@ -220,8 +223,8 @@ class _Batch:
             self._open,
             kept,
             exact,
-            self._described(outcome.chosen[near], numbers, said.cost, kinds),
-            self._described(outcome.refused[refused], numbers, said.cost, kinds),
+            self._described(outcome.chosen[near], numbers, said.cost, kinds, richer),
+            self._described(outcome.refused[refused], numbers, said.cost, kinds, richer),
             outcome.totals,
             self._void(outcome, voids),
             self._found.hidden,
@@ -233,6 +236,7 @@ class _Batch:
         numbers: NDArray[np.int64],
         cost: NDArray[np.float64],
         kinds: NDArray[np.uint8],
+        richer: NDArray[np.uint8],
     ) -> Chosen:
         """Say what there is to say of some pairs; numbers: of the texts that are kept."""
         before, within = self._found.before, self._found.within
@@ -258,6 +262,7 @@ class _Batch:
             similarities,
             [self._names(mask) for mask in columns.tolist()],
             [self._weighing.kind(code) for code in kinds[pairs].tolist()],
+            [names_of_richer(bits) for bits in richer[pairs].tolist()],
         )
 
     def _names(self, columns: int) -> tuple[str, ...]:

@@ -176,6 +176,7 @@ class FirstWins:
                 Reason.NEAR,
                 short=False,
                 differences=named[i],
+                richer=found.richer[i],
             )
             near[row] = number, duplicate
         return near

@@ -26,6 +26,13 @@ class Judging(StrEnum):
     SIMILARITY = "similarity"
 
 
+class Richer(StrEnum):
+    """What becomes of a duplicate that has what the kept document lacks."""
+
+    DROP = "drop"
+    KEEP = "keep"
+
+
 GONE = {
     "decision.guards": 'decision.guards is gone: decision.judge = "differences" keeps apart what '
     'the guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
@@ -65,6 +72,12 @@ class DecisionSettings(BaseModel):
     harmless: tuple[Difference, ...] = Field(
         default=HARMLESS,
         description="classes of differences that two texts may show and still be the same",
+    )
+    richer: Richer = Field(
+        default=Richer.DROP,
+        description="a near duplicate that has more than the kept document (an image, answer, "
+        "explanation, choice, sentence, or the rest of a text cut off): drop = its ledger row "
+        "says so; keep = both are kept; judge = differences only",
     )
     words: Path | None = Field(
         default=None,

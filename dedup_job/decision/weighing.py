@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.decision.check import Check
-from dedup_job.decision.settings import DecisionSettings
+from dedup_job.decision.settings import DecisionSettings, Richer
 from dedup_job.documents import Differing
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge
@@ -22,6 +22,9 @@ _SPREADS = 2.0  # standard deviations of the estimate that a true duplicate may 
 _MOST_NAMED, _LONGEST = 8, 40  # differences of a pair, characters of each side
 SIMILARITY = "similarity"
 """What keeps texts apart that are not alike enough; of others it is the class of a difference."""
+RICHER = "richer"
+"""What keeps texts apart of which the second is the better copy, where both are wanted."""
+_RICHER_CODE = len(CLASSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class Weighed:
     """What is said of c pairs of texts.
 
     joined: bool (c,), whether they are duplicates; cost: float64 (c,), of several joined ones the
-    least is chosen; kinds: uint8 (c,), code of the class that keeps a pair apart.
+    least is chosen; kinds: uint8 (c,), code of the class that keeps a pair apart; richer: uint8
+    (c,), what the text of a joined pair has that the other one lacks, as bits.
     """
 
     joined: NDArray[np.bool_]
     cost: NDArray[np.float64]
     kinds: NDArray[np.uint8]
+    richer: NDArray[np.uint8]
 
 
 class Weighing:
@@ -43,6 +48,7 @@ class Weighing:
     def __init__(self, settings: DecisionSettings, judge: Judge | None) -> None:
         self.check = Check(settings)
         self.judge = judge
+        self._keeps_richer = settings.richer is Richer.KEEP
 
     def weigh(
         self,
@@ -55,12 +61,18 @@ class Weighing:
         if self.judge is None:
             verdict = self.check.compare(texts, rows, others, other_rows)
             none = np.zeros(len(rows), dtype=np.uint8)
-            return Weighed(verdict.agree, -verdict.similarities, none)
+            return Weighed(verdict.agree, -verdict.similarities, none, none)
         said = self.judge.judge(pack(texts), rows, pack(others), other_rows)
-        return Weighed(said.joined, said.differences.astype(np.float64), said.refused)
+        joined, kinds = said.joined, said.refused
+        if self._keeps_richer:
+            apart = joined & (said.richer > 0)
+            joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
+        return Weighed(joined, said.differences.astype(np.float64), kinds, said.richer)
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
+        if code == _RICHER_CODE:
+            return RICHER
         return SIMILARITY if self.judge is None else str(CLASSES[code])
 
     def differences(self, texts: Sequence[str], kept: Sequence[str]) -> list[tuple[Differing, ...]]:

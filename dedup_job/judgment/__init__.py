@@ -2,10 +2,12 @@
 
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
 from dedup_job.judgment.judge import RULES, Found, Judge, Verdicts
+from dedup_job.judgment.richer import RICHER, names_of_richer
 
 __all__ = [
     "CLASSES",
     "HARMLESS",
+    "RICHER",
     "RULES",
     "Difference",
     "Found",
@@ -13,4 +15,5 @@ __all__ = [
     "Verdicts",
     "bits_of",
     "names_of",
+    "names_of_richer",
 ]

@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 from dedup_job.compiled import inner, native
 from dedup_job.judgment.asking import flags_of, headline_end
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
-from dedup_job.judgment.constants import NOUGHT, codes
-from dedup_job.judgment.forms import ANSWER, EMPHASIS, MOST_CHOICES, SEPARATOR, Forms
+from dedup_job.judgment.constants import NOUGHT, codes, constants
+from dedup_job.judgment.forms import (
+    ANSWER,
+    EMPHASIS,
+    EXPLAINED,
+    MOST_CHOICES,
+    SEPARATOR,
+    Forms,
+)
 from dedup_job.judgment.keys import find_key, read_key
 from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
 from dedup_job.judgment.openings import opening_end
@@ -31,7 +38,7 @@ from dedup_job.judgment.room import (
     put,
     room_for,
 )
-from dedup_job.judgment.scanning import fill_cells, has_command, lists_in
+from dedup_job.judgment.scanning import fill_cells, has_command, lists_in, words_in
 from dedup_job.judgment.tables import (
     ANSWER as ANSWER_WORDS,
 )
@@ -41,6 +48,7 @@ from dedup_job.judgment.writing import write_part
 from dedup_job.packed import Packed
 
 LEAST_PROSE, LEAST_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
+(LEAST_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
 _SPARE = 64
 _SEPARATOR, _BAR = codes(SEPARATOR + "|")
 _CUTS = 2 * (2 * MOST_CHOICES + 2)
@@ -137,7 +145,7 @@ def _write(
     stem = stop
     if count > 0:
         stem = stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
-    flags = flags_of(cells, stem, stop, count, seen, tables)
+    flags = flags_of(cells, stem, stop, count, seen, tables) | key[3]
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
     head = _write_stem(cells, stem, count, latex, tables, room)
     clauses, kept = state[CLAUSES], NOUGHT
@@ -172,7 +180,7 @@ def _prepare(
 ) -> int:
     """Take out notes and what stands before a question; read the answer key; return the length."""
     stop = length
-    key[0] = key[1] = key[2] = 0
+    key[0] = key[1] = key[2] = key[3] = 0
     if seen & LINE:
         stop = drop_lines(cells, stop, tables)
     if seen & (ANSWER_WORDS | EXPLANATION):
@@ -184,6 +192,8 @@ def _prepare(
         if cut < stop:
             figures = find_lettered(cells, cut, cuts) == 0
             read_key(cells, cut, stop, tables, figures, key)
+            if words_in(cells, cut, stop, LEAST_EXPLANATION) >= LEAST_EXPLANATION:
+                key[3] = EXPLAINED
             stop = cut
     if seen & OPENER:
         stop = drop_brackets(cells, stop, tables)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 MOST_CHOICES: Final = 8  # A to H
 ANSWER, EMPHASIS = MOST_CHOICES + 1, MOST_CHOICES + 2
-QUESTION, CUT_LEFT, CUT_RIGHT, SPELLING, SEQUENCE = (1 << i for i in range(5))
+QUESTION, CUT_LEFT, CUT_RIGHT, SPELLING, SEQUENCE, EXPLAINED = (1 << i for i in range(6))
 """Flags: the text asks something; begins, ends with an ellipsis; asks for spelling; speaks of an
-order, so the order of its clauses counts."""
+order, so the order of its clauses counts; has an explanation behind its answer key."""
 
 SEPARATOR: Final = "\x1f"
 IMAGE: Final = "\ufffc"

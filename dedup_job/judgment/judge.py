@@ -21,6 +21,7 @@ from dedup_job.judgment.lookups import Tables, tables_of
 from dedup_job.judgment.pairs import is_turned, judge_pair
 from dedup_job.judgment.parts import MOST_DIFFERENCES
 from dedup_job.judgment.rewriting import WAYS
+from dedup_job.judgment.richer import richer
 from dedup_job.judgment.words import Words
 from dedup_job.packed import Packed, pack
 
@@ -37,13 +38,15 @@ class Verdicts:
     joined: bool (c,), whether all differences are harmless; classes: uint64 (c,), the classes of
     the differences as bits 1 << code; differences: int32 (c,), how many there are, up to the first
     one that is not harmless; refused: uint8 (c,), the code of the class that keeps the pair apart,
-    of no meaning where it is joined.
+    of no meaning where it is joined; richer: uint8 (c,), of a joined pair what the first text has
+    that the second lacks, as bits, see `names_of_richer`.
     """
 
     joined: NDArray[np.bool_]
     classes: NDArray[np.uint64]
     differences: NDArray[np.int32]
     refused: NDArray[np.uint8]
+    richer: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,9 @@ class Judge:
         right: Packed,
         right_rows: NDArray[np.int64],
     ) -> Verdicts:
-        """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,); symmetric.
+        """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,).
 
-        The texts are cleaned ones.
+        The texts are cleaned ones. All but `richer` is symmetric.
         """
         one, other = forms_of(left, self._words), forms_of(right, self._words)
         return judge_forms(one, left_rows, other, right_rows, self._tables, self._harmless)
@@ -136,6 +139,7 @@ def judge_forms(
         np.empty(count, dtype=np.uint64),
         np.empty(count, dtype=np.int32),
         np.empty(count, dtype=np.uint8),
+        np.empty(count, dtype=np.uint8),
     )
     _judge_all(
         one,
@@ -150,6 +154,7 @@ def judge_forms(
         verdicts.classes,
         verdicts.differences,
         verdicts.refused,
+        verdicts.richer,
     )
     return verdicts
 
@@ -168,6 +173,7 @@ def _judge_all(
     classes: NDArray[np.uint64],
     differences: NDArray[np.int32],
     refused: NDArray[np.uint8],
+    richness: NDArray[np.uint8],
 ) -> None:
     for pair in range(rows.shape[0]):
         i, j = rows[pair], other_rows[pair]
@@ -186,6 +192,7 @@ def _judge_all(
         classes[pair] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
         differences[pair] = count
         refused[pair] = _LAYOUT if first < 0 else first
+        richness[pair] = richer(one, i, other, j, room, count) if first < 0 else 0
 
 
 @inner

@@ -171,6 +171,8 @@ def encode_ledger(
             rest = _circumstances(decision.found_by, reason, run)
             if decision.differences:
                 rest += bson_raw.fields({"differences": _differences(decision.differences)})
+            if decision.richer:
+                rest += bson_raw.fields({"richer": list(decision.richer)})
             if decision.tried.void:
                 rest += bson_raw.fields({"void": _ids(decision.tried.void)})
         case Quarantined():

@@ -89,6 +89,8 @@ def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:
     cleaning, decision = values.setdefault("cleaning", {}), values.setdefault("decision", {})
     cleaning.setdefault("notation", "plain")
     decision.setdefault("judge", "similarity")
+    if decision["judge"] != "similarity":
+        decision.setdefault("richer", "drop")
     if not decision.get("guards"):  # then their words decided nothing
         for name in _GUARDS:
             decision.pop(name, None)

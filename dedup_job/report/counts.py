@@ -27,7 +27,8 @@ class Counts:
 
     Every document is one of kept, exact, near, skipped, quarantined; the others count some of
     them once more. refused: kept documents that had candidates, by what kept the nearest one
-    apart, the class of a difference or "similarity"; cut: documents with more candidates than are
+    apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
+    the kept document lacks, which can be several; cut: documents with more candidates than are
     compared; void: candidates that someone removed from the target; candidates: of each document
     with a text that has no equal; similarities: of near duplicates, and of kept documents that had
     candidates with the nearest one.
@@ -42,6 +43,7 @@ class Counts:
     short_duplicate: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
+    richer: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     void: int = 0
     candidates: Histogram = field(default_factory=Histogram)
@@ -53,6 +55,7 @@ class Counts:
         n: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
         refused: Counter[str] = Counter()
+        richer: Counter[str] = Counter()
         alone, others = _parted(decisions)
         n["kept"], n["short_kept"] = len(alone), sum(decision.short for decision in alone)
         candidates = [0] * len(alone)
@@ -76,6 +79,7 @@ class Counts:
                     if decision.reason is Reason.NEAR and decision.similarity is not None:
                         best.append(decision.similarity)
                     n["short_duplicate"] += decision.short
+                    richer.update(decision.richer)
                 case Skipped():
                     n["skipped"] += 1
                     reasons[str(decision.reason)] += 1
@@ -88,6 +92,7 @@ class Counts:
             **n,
             reasons=dict(reasons),
             refused=dict(refused),
+            richer=dict(richer),
             candidates=Histogram.of(candidates),
             similarities=Tenths.of(best),
         )
@@ -103,6 +108,7 @@ class Counts:
             short_duplicate=self.short_duplicate + other.short_duplicate,
             reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
             refused=dict(Counter(self.refused) + Counter(other.refused)),
+            richer=dict(Counter(self.richer) + Counter(other.richer)),
             cut=self.cut + other.cut,
             void=self.void + other.void,
             candidates=self.candidates + other.candidates,
@@ -152,6 +158,7 @@ class Counts:
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
             "reasons": dict(sorted(self.reasons.items())),
             "refused": dict(sorted(self.refused.items())),
+            "richer": dict(sorted(self.richer.items())),
             "cut": self.cut,
             "void": self.void,
             "candidates": self.candidates.as_dict(),
@@ -171,6 +178,7 @@ class Counts:
             short_duplicate=row["short"]["duplicate"],
             reasons=dict(row["reasons"]),
             refused=dict(row.get("refused", {})),
+            richer=dict(row.get("richer", {})),
             cut=row.get("cut", 0),
             void=row.get("void", 0),
             candidates=Histogram.from_dict(row.get("candidates", {})),

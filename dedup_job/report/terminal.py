@@ -117,6 +117,8 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "duplicate, exact", counts.exact
     yield "  of these short", counts.short_duplicate
     yield "duplicate, near", counts.near
+    for name, count in sorted(counts.richer.items()):
+        yield f"  richer by {name}", count
     yield "skipped", counts.skipped
     yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield "quarantined", counts.quarantined

@@ -23,6 +23,7 @@ FLAGS = {
     "question": f.QUESTION,
     "cut left": f.CUT_LEFT,
     "cut right": f.CUT_RIGHT,
+    "explained": f.EXPLAINED,
     "spelling": f.SPELLING,
     "sequence": f.SEQUENCE,
 }

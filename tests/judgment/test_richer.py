@@ -1,0 +1,54 @@
+"""What a text has that the other one of a joined pair lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dedup_job.judgment import Judge, names_of_richer
+from dedup_job.packed import pack
+from dedup_job.settings import Settings
+
+QUESTION = "下列哪种气体能使澄清石灰水变浑浊？\nA．氧气 B．氮气 C．二氧化碳 D．氢气"
+STEM = "某同学用显微镜观察洋葱鳞片叶表皮细胞，要使视野变得明亮，应当采取的操作是"
+PROSE = "昨日上午，市图书馆新馆正式向读者开放。馆内设有阅览座位两千余个，藏书一百二十万册。" * 4
+NEWS = "开馆当天，数百名市民前来参观，对新馆的环境赞不绝口。"
+EXPLANATION = "解析：二氧化碳与氢氧化钙反应生成碳酸钙沉淀，所以澄清石灰水变浑浊，其余三种气体都不能。"
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    found = Settings().equipment().judge
+    assert found is not None
+    return found
+
+
+def richer(judge: Judge, text: str, kept: str) -> tuple[str, ...] | None:
+    row = np.zeros(1, dtype=np.int64)
+    said = judge.judge(pack([text]), row, pack([kept]), row)
+    return names_of_richer(int(said.richer[0])) if said.joined[0] else None
+
+
+@pytest.mark.parametrize(
+    ("more", "less", "names"),
+    [
+        (f"{QUESTION}\n答案：C", QUESTION, ("answer",)),
+        (f"{QUESTION}\n答案：C\n{EXPLANATION}", QUESTION, ("answer", "explanation")),
+        (f"{QUESTION}\n答案：C\n{EXPLANATION}", f"{QUESTION}\n答案：C", ("explanation",)),
+        (QUESTION, QUESTION.removesuffix(" D．氢气"), ("choice",)),
+        (f"{STEM}\nA．用平面镜 B．用凹面镜", STEM, ("choice",)),
+        (QUESTION, QUESTION.removesuffix("气"), ("rest",)),
+        (STEM, f"{STEM[:24]}……", ("rest",)),
+        (f"{PROSE}{NEWS}", PROSE, ("rest",)),
+        (f"{PROSE[:40]}{NEWS}{PROSE[40:]}", PROSE, ("sentence",)),
+        (f"{PROSE[:40]}![](b/0a1b2c3d.png){PROSE[40:]}", PROSE, ("image",)),
+        (QUESTION, QUESTION.replace("．", "、"), ()),
+    ],
+)
+def test_what_one_text_has_more_is_named_and_the_other_has_nothing(judge, more, less, names):
+    assert richer(judge, more, less) == names
+    assert richer(judge, less, more) == ()
+
+
+def test_texts_that_are_kept_apart_are_not_compared_so(judge):
+    assert richer(judge, f"{QUESTION}\n答案：C", f"{QUESTION}\n答案：A") is None
