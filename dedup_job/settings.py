@@ -31,6 +31,7 @@ from dedup_job.fingerprint import FingerprintSettings, digest_of
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.connection import ConnectionSettings, redacted
+from dedup_job.mongo.ledger import LedgerSettings
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
 
@@ -127,6 +128,7 @@ class Settings(BaseSettings):
     decision: DecisionSettings = DecisionSettings()
     brakes: BrakeSettings = BrakeSettings()
     output: OutputSettings = OutputSettings()
+    ledger: LedgerSettings = LedgerSettings()
     run: RunSettings = RunSettings()
 
     def at(self, uri: str) -> Settings:
@@ -137,7 +139,7 @@ class Settings(BaseSettings):
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
-        del values["run"], values["brakes"]
+        del values["run"], values["brakes"], values["ledger"]
         del values["source"]["query"], values["source"]["max_chars"]
         for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
             del values["index"][name]  # how it is done, not what is found

@@ -18,6 +18,7 @@ from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
+from dedup_job.cli.opened import rows_of
 from dedup_job.cli.signals import StopSignals
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -33,6 +34,7 @@ from dedup_job.mongo.connection import (
 )
 from dedup_job.mongo.dry import DryMemory, DryTarget
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
@@ -76,7 +78,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             patience = patience_with(client, settings.run.retry_for, seen, stop)
             names = (source_name, target_name)
             equipment = settings.equipment(seen.stage)
-            rows = KeptRows(settings.output.document, settings.source.field, equipment.sketcher)
+            rows = rows_of(settings, equipment)
             source, target = patience(
                 lambda: _checked(client, settings, request, names, rows, patience)
             )
@@ -186,7 +188,7 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
-    rows: KeptRows,
+    rows: tuple[KeptRows, LedgerRows],
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
@@ -194,7 +196,7 @@ def _checked(
     check_source(client, source_name)
     check_target(client, source_name, target_name)
     wait = settings.run.lock_wait
-    target = Target(client, target_name, rows, settings.stamp(), source_name, patience, wait)
+    target = Target(client, target_name, *rows, settings.stamp(), source_name, patience, wait)
     if not request.dry_run:
         check_takes_writes(client.admin.command("hello"))
         check_rights(client, target_name)

@@ -130,11 +130,11 @@ def _read_as(value: Any) -> str:
 
 
 def _source_side(settings: Settings, record: Record) -> Side:
-    """Return the text of the source document, cleaned as by a run."""
+    """Return the text of the source document, or of the ledger's copy, cleaned as by a run."""
     name = shown(record.key)
-    if record.source is None:
+    if record.dropped is None:
         return Side(name, None, "the source no longer holds it")
-    content = record.source.content
+    content = record.dropped.content
     if not isinstance(content, str):
         return Side(name, None, f"the source document now: {refusal(content)}")
     text = Cleaner(settings.cleaning).clean(content)

@@ -9,13 +9,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
+from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.memory import IndexMemory
-from dedup_job.mongo.rows import KeptRows
+from dedup_job.mongo.rows import KeptRows, StoredText
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
@@ -41,6 +43,17 @@ class Opened:
     settings_of: int = 0
 
 
+def rows_of(settings: Settings, equipment: Equipment) -> tuple[KeptRows, LedgerRows]:
+    """Return how the documents of a target and the rows of its ledger are written."""
+    original = settings.output.text is StoredText.ORIGINAL
+    clean = Cleaner(settings.cleaning).clean_all if original else None
+    field, sketcher = settings.source.field, equipment.sketcher
+    return (
+        KeptRows(settings.output.document, field, sketcher, clean),
+        LedgerRows(settings.ledger.document, field),
+    )
+
+
 @contextmanager
 def opened(settings: Settings, name: str, *, as_made: bool = False) -> Iterator[Opened]:
     """Connect and open the target of this name; UsageError if no run ever wrote to it.
@@ -56,7 +69,7 @@ def opened(settings: Settings, name: str, *, as_made: bool = False) -> Iterator[
             target = open_target(
                 client,
                 Namespace.parse(name, database, "--target"),
-                KeptRows(settings.output.document, settings.source.field, equipment.sketcher),
+                *rows_of(settings, equipment),
                 settings.stamp(),
                 patience_with(client, settings.run.retry_for, seen),
                 as_made=as_made,

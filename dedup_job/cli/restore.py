@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dedup_job.cli.options import Config, Database, Field, Target, Uri, UriFile, source_flags
 from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import UsageError
+
+if TYPE_CHECKING:
+    from dedup_job.cli.restoring import Restored
 
 
 def restore(
+    target: Target,
     id_: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="ID",
+            metavar="[ID]",
             help="The _id, as for dedup explain; one that begins with - goes to the end, behind "
             "--.",
             show_default=False,
         ),
-    ],
-    target: Target,
+    ] = None,
+    ids: Annotated[
+        Path | None,
+        typer.Option("--ids", metavar="FILE", help="File with many of them, one on each line."),
+    ] = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Only take its row out: the next run decides it anew."),
@@ -31,21 +40,44 @@ def restore(
     field: Field = None,
     config: Config = None,
 ) -> None:
-    """Put a document that was dropped wrongly into the target, for good.
+    """Put documents that were dropped wrongly into the target, for good.
 
-    It is read from the source, cleaned, and kept whatever it resembles; later runs compare with it.
-    Its row leaves the ledger. With --again it only leaves the ledger, and the next run decides it
-    anew: for one that was quarantined or skipped and is repaired now. `dedup undo` takes it back.
+    Each is read from the source; or from the ledger, if ledger.document had it stored there and the
+    source no longer holds it or holds another text. It is cleaned and kept whatever it resembles,
+    and later runs compare with it. Its row leaves the ledger. With --again it only leaves the
+    ledger, and the next run decides it anew: for one that was quarantined or skipped and is
+    repaired now. `dedup undo` takes it back.
     """
     from dedup_job.cli.restoring import restored
     from dedup_job.settings import load
 
     settings = load(source_flags(uri, uri_file, db, field), config).settings
     given = config is not None or field is not None
+    written = _ids(id_, ids)
     with ending_at_once("ended at once. `dedup explain` shows whether it was restored."):
-        found = restored(settings, target, id_, again=again, given=given)
+        for found in restored(settings, target, written, again=again, given=given):
+            _tell(found, again=again)
+
+
+def _ids(id_: str | None, file: Path | None) -> list[str]:
+    if (id_ is None) == (file is None):
+        raise UsageError("give an ID or --ids FILE: one of them.")
+    if file is None:
+        return [str(id_)]
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as e:
+        raise UsageError(f"--ids {file} cannot be read: {e}") from e
+    if found := [line.strip() for line in lines if line.strip()]:
+        return found
+    raise UsageError(f"--ids {file} holds no _id.")
+
+
+def _tell(found: Restored, *, again: bool) -> None:
     done = "is open again: the next run decides it" if again else f"is kept now in {found.target}"
+    remark = f" {found.remark}" if found.remark else ""
     typer.echo(
-        f"{found.id} ({found.decision}: {found.reason} in run {found.run}) {done}. Recorded as "
-        f"number {found.number}; `dedup undo {found.number} --target {found.target}` takes it back."
+        f"{found.id} ({found.decision}: {found.reason} in run {found.run}) {done}.{remark} "
+        f"Recorded as number {found.number}; `dedup undo {found.number} --target {found.target}` "
+        "takes it back."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,10 +21,15 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
 
+_SHOWN = 10  # problems in a message
+
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A decision that was taken back, and the number under which that is recorded."""
+    """A decision that was taken back, and the number under which that is recorded.
+
+    remark: what a person should know of the document that was restored, if anything.
+    """
 
     id: str
     target: str
@@ -32,6 +37,7 @@ class Restored:
     reason: str
     run: int
     number: int
+    remark: str = ""
 
 
 def undone(settings: Settings, name: str, run: int, *, given: bool) -> Undone:
@@ -40,28 +46,33 @@ def undone(settings: Settings, name: str, run: int, *, given: bool) -> Undone:
         return undo(on.target, run, on.progress)
 
 
-def restored(settings: Settings, name: str, written: str, *, again: bool, given: bool) -> Restored:
-    """Put a document into the target, or leave it to the next run; UsageError says why not.
+def restored(
+    settings: Settings, name: str, written: Sequence[str], *, again: bool, given: bool
+) -> Iterator[Restored]:
+    """Put documents into the target, or leave them to the next run; yield each that is done.
 
+    All are looked up before the first one is restored; UsageError names what cannot be.
     given: the settings are the user's own; else those of the target's last run are used.
     """
     _finish(settings, name, given=given)
     with opened_as_made(settings, name, given=given) as on:
-        on.progress.stage("looking the document up")
-        record, row = _dropped(on, written)
-        began = datetime.now(UTC)
-        kept = None if again else _kept(on, record)
+        on.progress.stage("looking the documents up")
+        found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            number = take_out(on.target, record.key, _row(on, began, kept), kept)
-        return Restored(
-            shown(record.key),
-            on.target.name,
-            str(row.get("decision")),
-            str(row.get("reason")),
-            row.get("run", 0),
-            number,
-        )
+            for record, row, document in found:
+                began = datetime.now(UTC)
+                kept = None if document is None else (document, _decision(on, document))
+                number = take_out(on.target, record.key, _row(on, began, kept), kept)
+                yield Restored(
+                    shown(record.key),
+                    on.target.name,
+                    str(row.get("decision")),
+                    str(row.get("reason")),
+                    row.get("run", 0),
+                    number,
+                    "" if again else _remark(record),
+                )
 
 
 def _finish(settings: Settings, name: str, *, given: bool) -> None:
@@ -73,9 +84,34 @@ def _finish(settings: Settings, name: str, *, given: bool) -> None:
                 pass  # whoever holds the lease begins with that
 
 
-def _dropped(on: Opened, written: str) -> tuple[Record, Mapping[str, Any]]:
+def _all_dropped(
+    on: Opened, written: Sequence[str], *, again: bool
+) -> list[tuple[Record, Mapping[str, Any], Document | None]]:
+    """Return the documents that are meant, with their ledger rows, and as they will be kept."""
+    records = Records(on.target, on.settings.source)
+    found: dict[bytes, tuple[Record, Mapping[str, Any], Document | None]] = {}
+    wrong: list[str] = []
+    for name in written:
+        try:
+            record, row = _dropped(on, records, name)
+            found[record.key] = record, row, None if again else _kept(on, record)
+        except UsageError as e:
+            wrong.append(str(e))
+    if not wrong:
+        return [*found.values()]
+    if len(written) == 1:
+        raise UsageError(wrong[0])
+    more = f"\n... and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
+    raise UsageError(
+        f"{len(wrong):,} of {len(written):,} documents cannot be restored; none was:\n"
+        + "\n".join(wrong[:_SHOWN])
+        + more
+    )
+
+
+def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mapping[str, Any]]:
     """Return the one document that is meant, and its row in the ledger."""
-    record, *others = decided_records(on, Records(on.target, on.settings.source), written)
+    record, *others = decided_records(on, records, written)
     if others:
         names = ", ".join(shown(r.key) for r in (record, *others))
         raise UsageError(
@@ -90,27 +126,46 @@ def _dropped(on: Opened, written: str) -> tuple[Record, Mapping[str, Any]]:
     return record, record.row
 
 
-def _kept(on: Opened, record: Record) -> tuple[Document, Kept]:
-    """Return the source document, cleaned, as it will be kept."""
+def _kept(on: Opened, record: Record) -> Document:
+    """Return the document as it will be kept: as the ledger holds it, else the source, cleaned."""
     name, source = shown(record.key), on.target.source.full_name
-    if record.source is None:
+    if record.dropped is None:
         raise UsageError(
-            f"the source {source} no longer holds _id {name}, and only the source has its text. "
-            "Put it back there; then the same command."
+            f"the source {source} no longer holds _id {name}, and the ledger holds no copy of it "
+            "(ledger.document). Put it back into the source; then the same command."
         )
-    content = record.source.content
+    content = record.dropped.content
     way_out = "Repair it in the source; then the same command, or --again to have it decided anew."
     if not isinstance(content, str):
         raise UsageError(f"_id {name} has no text to keep: {refusal(content)}. {way_out}")
     text = Cleaner(on.settings.cleaning).clean(content)
     if not text:
         raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
-    document = record.source.with_content(text)
+    document = record.dropped.with_content(text)
     if not on.target.fits(document):
         raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
-    on.progress.stage("loading the dictionary")
-    prints = on.equipment.fingerprinter.fingerprint([text])
-    return document, Kept(int(prints.values[0]), bool(prints.short[0]))
+    return document
+
+
+def _decision(on: Opened, document: Document) -> Kept:
+    assert isinstance(document.content, str)  # else it would not be kept
+    prints = on.equipment.fingerprinter.fingerprint([document.content])
+    return Kept(int(prints.values[0]), bool(prints.short[0]))
+
+
+def _remark(record: Record) -> str:
+    """Say what a person should know of the document that was restored."""
+    gone, changed = record.source is None, record.changed
+    if record.stored is None or not (gone or changed):
+        return ""
+    if changed and record.whole:
+        return "The source document has changed since; this is the one that was dropped."
+    if changed:
+        return (
+            "The text in the source has changed since; this is the one that was dropped, with _id "
+            "and text only."
+        )
+    return "" if record.whole else "The ledger held _id and text only; other fields are gone."
 
 
 def _row(on: Opened, began: datetime, kept: tuple[Document, Kept] | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.state import State
@@ -20,6 +21,7 @@ def open_target(
     client: Client,
     name: Namespace,
     rows: KeptRows,
+    ledger_rows: LedgerRows,
     stamp: Mapping[str, Any],
     patience: Patience = NO_PATIENCE,
     *,
@@ -31,7 +33,7 @@ def open_target(
     """
     _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, rows, stamp, source, patience, as_made=as_made)
+    return Target(client, name, rows, ledger_rows, stamp, source, patience, as_made=as_made)
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:

@@ -58,8 +58,9 @@ class KeptDocuments:
         """Return the stored texts of some documents by key; those that are gone are left out."""
         path = self._rows.path
         rows = some(self._documents, keys, {".".join(path): 1}, self._patience, path)
-        texts = {row.key: row.text or self._rows.text(row) for row in rows}
-        return {key: text for key, text in texts.items() if text is not None}
+        stored = {row.key: row.text or self._rows.stored_text(row) for row in rows}
+        texts = {key: text for key, text in stored.items() if text is not None}
+        return dict(zip(texts, self._rows.cleaned([*texts.values()]), strict=True))
 
     def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
         names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)

@@ -40,7 +40,9 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
     0x0E: 4,  # symbol
     0x0F: 0,  # code with scope
 }
-_STRING, _DOCUMENT, _ARRAY, _REGEX = 0x02, 0x03, 0x04, 0x0B
+DOCUMENT, BINARY = 0x03, 0x05
+_STRING, _ARRAY, _REGEX = 0x02, 0x04, 0x0B
+_DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
 _KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
 LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
     unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
@@ -102,10 +104,31 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
         found = [element for element in elements(raw) if element.name == name]
         if len(found) != 1:
             return len(found) > 1
-        if found[0].kind != _DOCUMENT:
+        if found[0].kind != DOCUMENT:
             return False
         raw = raw[found[0].value : found[0].end]
     return False
+
+
+def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
+    """Tell whether a server takes the document as a value of another one.
+
+    It must be well-formed, its names UTF-8 that do not begin with $, and not too deep.
+    """
+    try:
+        for element in elements(raw):
+            if element.name.startswith(b"$"):
+                return False
+            element.name.decode()
+            if element.kind in (DOCUMENT, _ARRAY):
+                inner = raw[element.value : element.end]
+                if not depth or not is_nestable(inner, depth - 1):
+                    return False
+            elif element.kind == _STRING:
+                raw[element.value + 4 : element.end].decode()
+    except (ValueError, IndexError, struct.error):
+        return False
+    return True
 
 
 def value(raw: bytes, *path: bytes) -> bytes:
@@ -161,7 +184,7 @@ def among(keys: Sequence[bytes]) -> RawBSONDocument:
     """Return the filter for these ids as they are, text that is not UTF-8 as well."""
     values = document(*(renamed(key, b"%d" % i) for i, key in enumerate(keys)))
     one_of = document(bytes([_ARRAY]) + b"$in\0" + values)
-    return RawBSONDocument(document(bytes([_DOCUMENT]) + b"_id\0" + one_of))
+    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
 
 
 def renamed(element: bytes, name: bytes) -> bytes:
@@ -186,7 +209,7 @@ def string_field(path: Sequence[str], text: str) -> bytes:
     kind = _STRING
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
-        kind = _DOCUMENT
+        kind = DOCUMENT
     return bytes([kind]) + path[0].encode() + b"\0" + field
 
 
@@ -196,7 +219,7 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
     Raises KeyError where the path does not lead to a field.
     """
     element = find(raw, path[0].encode())
-    if element is None or (len(path) > 1 and element.kind != _DOCUMENT):
+    if element is None or (len(path) > 1 and element.kind != DOCUMENT):
         raise KeyError(path[0])
     if len(path) == 1:
         field = string_field(path, text)

@@ -15,7 +15,8 @@ from bson.errors import BSONError
 from dedup_job.documents import Document
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import PageSize, majority
+from dedup_job.mongo.ledger import DOCUMENT, stored_in
+from dedup_job.mongo.reading import PageSize, Row, majority
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
 
@@ -38,12 +39,34 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of an `_id`: its ledger row, the kept document, the source document."""
+    """What is known of an `_id`: its ledger row, the kept document, the source document.
+
+    stored: the document as it was when it was dropped, where the ledger holds it, or `_id` and text
+    of it where `whole` is False.
+    """
 
     key: bytes
     row: dict[str, Any] | None
     kept: Kept | None
     source: Document | None
+    stored: Document | None = None
+    whole: bool = True
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether the source document is another than the one that was dropped."""
+        if self.stored is None or self.source is None:
+            return False
+        if self.whole:
+            return self.source.raw != self.stored.raw
+        return self.source.content != self.stored.content
+
+    @property
+    def dropped(self) -> Document | None:
+        """The document as it was when it was dropped, as far as that is known, else as it is."""
+        if self.stored is None or (self.source is not None and not self.changed):
+            return self.source
+        return self.stored
 
     @property
     def decided(self) -> bool:
@@ -71,8 +94,15 @@ class Records:
         """Return what is known of one `_id`."""
         raw = _one(self._target.ledger, key)
         row = None if raw is None else bson.decode(raw, bson_raw.LENIENT)
+        if row is not None:
+            row.pop(DOCUMENT, None)  # it is read from the bytes below
         source = next(iter(self._source.documents([key])), None)
-        return Record(key, row, self.kept(key), source)
+        held = None if raw is None else stored_in(raw)
+        if held is None:
+            return Record(key, row, self.kept(key), source)
+        whole = held.raw if held.whole else bson_raw.document(key, held.raw[4:-1])
+        stored = self._source.read(Row(key, whole))
+        return Record(key, row, self.kept(key), source, stored, held.whole)
 
     def kept(self, key: bytes) -> Kept | None:
         """Return the document of the target, None where there is none."""

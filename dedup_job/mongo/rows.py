@@ -1,9 +1,9 @@
-"""What the target and the ledger hold for each decision, as raw BSON; and how it is read back."""
+"""What the target holds of a kept document, as raw BSON; and how it is read back."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -15,15 +15,10 @@ from bson.int64 import Int64
 from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.documents import (
-    Differing,
     Document,
-    Duplicate,
     Fingerprints,
     Kept,
     KeptPage,
-    Quarantined,
-    Reason,
-    Skipped,
     Tried,
 )
 from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
@@ -32,10 +27,7 @@ from dedup_job.mongo.reading import Row
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _LONGEST_ID = 1024  # bytes; a document that fits must still fit with what is added to it
-_UINT64, _DOUBLE = struct.Struct("<Q"), struct.Struct("<d")
-_NO_ORIGINAL = bson_raw.fields({"of": None})
-_NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
-_SIMILARITY = b"\x01similarity\0"
+_UINT64 = struct.Struct("<Q")
 
 
 class Form(StrEnum):
@@ -44,6 +36,13 @@ class Form(StrEnum):
     WHOLE = "whole"
     TEXT = "text"
     CLASSIC = "classic"
+
+
+class StoredText(StrEnum):
+    """Which text the target holds."""
+
+    CLEANED = "cleaned"
+    ORIGINAL = "original"
 
 
 class OutputSettings(BaseModel):
@@ -56,6 +55,15 @@ class OutputSettings(BaseModel):
         description="whole = the source document with the cleaned text; text = _id, the text "
         "field and dedup; classic = _id, ques, old_id, hash_value",
     )
+    text: StoredText = Field(
+        default=StoredText.CLEANED,
+        description="cleaned = the text field holds the cleaned text; original = it stays as it "
+        "is in the source, and the text is cleaned again wherever it is compared",
+    )
+
+
+Clean = Callable[[Sequence[str]], list[str]]
+"""Cleans n texts."""
 
 
 def signed(fingerprint: int) -> Int64:
@@ -79,10 +87,18 @@ class Mark:
 class KeptRows:
     """Writes kept documents in the form chosen, and reads them back."""
 
-    def __init__(self, form: Form, field: str, sketcher: Sketcher) -> None:
+    def __init__(
+        self, form: Form, field: str, sketcher: Sketcher, clean: Clean | None = None
+    ) -> None:
+        """Take the form and the path of the text.
+
+        clean: given where the target holds the texts as they were: cleans them.
+        """
         self._form = form
         self._sketcher = sketcher
-        self.path = field.split(".") if form is not Form.CLASSIC else ["ques"]
+        self._clean = clean
+        self._source = field.split(".")
+        self.path = self._source if form is not Form.CLASSIC else ["ques"]
         self.has_runs = form is not Form.CLASSIC  # which has no place for the run
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1}
@@ -91,7 +107,7 @@ class KeptRows:
     def encode(self, document: Document, decision: Kept, run: int) -> bytes:
         """Return the kept document as raw BSON; its content must be text."""
         assert isinstance(document.content, str)  # only texts are kept
-        text = document.content
+        text = document.content if self._clean is None else original_text(document, self._source)
         match self._form:
             case Form.WHOLE:
                 own = _own(decision.fingerprint, run, decision.tried)
@@ -114,8 +130,10 @@ class KeptRows:
         Where it is known at which place the text lies, there is no `dedup`.
         """
         raw, at = document.raw, document.text_at
-        if at and document.as_read:
+        if at and (document.as_read or self._clean is not None):
             return (raw[4:-1],)
+        if self._clean is not None:
+            return (bson_raw.without(raw, b"dedup")[4:-1],)
         if at and len(self.path) == 1:  # else the documents around it change their length, too
             return bson_raw.with_string_at(raw, at, text)
         return (bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1],)
@@ -125,7 +143,7 @@ class KeptRows:
         keys, values, texts, runs = [], [], [], []
         strange = []
         for row in rows:
-            text, mark = self.read(row)
+            text, mark = self._stored(row)
             if text is None or mark is None:
                 strange.append(row.key)
                 continue
@@ -133,6 +151,7 @@ class KeptRows:
             values.append(mark.fingerprint)
             texts.append(text)
             runs.append(mark.run)
+        texts = self.cleaned(texts)
         packed = pack(texts)
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
@@ -142,12 +161,24 @@ class KeptRows:
         )
         return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
 
+    def cleaned(self, stored: list[str]) -> list[str]:
+        """Return stored texts as they are compared."""
+        return stored if self._clean is None else self._clean(stored)
+
+    def stored_text(self, row: Row) -> str | None:
+        """Return a kept document's text as it is stored, None where it has none."""
+        return self._stored(row)[0]
+
     def text(self, row: Row) -> str | None:
         """Return a kept document's text, None where it has none."""
         return self.read(row)[0]
 
     def read(self, row: Row) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
+        text, mark = self._stored(row)
+        return None if text is None else self.cleaned([text])[0], mark
+
+    def _stored(self, row: Row) -> tuple[str | None, Mark | None]:
         found = bson.decode(row.raw)
         text = _text_at(found, self.path)
         return text if isinstance(text, str) else None, self._mark(found)
@@ -157,46 +188,6 @@ class KeptRows:
         if self.has_runs and isinstance(own := found.get("dedup"), dict):
             value, run = own.get("fingerprint"), own.get("run")
         return Mark(unsigned(value), run) if _is_int(value) and _is_int(run) else None
-
-
-def encode_ledger(
-    document: Document, decision: Duplicate | Skipped | Quarantined, run: int
-) -> bytes:
-    """Return the ledger's row for a document that was not kept, as raw BSON."""
-    named, reason = _decision(type(decision).__name__.lower()), decision.reason
-    match decision:
-        case Duplicate():
-            of = bson_raw.renamed(decision.of, b"of")
-            found = _distance(decision.distance) + _similarity(decision.similarity)
-            rest = _circumstances(decision.found_by, reason, run)
-            if decision.differences:
-                rest += bson_raw.fields({"differences": _differences(decision.differences)})
-            if decision.richer:
-                rest += bson_raw.fields({"richer": list(decision.richer)})
-            if decision.tried.void:
-                rest += bson_raw.fields({"void": _ids(decision.tried.void)})
-        case Quarantined():
-            of, found = _NO_ORIGINAL, _NOT_COMPARED
-            rest = _circumstances(None, reason, run) + bson_raw.fields({"detail": decision.detail})
-        case Skipped():
-            of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
-        case _:
-            assert_never(decision)
-    return bson_raw.document(document.key, named, of, found, rest)
-
-
-def split(
-    documents: Sequence[Document], decisions: Sequence[Any], rows: KeptRows, run: int
-) -> tuple[list[bytes], list[bytes]]:
-    """Return the raw documents for the target and the raw rows for the ledger."""
-    kept: list[bytes] = []
-    ledger: list[bytes] = []
-    for document, decision in zip(documents, decisions, strict=True):
-        if isinstance(decision, Kept):
-            kept.append(rows.encode(document, decision, run))
-        else:
-            ledger.append(encode_ledger(document, decision, run))
-    return kept, ledger
 
 
 def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
@@ -211,7 +202,7 @@ def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
                 "class": kind,
             }
         if tried.void:
-            values["void"] = _ids(tried.void)
+            values["void"] = ids_of(tried.void)
         return bson_raw.fields({"dedup": values})
     before, after = _around_fingerprint(run)
     return before + _UINT64.pack(fingerprint) + after
@@ -225,37 +216,6 @@ def _around_fingerprint(run: int) -> tuple[bytes, bytes]:
     return field[:at], field[at + _UINT64.size :]
 
 
-@lru_cache
-def _decision(name: str) -> bytes:
-    return bson_raw.fields({"decision": name})
-
-
-@lru_cache
-def _distance(bits: int) -> bytes:
-    return bson_raw.fields({"distance": bits})
-
-
-def _similarity(value: float | None) -> bytes:
-    if type(value) is float:
-        return _SIMILARITY + _DOUBLE.pack(value)
-    return bson_raw.fields({"similarity": value})
-
-
-@lru_cache
-def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -> bytes:
-    """Return what many ledger rows share; there are few kinds."""
-    channels = None if found_by is None else list(found_by)
-    return bson_raw.fields({"found_by": channels, "reason": str(reason), "run": run})
-
-
-def _ids(keys: Sequence[bytes]) -> list[Any]:
-    return [bson_raw.id_value(key) for key in keys]
-
-
-def _differences(found: Sequence[Differing]) -> list[dict[str, str]]:
-    return [{"class": one.kind, "of": one.of, "text": one.text} for one in found]
-
-
 def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -265,3 +225,18 @@ def _text_at(found: dict[str, Any], path: Sequence[str]) -> Any:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def original_text(document: Document, path: Sequence[str]) -> str:
+    """Return the text of a document as its source holds it; KeyError where there is none."""
+    raw, at = document.raw, document.text_at
+    if not at:
+        value = bson_raw.value(raw, *(name.encode() for name in path))
+    else:
+        value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]
+    return value[4:-1].decode()
+
+
+def ids_of(keys: Sequence[bytes]) -> list[Any]:
+    """Return the ids that keys stand for."""
+    return [bson_raw.id_value(key) for key in keys]

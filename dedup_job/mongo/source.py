@@ -146,7 +146,7 @@ class Source:
         for rows in self._undecided():
             page = rows if left is None else rows[:left]
             if page:
-                yield [self._document(row) for row in page]
+                yield [self.read(row) for row in page]
             if left is not None:
                 left -= len(page)
                 if left <= 0:
@@ -160,7 +160,7 @@ class Source:
         """Return some documents by key, decided or not; those that are gone are left out."""
         found = self._patience(lambda: list(self._collection.find(bson_raw.among(keys))))
         raws = (bytes(document.raw) for document in found)
-        return [self._document(Row(bson_raw.id_element(raw), raw)) for raw in raws]
+        return [self.read(Row(bson_raw.id_element(raw), raw)) for raw in raws]
 
     def _undecided(self) -> Iterator[list[Row]]:
         if self._patience(self._none_is_decided):
@@ -184,7 +184,8 @@ class Source:
     def _none_is_decided(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
-    def _document(self, row: Row) -> Document:
+    def read(self, row: Row) -> Document:
+        """Return the document that a row holds, with its text or the reason why there is none."""
         key, raw, text, text_at = row
         if text is not None and len(text) <= self._settings.max_chars:
             return _Plain(None, key, raw, text, text_at)

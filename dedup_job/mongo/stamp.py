@@ -87,6 +87,7 @@ def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stamp of any version as this version writes it."""
     values = {k: dict(v) if isinstance(v, Mapping) else v for k, v in stamp.items()}
     cleaning, decision = values.setdefault("cleaning", {}), values.setdefault("decision", {})
+    values.setdefault("output", {}).setdefault("text", "cleaned")
     cleaning.setdefault("notation", "plain")
     decision.setdefault("judge", "similarity")
     if decision["judge"] != "similarity":

@@ -22,9 +22,10 @@ from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.lease import wait_for
+from dedup_job.mongo.ledger import LedgerRows, split
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, split
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
 from dedup_job.mongo.undo import finish_undo
 from dedup_job.mongo.writing import insert_once
@@ -53,6 +54,7 @@ class Target:
         client: Client,
         namespace: Namespace,
         rows: KeptRows,
+        ledger_rows: LedgerRows,
         stamp: Mapping[str, Any],
         source: Namespace,
         patience: Patience = NO_PATIENCE,
@@ -71,6 +73,7 @@ class Target:
         self._client = client
         self._name = str(namespace)
         self.rows = rows
+        self._ledger_rows = ledger_rows
         self._stamp = dict(stamp)
         self._as_made = as_made
         self._source = source
@@ -224,7 +227,9 @@ class Target:
         nothing of the batch is written.
         """
         checkpoint = report.checkpoint
-        kept, ledger = split(batch.documents, decisions, self.rows, checkpoint.run)
+        kept, ledger = split(
+            batch.documents, decisions, self.rows, self._ledger_rows, checkpoint.run
+        )
 
         def writes(session: ClientSession | None) -> None:
             for collection, rows in ((self.documents, kept), (self.ledger, ledger)):

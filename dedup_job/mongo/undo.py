@@ -17,6 +17,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.state import next_run
 from dedup_job.mongo.writing import insert_once
@@ -35,7 +36,7 @@ _WRITE = 1000  # documents in a transaction
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back; `left` kept documents stay, since the source no longer holds them."""
+    """What was taken back; `left` documents stay, since the source no longer holds them."""
 
     run: int
     kept: int
@@ -89,8 +90,10 @@ def _check_last(target: Target, run: int, last: Mapping[str, Any] | None) -> Non
             f"{target.name}`."
         )
     if last["status"] in BY_HAND:
-        key = bson_raw.id_element(ledger_row(target, run))
-        if last["status"] == str(Status.RESTORED) and key not in source_holds(target, [key]):
+        row = ledger_row(target, run)
+        key = bson_raw.id_element(row)
+        only_copy = stored_in(row) is None and key not in source_holds(target, [key])
+        if last["status"] == str(Status.RESTORED) and only_copy:
             raise UsageError(
                 f"the source no longer holds _id {bson_raw.id_value(key)!r}: the target's copy is "
                 "the only one, and taking it back would lose it. Put it into the source first."
@@ -112,7 +115,8 @@ def _take_back(target: Target, run: int, progress: Progress) -> Undone:
     total = sum(target.patience(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     kept, left, done = _delete(target, target.documents, run, progress, 0)
-    ledger, _, _ = _delete(target, target.ledger, run, progress, done)
+    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
+    left += rows_left
     undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
     former = target.patience(lambda: _former(target, run))
 
@@ -128,17 +132,19 @@ def _delete(
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
-    A kept document that the source no longer holds stays: it may be the only copy. Pages are read
-    whole, since no index leads to the run.
+    A document that the source no longer holds stays, in the target or in the ledger's row: it may
+    be the only copy. Pages are read whole, since no index leads to the run.
     """
     is_kept = collection is target.documents
+    stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
+    holds = is_kept or target.patience(lambda: collection.find_one(stored, {"_id": 1})) is not None
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
     for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
         own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
         for start in range(0, len(own), _WRITE):
             some = own[start : start + _WRITE]
-            if is_kept:
+            if holds:
                 there = source_holds(target, some)
                 left += len(some) - len(there)
                 some = [key for key in some if key in there]
@@ -196,7 +202,7 @@ def _put_row_back(target: Target, run: int) -> Undone:
     key = bson_raw.id_element(row)
     only = bson_raw.among([key])
     in_target = target.patience(lambda: target.documents.find_one(only, {"_id": 1})) is not None
-    stays = in_target and key not in source_holds(target, [key])
+    stays = in_target and stored_in(row) is None and key not in source_holds(target, [key])
     undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
 
     def writes(session: ClientSession | None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import ObjectId
+from bson import ObjectId, json_util
 from pymongo.collection import Collection
 from pymongo.database import Database
 
@@ -17,6 +17,7 @@ from tests.running import assert_each_source_id_is_in_one_place, outcome, run_he
 
 Db = Database[dict[str, Any]]
 LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
+OTHER = "别的文字，不再一样了。"
 
 
 @pytest.fixture
@@ -278,3 +279,92 @@ def test_an_object_id_is_understood(any_database: Db) -> None:
     run_here(any_database)
     command(any_database, "restore", str(ids[1]))
     assert any_database.target.count_documents({}) == 2
+
+
+@pytest.fixture(params=["whole", "text"])
+def emptied(any_database: Db, request: pytest.FixtureRequest) -> tuple[Db, dict[Any, Any]]:
+    """Return a target whose ledger holds documents, the source gone, and the texts there were."""
+    more = {"output__document": "text"} if request.param == "text" else {}
+    fill(any_database, ledger__document=request.param, **more)
+    before = {document["_id"]: document for document in any_database.source.find()}
+    any_database["before"].insert_many(before.values())
+    any_database.source.delete_many({})
+    return any_database, before
+
+
+def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
+    emptied: tuple[Db, dict[Any, Any]], tmp_path: Path
+) -> None:
+    database, before = emptied
+    form = (database["target.runs"].find_one() or {})["settings"]["output"]["document"]
+    rows = list(database["target.ledger"].find({"decision": "duplicate"}))
+    file = tmp_path / "ids.txt"
+    file.write_text("\n".join(json_util.dumps(row["_id"]) for row in rows), encoding="utf-8")
+    command(database, "restore", "--ids", str(file))
+    alone = database["alone_source"]
+    for row in rows[:5]:
+        alone.drop()
+        database["alone"].drop()
+        for name in ("ledger", "runs", "state"):
+            database[f"alone.{name}"].drop()
+        alone.insert_one(before[row["_id"]])
+        run_here(database, source="alone_source", target="alone", output__document=form)
+        expected = database["alone"].find_one() or {}
+        found = database.target.find_one({"_id": row["_id"]}) or {}
+        assert found["dedup"].pop("run") > 2
+        expected["dedup"].pop("run")
+        assert found == expected
+    assert database["target.ledger"].count_documents({"decision": "duplicate"}) == 0
+    number = (database["target.runs"].find_one(sort=[("_id", -1)]) or {})["_id"]
+    command(database, "undo", str(number))
+    back = database["target.ledger"].find({"decision": "duplicate"})
+    assert [row["_id"] for row in back] == [rows[-1]["_id"]]
+    assert "document" in rows[-1]
+
+
+def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(
+    emptied: tuple[Db, dict[Any, Any]],
+) -> None:
+    database, _ = emptied
+    held = {"run": 2, "document": {"$exists": True}}
+    before = database["target.ledger"].count_documents(held)
+    command(database, "undo", "2")
+    assert 0 < before == database["target.ledger"].count_documents(held)
+
+
+def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_database: Db) -> None:
+    fill(any_database, ledger__document="whole")
+    row = dropped(any_database, reason="near")
+    was = any_database.source.find_one({"_id": row["_id"]}) or {}
+    any_database.source.update_one(
+        {"_id": row["_id"]}, {"$set": {"text": "别的文字，不再一样了。"}}
+    )
+    assert "has changed since" in command(any_database, "restore", str(row["_id"]))
+    found = any_database.target.find_one({"_id": row["_id"]}) or {}
+    assert found["text"] != OTHER
+    assert {k: v for k, v in found.items() if k not in ("text", "dedup")} == {
+        k: v for k, v in was.items() if k != "text"
+    }
+
+
+def test_of_many_ids_all_that_are_wrong_are_named_and_none_is_restored(
+    made: Db, tmp_path: Path
+) -> None:
+    row, kept = dropped(made, reason="near"), made.target.find_one() or {}
+    file = tmp_path / "ids.txt"
+    file.write_text(f"{row['_id']}\nnobody\n\n{kept['_id']}\n", encoding="utf-8")
+    before = outcome(made)
+    error = str(refused(made, "restore", "--ids", str(file)))
+    assert "2 of 3 documents cannot be restored; none was" in error
+    assert "nobody" in error
+    assert "was not dropped" in error
+    assert outcome(made) == before
+
+
+def test_an_id_and_a_file_exclude_each_other(made: Db, tmp_path: Path) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("\n", encoding="utf-8")
+    assert "one of them" in str(refused(made, "restore"))
+    assert "one of them" in str(refused(made, "restore", "1", "--ids", str(file)))
+    assert "holds no _id" in str(refused(made, "restore", "--ids", str(file)))
+    assert "cannot be read" in str(refused(made, "restore", "--ids", str(tmp_path / "none")))

@@ -23,8 +23,9 @@ from dedup_job.documents import (
 )
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo import raw
+from dedup_job.mongo.ledger import LedgerRows, Storing
 from dedup_job.mongo.reading import Row, _rows
-from dedup_job.mongo.rows import Form, KeptRows, encode_ledger, signed
+from dedup_job.mongo.rows import Form, KeptRows, signed
 from dedup_job.mongo.source import Source, SourceSettings
 from tests.mongo.test_raw import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 
@@ -206,4 +207,4 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
         ]
     if isinstance(decision, Duplicate) and decision.tried.void:
         row["void"] = [7] * len(decision.tried.void)
-    assert encode_ledger(document, decision, run) == bson.encode(row)
+    assert LedgerRows(Storing.NONE, "text").encode(document, decision, run) == bson.encode(row)

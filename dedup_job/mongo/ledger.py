@@ -1,0 +1,168 @@
+"""What the ledger holds of each document that is not kept, as raw BSON; and how it is read back."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, NamedTuple, assert_never
+
+from bson import Binary
+from pydantic import BaseModel, ConfigDict, Field
+
+from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text
+
+DOCUMENT = "document"  # of a row: what is stored of the document
+_DOUBLE = struct.Struct("<d")
+_NO_ORIGINAL = bson_raw.fields({"of": None})
+_NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
+_SIMILARITY = b"\x01similarity\0"
+_PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
+_SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
+_NOT_STORED = bson_raw.fields({DOCUMENT: None})
+
+
+class Storing(StrEnum):
+    """What the ledger holds of a document that is not kept."""
+
+    NONE = "none"
+    TEXT = "text"
+    WHOLE = "whole"
+
+
+class LedgerSettings(BaseModel):
+    """What the ledger holds of a document that is not kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Storing = Field(
+        default=Storing.NONE,
+        description="none = nothing besides the decision; text = the text as it is in the source, "
+        "of duplicates; whole = the source document, so that `restore` needs the source no more",
+    )
+
+
+class Stored(NamedTuple):
+    """What a row holds of its document: raw BSON, and whether that is the whole source document."""
+
+    raw: bytes
+    whole: bool
+
+
+class LedgerRows:
+    """Writes the rows of the ledger."""
+
+    def __init__(self, storing: Storing, field: str) -> None:
+        """Take what is stored of a document, and the path of its text."""
+        self._storing = storing
+        self._path = field.split(".")
+
+    def encode(
+        self, document: Document, decision: Duplicate | Skipped | Quarantined, run: int
+    ) -> bytes:
+        """Return the ledger's row for a document that is not kept."""
+        named, reason = _decision(type(decision).__name__.lower()), decision.reason
+        match decision:
+            case Duplicate():
+                of = bson_raw.renamed(decision.of, b"of")
+                found = _distance(decision.distance) + _similarity(decision.similarity)
+                rest = _circumstances(decision.found_by, reason, run) + _more(decision)
+            case Quarantined():
+                of, found = _NO_ORIGINAL, _NOT_COMPARED
+                rest = _circumstances(None, reason, run)
+                rest += bson_raw.fields({"detail": decision.detail})
+            case Skipped():
+                of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
+            case _:
+                assert_never(decision)
+        row = (document.key, named, of, found, rest)
+        if self._storing is Storing.NONE:
+            return bson_raw.document(*row)
+        size = sum(map(len, row)) + _SPARE
+        return bson_raw.document(*row, self._stored(document, decision, MAX_DOCUMENT_BYTES - size))
+
+    def _stored(self, document: Document, decision: object, room: int) -> bytes:
+        """Return the field that holds the document; null where it takes more bytes than `room`."""
+        if self._storing is Storing.TEXT:
+            if not isinstance(decision, Duplicate):
+                return b""
+            text = original_text(document, self._path)
+            field = bson_raw.string_field([DOCUMENT, *self._path], text)
+            return field if len(field) <= room else _NOT_STORED
+        plain = document.text_at > 0  # else it may be too deep, or not well-formed
+        if len(document.raw) <= room and (plain or bson_raw.is_nestable(document.raw)):
+            return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
+        field = bson_raw.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
+        return field if len(field) <= room else _NOT_STORED
+
+
+def stored_in(row: bytes) -> Stored | None:
+    """Return what a ledger row holds of its document, None where it holds nothing."""
+    element = bson_raw.find(row, DOCUMENT.encode())
+    if element is None:
+        return None
+    value = row[element.value : element.end]
+    if element.kind == bson_raw.DOCUMENT:
+        return Stored(value, whole=bson_raw.find(value, b"_id") is not None)
+    if element.kind == bson_raw.BINARY and value[4] == _PACKED:
+        return Stored(zlib.decompress(value[5:]), whole=True)
+    return None
+
+
+def split(
+    documents: Sequence[Document],
+    decisions: Sequence[Any],
+    rows: KeptRows,
+    ledger_rows: LedgerRows,
+    run: int,
+) -> tuple[list[bytes], list[bytes]]:
+    """Return the raw documents for the target and the raw rows for the ledger."""
+    kept: list[bytes] = []
+    ledger: list[bytes] = []
+    for document, decision in zip(documents, decisions, strict=True):
+        if isinstance(decision, Kept):
+            kept.append(rows.encode(document, decision, run))
+        else:
+            ledger.append(ledger_rows.encode(document, decision, run))
+    return kept, ledger
+
+
+@lru_cache
+def _decision(name: str) -> bytes:
+    return bson_raw.fields({"decision": name})
+
+
+@lru_cache
+def _distance(bits: int) -> bytes:
+    return bson_raw.fields({"distance": bits})
+
+
+def _similarity(value: float | None) -> bytes:
+    if type(value) is float:
+        return _SIMILARITY + _DOUBLE.pack(value)
+    return bson_raw.fields({"similarity": value})
+
+
+@lru_cache
+def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -> bytes:
+    """Return what many ledger rows share; there are few kinds."""
+    channels = None if found_by is None else list(found_by)
+    return bson_raw.fields({"found_by": channels, "reason": str(reason), "run": run})
+
+
+def _more(decision: Duplicate) -> bytes:
+    """Return what only some duplicates have."""
+    values: dict[str, Any] = {}
+    if decision.differences:
+        values["differences"] = [
+            {"class": one.kind, "of": one.of, "text": one.text} for one in decision.differences
+        ]
+    if decision.richer:
+        values["richer"] = list(decision.richer)
+    if decision.tried.void:
+        values["void"] = ids_of(decision.tried.void)
+    return bson_raw.fields(values) if values else b""

@@ -1,0 +1,87 @@
+"""What a ledger row holds of its document."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pymongo.database import Database
+
+from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.ledger import LedgerRows, Storing, stored_in
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES
+
+Db = Database[dict[str, Any]]
+DUPLICATE = Duplicate(bson_raw.fields({"_id": 1}), 2, 0.9, ("simhash",), Reason.NEAR, short=False)
+
+
+def document(raw: bytes, content: Any = "文") -> Document:
+    return Document(
+        bson_raw.id_value(bson_raw.id_element(raw)), bson_raw.id_element(raw), raw, content
+    )
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"end": 1}
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+ODD = {
+    "deep": {"_id": 7, "text": "文", "more": deep(90)},
+    "names": {"_id": 7, "text": "文", "more": {"$ref": 1, "x.y": 2, "": 3}},
+    "large": {"_id": 7, "text": "文" * ((MAX_DOCUMENT_BYTES - 1000) // 3)},
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_any_document_that_a_source_holds_fits_into_a_row(any_database: Db, name: str) -> None:
+    raw = bson.encode(ODD[name])
+    row = LedgerRows(Storing.WHOLE, "text").encode(document(raw), DUPLICATE, 1)
+    any_database["ledger"].insert_one(bson.raw_bson.RawBSONDocument(row))
+    found = any_database["ledger"].with_options(
+        codec_options=bson.CodecOptions(document_class=bson.raw_bson.RawBSONDocument)
+    )
+    stored = stored_in(bytes(found.find_one().raw))
+    assert stored is not None
+    assert stored.raw == raw
+    assert stored.whole
+
+
+def test_what_cannot_be_stored_is_null() -> None:
+    noise = bytes(range(256)) * 16
+    rng = random.Random(1)
+    raw = bson.encode({"_id": 7, "noise": rng.randbytes(MAX_DOCUMENT_BYTES - len(noise))})
+    row = LedgerRows(Storing.WHOLE, "text").encode(document(raw), DUPLICATE, 1)
+    assert bson.decode(row)["document"] is None
+    assert stored_in(row) is None
+
+
+@given(text=st.text(), more=st.dictionaries(st.text("abc", min_size=1), st.integers(-9, 9)))
+def test_the_text_is_stored_as_the_source_has_it(text: str, more: dict[str, Any]) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+    raw = bson.encode({"_id": 7, **{f"_{k}": v for k, v in more.items()}, "a": {"b": text}})
+    row = LedgerRows(Storing.TEXT, "a.b").encode(document(raw, "cleaned"), DUPLICATE, 1)
+    assert bson.decode(row)["document"] == {"a": {"b": text}}
+    stored = stored_in(row)
+    assert stored is not None
+    assert not stored.whole
+
+
+@pytest.mark.parametrize(
+    "decision", [Skipped(Reason.NOT_TEXT), Quarantined(Reason.UNDECODABLE, "why")]
+)
+def test_what_has_no_text_is_stored_whole_or_not_at_all(decision: Skipped | Quarantined) -> None:
+    raw = bson.encode({"_id": 7, "text": 5})
+    whole = stored_in(LedgerRows(Storing.WHOLE, "text").encode(document(raw), decision, 1))
+    assert whole is not None
+    assert whole.raw == raw
+    for storing in (Storing.TEXT, Storing.NONE):
+        row = LedgerRows(storing, "text").encode(document(raw), decision, 1)
+        assert "document" not in bson.decode(row)
