@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from typing import Any
 
 from pymongo.database import Database
@@ -16,6 +15,7 @@ from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import DedupError
 from dedup_job.report.run import Report
 from dedup_job.settings import load
+from tests import forked
 
 Documents = list[dict[str, Any]]
 
@@ -47,15 +47,7 @@ def dedup(
     *arguments: str, uri: str | None = None, timeout: float = 180, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `dedup` with arguments in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "dedup_job", *arguments],
-        env=environment_for(uri, **environment),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return forked.run(arguments, environment_for(uri, **environment), timeout)
 
 
 def environment_for(uri: str | None, **more: str) -> dict[str, str]:

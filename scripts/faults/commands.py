@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 
 from dedup_job.demo import make_corpus
-from scripts.faults.subject import Db, _dedup, starter
+from scripts.faults.subject import Db
+from tests import forked
 from tests.running import environment_for
 
 _WRITES = (
@@ -29,7 +31,6 @@ class Commands:
     """Commands on one database."""
 
     def __init__(self, uri: str, folder: Path, database: str, **environment: str) -> None:
-        self._starter = starter()
         self._folder = folder
         self._database = database
         self._environment = {
@@ -42,13 +43,8 @@ class Commands:
     def start(self, *words: str, dies_at: int | None = None) -> BaseProcess:
         """Start a command; dies_at: after so many writes, from 1."""
         arguments = [words[0], "--db", self._database, *words[1:]]
-        process = self._starter.Process(  # type: ignore[attr-defined]
-            target=_dying,
-            args=(dies_at, arguments, self._environment, self._log),
-        )
-        process.start()
-        started: BaseProcess = process
-        return started
+        first = None if dies_at is None else partial(_die_at, dies_at)
+        return forked.start(arguments, self._environment, self._log, first=first)
 
     def run(self, *words: str, dies_at: int | None = None) -> int:
         """Run a command to its end; return the exit code, negative if it died."""
@@ -101,14 +97,8 @@ def put_back(database: Db, before: Stored) -> None:
             database[name].insert_many(missing)
 
 
-def _dying(dies_at: int | None, arguments: list[str], environment: Any, log: Path) -> None:
-    """Be `dedup`, and die after a write as a power cut would: nothing is closed or flushed."""
-    if dies_at is not None:
-        _count_writes(dies_at)
-    _dedup(arguments, environment, log, None, None)
-
-
-def _count_writes(dies_at: int) -> None:
+def _die_at(dies_at: int) -> None:
+    """Die after so many writes as a power cut would: nothing is closed or flushed."""
     passed = 0
 
     def here() -> None:

@@ -13,9 +13,9 @@ from functools import cache
 from dedup_job.cleaning import Cleaner
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.settings import load
-from scripts.faults.subject import starter
 from scripts.faults.table import Row, times
 from scripts.faults.texts import GIANTS, bulk, seeds
+from tests.forked import starter
 
 _TEXTS, _SEEDS = 1_000_000, 20_000
 _SHARE = 25_000  # texts that one process is given at a time

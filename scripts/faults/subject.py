@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.context import ForkServerContext
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -19,18 +16,12 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
 from scripts.faults.points import Point, die_at
+from tests import forked
 from tests.running import environment_for, outcome
 
 Db = Database[dict[str, Any]]
 _PARTS = ("", ".ledger", ".runs", ".state")
 _LONGEST_RUN = 300.0
-
-
-def starter() -> ForkServerContext:
-    """Return what starts processes that have loaded and compiled everything: in 0.1 s, not 2."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["scripts.faults.warm"])
-    return context
 
 
 class Subject:
@@ -40,7 +31,6 @@ class Subject:
         self, uri: str, folder: Path, *, documents: int = 3000, name: str = "faults", **more: Any
     ) -> None:
         """Make the source and the run left alone. more: options of this suite's own client."""
-        self._starter = starter()
         self.uri = uri
         self._folder = folder
         self._count = 0
@@ -73,13 +63,9 @@ class Subject:
         self._count += 1
         arguments = ["run", "--db", self.database.name, "--source", "source", "--target", target]
         whole = {**environment_for(uri or self.uri), **self.environment, **environment}
-        process = self._starter.Process(  # type: ignore[attr-defined]
-            target=_dedup,
-            args=([*arguments, "--yes", *more], whole, self._log(self._count), at, first),
-        )
-        process.start()
-        started: BaseProcess = process
-        return started
+        before = first if at is None else partial(_prepare, at, first)
+        log = self._log(self._count)
+        return forked.start([*arguments, "--yes", *more], whole, log, first=before)
 
     def seconds(self) -> float:
         """Return how long a run takes from its start to its end."""
@@ -150,27 +136,7 @@ class Subject:
         return self._folder / f"run{number}.log"
 
 
-def _dedup(
-    arguments: list[str],
-    environment: Mapping[str, str],
-    log: Path,
-    at: tuple[Point, int] | None,
-    first: Callable[[], None] | None,
-) -> None:
-    """Be `dedup` with these arguments."""
-    os.environ.clear()
-    os.environ.update(environment)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    with log.open("wb") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    if at is not None:
-        die_at(*at)
+def _prepare(at: tuple[Point, int], first: Callable[[], None] | None) -> None:
+    die_at(*at)
     if first is not None:
         first()
-    sys.argv = ["dedup", *arguments]
-    from dedup_job.cli import main
-
-    main()
-    sys.exit(0)
