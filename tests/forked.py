@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ def start(
     environment: Mapping[str, str],
     out: Path,
     err: Path | None = None,
-    first: Callable[[], None] | None = None,
+    first: Callable[[], object] | None = None,
 ) -> BaseProcess:
     """Start a process; it writes to out, and to err or out as well.
 
@@ -36,6 +37,56 @@ def start(
     )
     process.start()
     return process
+
+
+class Forked:
+    """A process that is `dedup`, with the methods of subprocess.Popen that the tests use."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        file: Path,
+        first: Callable[[], object] | None = None,
+    ) -> None:
+        """Start it; what it prints goes to the file; first: see `start`."""
+        self._file = file
+        self._process = start(arguments, environment, file, first=first)
+        self.pid = self._process.pid or 0
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative where a signal ended it."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while it is at work."""
+        return self._process.exitcode
+
+    def send_signal(self, signum: signal.Signals) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, signum)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; return the exit code, TimeoutError where it takes too long."""
+        self._process.join(timeout)
+        if (code := self._process.exitcode) is None:
+            raise TimeoutError(self.said)
+        return code
+
+    @property
+    def said(self) -> str:
+        """What it printed so far."""
+        return self._file.read_text(encoding="utf-8") if self._file.exists() else ""
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """Wait for its end; return what it printed."""
+        self.wait(timeout)
+        return self.said, None
 
 
 def run(
@@ -59,7 +110,7 @@ def _dedup(
     environment: Mapping[str, str],
     out: Path,
     err: Path,
-    first: Callable[[], None] | None,
+    first: Callable[[], object] | None,
 ) -> None:
     """Be `dedup` with these arguments."""
     os.environ.clear()

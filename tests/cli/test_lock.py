@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from pymongo.database import Database
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import lock as locks
+from tests.forked import Forked
 from tests.mongo.test_killed_runs import pause_at_work, scanned, start
 from tests.running import invoke, refusal, run_here, uri_of
 
@@ -30,7 +30,7 @@ def where(database: Db) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def paused(any_database: Db) -> Iterator[tuple[Db, Popen[str]]]:
+def paused(any_database: Db) -> Iterator[tuple[Db, Forked]]:
     """Return a database and a run that sleeps in the middle of its work."""
     any_database.source.insert_many(make_corpus(2000, seed=2))
     process = start(any_database, "target")
@@ -40,7 +40,7 @@ def paused(any_database: Db) -> Iterator[tuple[Db, Popen[str]]]:
     process.communicate()
 
 
-def test_the_holder_is_shown(paused: tuple[Db, Popen[str]]) -> None:
+def test_the_holder_is_shown(paused: tuple[Db, Forked]) -> None:
     database, process = paused
     shown = lock(database, "status")
     assert "held" in shown
@@ -49,7 +49,7 @@ def test_the_holder_is_shown(paused: tuple[Db, Popen[str]]) -> None:
         assert word in shown
 
 
-def test_a_dead_holder_is_told_from_one_at_work(paused: tuple[Db, Popen[str]]) -> None:
+def test_a_dead_holder_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> None:
     database, process = paused
     process.kill()
     process.wait()
@@ -78,7 +78,7 @@ def test_an_overdue_lease_of_another_machine_is_free(any_database: Db) -> None:
     assert "7, on another machine" in shown
 
 
-def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Popen[str]]) -> None:
+def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Forked]) -> None:
     database, process = paused
     assert "is free; process" in lock(database, "break", "--yes")
     before = scanned(database, "target")
@@ -89,7 +89,7 @@ def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Pope
     assert scanned(database, "target") == before
 
 
-def test_after_a_break_another_run_goes_on(paused: tuple[Db, Popen[str]]) -> None:
+def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
     database, process = paused
     lock(database, "break", "--yes")
     assert run_here(database).checkpoint.counts.scanned == 2000
@@ -98,7 +98,7 @@ def test_after_a_break_another_run_goes_on(paused: tuple[Db, Popen[str]]) -> Non
     assert process.returncode == 6
 
 
-def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Popen[str]]) -> None:
+def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Forked]) -> None:
     database, process = paused
     error = refusal("lock", "break", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
@@ -108,7 +108,7 @@ def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Popen[str]]) -
 
 
 def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
-    paused: tuple[Db, Popen[str]], monkeypatch: pytest.MonkeyPatch
+    paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, _ = paused
     look = locks.look

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
+from tests.forked import Forked
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     dedup,
@@ -25,19 +26,15 @@ Db = Database[dict[str, Any]]
 ROUNDS = 3
 
 
-def start(database: Db, target: str, *more: str) -> subprocess.Popen[str]:
+def start(database: Db, target: str, *more: str) -> Forked:
     """Start a run in a process of its own."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
-    return subprocess.Popen(
-        [sys.executable, "-m", "dedup_job", "run", *names, *more],
-        env=environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+    file = Path(tempfile.mkdtemp(), "said")
+    return Forked(["run", *names, *more], environment, file)
 
 
-def pause_at_work(process: subprocess.Popen[str], database: Db) -> None:
+def pause_at_work(process: Forked, database: Db) -> None:
     """Stop a process (SIGSTOP) in the middle of its run, which may take less than a second."""
     wait_for_batches(database, "target", 40)
     process.send_signal(signal.SIGSTOP)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -31,6 +29,7 @@ from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.mongo.patience import Patience, is_transient
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
+from tests.forked import Forked
 from tests.mongo.faults import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -226,23 +225,18 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(
     corpus: Db, tmp_path: Path, signum: signal.Signals, code: int
 ) -> None:
     words = tmp_path / "stderr"
-    with failing(corpus, "insert", closeConnection=True), words.open("w") as stream:
+    with failing(corpus, "insert", closeConnection=True):
         names = ("--db", corpus.name, "--source", "source", "--target", "target", "--yes")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dedup_job", "run", *names],
-            env=environment_for(uri_of(corpus)),
-            stdout=subprocess.DEVNULL,
-            stderr=stream,
-        )
+        process = Forked(["run", *names], environment_for(uri_of(corpus)), words)
         deadline = time.monotonic() + 60
-        while "waiting for the database, 1 s" not in words.read_text():
-            assert time.monotonic() < deadline, words.read_text()
+        while "waiting for the database, 1 s" not in process.said:
+            assert time.monotonic() < deadline, process.said
             time.sleep(0.05)
         process.send_signal(signum)
         start = time.monotonic()
         assert process.wait(20) == code
     assert time.monotonic() - start < 8
-    assert "the same command goes on" in words.read_text()
+    assert "the same command goes on" in process.said
     assert (corpus["target.runs"].find_one({"_id": 1}) or {})["status"] == "stopped"
     run_here(corpus, run__batch_documents=25)
     assert_as_if_nothing_had_happened(corpus)

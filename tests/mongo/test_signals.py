@@ -9,8 +9,10 @@ import signal
 import struct
 import termios
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL, Popen
+from subprocess import Popen
 from sys import executable
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
+from tests.forked import Forked
 from tests.mongo.faults import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -33,21 +36,21 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 class Run:
     """A run in a process of its own, and what it says."""
 
-    def __init__(self, database: Db, words: Path, *more: str) -> None:
-        self._words = words
+    def __init__(
+        self,
+        database: Db,
+        words: Path,
+        *more: str,
+        first: Callable[[], object] | None = None,
+    ) -> None:
         names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
-        with words.open("w") as stream:
-            self.process = Popen(
-                [executable, "-m", "dedup_job", "run", *names, *more],
-                env=environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20"),
-                stdout=DEVNULL,
-                stderr=stream,
-            )
+        environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+        self.process = Forked(["run", *names, *more], environment, words, first)
 
     @property
     def words(self) -> str:
         """What it said so far."""
-        return self._words.read_text()
+        return self.process.said
 
     def wait_for(self, words: str) -> None:
         """Wait until it says so."""
@@ -106,11 +109,8 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
 
 def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path) -> None:
     database.source.insert_many(make_corpus(300, seed=1))
-    former = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        run = Run(database, tmp_path / "words")
-    finally:
-        signal.signal(signal.SIGHUP, former)
+    ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+    run = Run(database, tmp_path / "words", first=ignoring)
     run.wait_for("deduplicating")
     assert run.end(signal.SIGHUP, within=60) == 0
 
