@@ -13,6 +13,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from tqdm import tqdm
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
@@ -111,7 +112,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     index=index,
                     decider=FirstWins(index, settings.decision, under_way, equipment.judge),
                     under_way=under_way,
-                    brakes=Brakes(settings.brakes),
+                    brakes=_brakes(settings, request, source, target),
                     memory=DryMemory(memory) if request.dry_run else memory,
                     threads=settings.run.threads,
                     pace=Pace(settings.run.max_rate),
@@ -121,6 +122,18 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             )
     finally:
         seen.close()
+
+
+def _brakes(settings: Settings, request: Request, source: Source, target: Target) -> Brakes:
+    """Return what stops a run that finds hardly what was meant."""
+    limits = settings.brakes
+    if request.yes:  # whoever says so knows the field
+        limits = limits.model_copy(update={"without_text": 1.0})
+    return Brakes(limits, target.usual_without_text(), source.fields, _warn)
+
+
+def _warn(message: str) -> None:
+    tqdm.write(f"warning: {message}", file=sys.stderr)  # above the bar, where there is one
 
 
 def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFrequencies:

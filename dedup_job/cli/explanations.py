@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from dedup_job.cleaning import Cleaner
+from dedup_job.cli.neighbours import Neighbourhood
 from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.decision.pair import PairView, PairViewer
-from dedup_job.documents import Fingerprints, Quarantined, Refusal, Skipped
+from dedup_job.documents import Quarantined, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
-from dedup_job.index import KeptIndex
-from dedup_job.loading import load_index
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.records import Kept, Record, Records, readings
 from dedup_job.settings import Settings
@@ -172,42 +169,21 @@ def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Ex
 
 def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained:
     """Look for the nearest candidates of a kept document among all that are kept now."""
-    fingerprinter = on.equipment.fingerprinter
-    left = _seen(_kept_side(key, kept), fingerprinter)
+    left = _seen(_kept_side(key, kept), on.equipment.fingerprinter)
     if left.text is None:
         return replace(base, left=left)
-    index = KeptIndex(on.settings.index)
-    load_index(on.target, on.memory, index, on.progress)
-    prints = fingerprinter.fingerprint([left.text])
-    numbers = _candidates(index, prints)
-    keys = {number: index.key(number) for number in numbers}
-    own = next((number for number, other in keys.items() if other == key), None)
+    around = Neighbourhood(on, left.text)
+    numbers = around.found()
+    own = around.number_of(key, numbers)
     others = [number for number in numbers if number != own]
-    viewed = others[:_MOST_VIEWED]
-    texts = on.target.texts([keys[number] for number in viewed])
-    viewer = _viewer(on)
-    near = []
-    for number in viewed:
-        if (text := texts.get(keys[number])) is None:
-            continue
-        pair = fingerprinter.fingerprint([left.text, text])
-        before = None if own is None else number < own
-        near.append(
-            Near(Side(shown(keys[number]), text), viewer.view(left.text, text, pair), before)
-        )
+    near = [
+        Near(Side(shown(one.key), one.text), one.view, None if own is None else one.number < own)
+        for one in around.look_at(others[:_MOST_VIEWED])
+    ]
     near.sort(
         key=lambda n: (-n.view.similarity, 64 if n.view.distance is None else n.view.distance)
     )
-    return replace(base, left=left, near=tuple(near), found=len(others), among=len(index) - 1)
-
-
-def _candidates(index: KeptIndex, prints: Fingerprints) -> Sequence[int]:
-    """Return the numbers of what any channel finds, those with the likest sketches first."""
-    before = index.look_up(prints, np.zeros(1, dtype=np.int64)).before
-    order = np.lexsort((before.numbers, before.distances, -before.agreements.astype(np.int64)))
-    numbers: list[int] = before.numbers[order].tolist()
-    same = int(index.equal(prints)[0])
-    return numbers if same < 0 or same in numbers else [same, *numbers]
+    return replace(base, left=left, near=tuple(near), found=len(others), among=len(around) - 1)
 
 
 def _seen(side: Side, fingerprinter: Fingerprinter) -> Side:

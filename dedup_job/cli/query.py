@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,10 +25,11 @@ from dedup_job.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dedup_job.cli.opened import Opened
+    from dedup_job.decision.pair import PairView
+    from dedup_job.documents import Decision
     from dedup_job.settings import Settings
 
-_MOST_SHOWN = 10_000
+_MOST_SHOWN, _MOST_VIEWED = 10_000, 1000
 _TEXT_WIDTH = 60  # columns of the terminal, of which a Chinese character takes two
 
 
@@ -35,20 +37,20 @@ _TEXT_WIDTH = 60  # columns of the terminal, of which a Chinese character takes 
 class _Near:
     """A kept document: its `_id` and the stored text as they are shown."""
 
-    distance: int
-    equal: bool
     id: str
     text: str
+    view: PairView
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The nearest documents, how many more there are, and among how many."""
+    """The nearest documents, how many there are in all, among how many, and what a run would do."""
 
     nearest: list[_Near]
     found: int
     kept: int
-    short: bool
+    decision: str
+    settings_of: int
 
 
 def query(
@@ -59,7 +61,9 @@ def query(
     k: Annotated[
         int | None,
         typer.Option(
-            "--k", metavar="K", help="Distance, 0 to 7 bits of 64 [default: index.distance]."
+            "--k",
+            metavar="K",
+            help="Show all within this distance, 0 to 7 bits of 64, not what a run finds.",
         ),
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Show the nearest N at most.")] = 10,
@@ -69,36 +73,56 @@ def query(
     field: Field = None,
     config: Config = None,
 ) -> None:
-    """Show the kept documents of a target that are near a text, the nearest first.
+    """Show what a run would do with a text, and the kept documents that it is compared with.
 
-    The text is cleaned and fingerprinted as by a run, so give the settings that the target was
-    made with, by --config or --field. Nothing is written.
+    They are found and judged as by a run, with the settings of the target's last run unless
+    --config or --field gives others; duplicates come first, then the most similar ones. With --k
+    all documents within that distance are shown, the nearest first. Nothing is written.
     """
-    from rich.console import Console
-
+    from dedup_job.cli.console import console
     from dedup_job.settings import load
 
     settings = load(source_flags(uri, uri_file, db, field), config).settings
-    distance = settings.index.distance if k is None else k
-    check_range("--k", distance, 0, 7)
+    if k is not None:
+        check_range("--k", k, 0, 7)
     check_range("--limit", limit, 1, _MOST_SHOWN)
-    given = read_text(text)
+    given = config is not None or field is not None
+    wanted = read_text(text)
     with ending_at_once("ended; nothing was written."):
-        answer = _search(settings, target, given, distance, limit)
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, emoji=False, width=240)
+        answer = _search(settings, target, wanted, k, limit, given=given)
+    output = console()
     if answer.nearest:
-        console.print(_table(answer.nearest))
-        console.print()
-    console.print(_summary(answer, distance), soft_wrap=True)
+        output.print(_table(answer.nearest))
+        output.print()
+    for line in _summary(answer, k):
+        output.print(line, soft_wrap=True)
 
 
-def _search(settings: Settings, target: str, text: str, distance: int, limit: int) -> _Answer:
+def _search(
+    settings: Settings, target: str, text: str, k: int | None, limit: int, *, given: bool
+) -> _Answer:
+    from dedup_job.cli.neighbours import Neighbourhood
+    from dedup_job.cli.opened import opened_as_made
+    from dedup_job.mongo.existing import shown
+
+    _cleaned(settings, text)  # what cannot be asked is refused before connecting
+    with opened_as_made(settings, target, given=given) as on:
+        on.progress.stage("loading the dictionary")
+        around = Neighbourhood(on, _cleaned(on.settings, text), k or 0)
+        if k is None:
+            numbers = around.found()
+            found, near = len(numbers), around.look_at(numbers[:_MOST_VIEWED])
+            near.sort(key=lambda n: (n.view.refused_by is not None, -n.view.similarity))
+        else:
+            keys = around.within(k)
+            found, near = len(keys), around.look_at_keys(keys[:limit])
+        rows = [_Near(shown(one.key), one.text, one.view) for one in near[:limit]]
+        kept = len(around)
+        return _Answer(rows, found, kept, _told(around.decision()), on.settings_of)
+
+
+def _cleaned(settings: Settings, text: str) -> str:
     from dedup_job.cleaning import Cleaner
-    from dedup_job.cli.opened import opened
-    from dedup_job.index import KeptIndex
-    from dedup_job.loading import load_index
 
     most = settings.source.max_chars
     if len(text) > most:
@@ -106,32 +130,26 @@ def _search(settings: Settings, target: str, text: str, distance: int, limit: in
             f"the text has {len(text):,} characters, limit {most:,} (source.max_chars): a run "
             "quarantines it."
         )
-    cleaned = Cleaner(settings.cleaning).clean(text)
-    if not cleaned:
-        raise UsageError(
-            "nothing is left of the text after cleaning: a run skips it. See "
-            "`dedup fingerprint --explain`."
-        )
-    with opened(settings, target) as on:
-        on.target.check()
-        on.progress.stage("loading the dictionary")
-        fingerprints = on.equipment.fingerprinter.fingerprint([cleaned])
-        widest = max(distance, settings.index.distance)  # with its own, it is used as it lies
-        index = KeptIndex(settings.index.model_copy(update={"distance": widest}))
-        load_index(on.target, on.memory, index, on.progress)
-        near = index.near(fingerprints, distance)
-        rows = [(n.key, n.distance, n.equal) for n in near[:limit]]
-        return _Answer(_described(on, rows), len(near), len(index), bool(fingerprints.short[0]))
+    if cleaned := Cleaner(settings.cleaning).clean(text):
+        return cleaned
+    raise UsageError(
+        "nothing is left of the text after cleaning: a run skips it. See "
+        "`dedup fingerprint --explain`."
+    )
 
 
-def _described(on: Opened, rows: list[tuple[bytes, int, bool]]) -> list[_Near]:
+def _told(decision: Decision) -> str:
+    """Say what a run would do."""
+    from dedup_job.documents import Duplicate, Kept
     from dedup_job.mongo.existing import shown
 
-    texts = on.target.texts([key for key, *_ in rows])
-    return [
-        _Near(distance, equal, shown(key), texts.get(key, "(no longer in the target)"))
-        for key, distance, equal in rows
-    ]
+    if isinstance(decision, Duplicate):
+        more = f"; it has more: {', '.join(decision.richer)}" if decision.richer else ""
+        return f"a run drops it: {decision.reason} duplicate of _id {shown(decision.of)}{more}"
+    assert isinstance(decision, Kept)  # of a text nothing else is decided
+    refused = decision.tried.refused
+    near = f"; the nearest, _id {shown(refused.of)}, differs: {refused.kind}" if refused else ""
+    return f"a run keeps it{near}"
 
 
 def _table(nearest: list[_Near]) -> Table:
@@ -142,12 +160,22 @@ def _table(nearest: list[_Near]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("distance", no_wrap=True)
     table.add_column("_id", overflow="fold")
+    table.add_column("similarity", justify="right", no_wrap=True)
+    table.add_column("kept apart by", no_wrap=True)
+    table.add_column("found by", overflow="fold")
     table.add_column("text", no_wrap=True, overflow="ellipsis")
     for row in nearest:
         first = Text(_one_line(row.text))
         first.truncate(_TEXT_WIDTH, overflow="ellipsis")
+        view = row.view
+        distance = "-" if view.distance is None else f"{view.distance}"
         table.add_row(
-            f"{row.distance}, equal text" if row.equal else f"{row.distance}", row.id, first
+            f"{0 if view.equal else distance}, equal text" if view.equal else distance,
+            row.id,
+            f"{view.similarity:.3f}",
+            view.refused_by or "nothing",
+            ", ".join(view.channels) or "-",
+            first,
         )
     return table
 
@@ -158,12 +186,17 @@ def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in start).split())
 
 
-def _summary(answer: _Answer, distance: int) -> str:
+def _summary(answer: _Answer, k: int | None) -> Iterator[str]:
     kept = f"{answer.kept:,} kept documents"
-    if answer.short:
-        found = "one has" if answer.found else "none has"
-        return f"a short text is found by its exact text only: of {kept} {found} it"
+    where = "is a candidate" if k is None else f"is within distance {k}"
+    shown = len(answer.nearest)
+    more = f"; the nearest {shown:,}" if answer.found > shown else ""
     if not answer.found:
-        return f"none of {kept} is within distance {distance}"
-    more = f"; the nearest {len(answer.nearest):,}" if answer.found > len(answer.nearest) else ""
-    return f"{answer.found:,} of {kept} within distance {distance}{more}"
+        yield f"none of {kept} {where}"
+    elif k is None:
+        yield f"candidates: {answer.found:,} of {kept}{more}"
+    else:
+        yield f"{answer.found:,} of {kept} within distance {k}{more}"
+    yield answer.decision
+    if answer.settings_of:
+        yield f"settings: those of run {answer.settings_of}"

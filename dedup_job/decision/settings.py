@@ -125,6 +125,17 @@ class BrakeSettings(BaseModel):
     cluster: int = Field(
         default=1_000_000, ge=0, description="most near duplicates of one document; 0 = no limit"
     )
+    without_text: float = Field(
+        default=0.5,
+        ge=0.0,
+        le=1.0,
+        allow_inf_nan=False,
+        description="largest share of documents whose text is missing, not text or empty; if "
+        "earlier runs had as many, it is only a warning; --yes sets no limit; 1 = no limit",
+    )
+    without_text_from: int = Field(
+        default=1000, ge=1, description="documents over which that share counts"
+    )
     candidates: int = Field(
         default=1000,
         ge=0,

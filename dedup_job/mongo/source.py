@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -107,25 +108,29 @@ class Source:
 
     def check_field(self) -> None:
         """Refuse a field that none of the first 1,000 documents has, and list those they have."""
-        texts: Counter[str] = Counter()
-        seen = 0
+        seen: list[Mapping[str, Any]] = []
         for found in self._collection.find(self._query).sort("_id", 1).limit(_SAMPLE):
-            seen += 1
             try:
                 decoded = bson.decode(found.raw)
             except BSONError:
                 return  # it will be quarantined; the sample proves nothing
             if not isinstance(_lookup(decoded, self._path), _Missing):
                 return
-            texts.update(_string_paths(decoded))
-        if not seen:
-            return
-        shares = ", ".join(f"{name} ({count / seen:.0%})" for name, count in texts.most_common(12))
-        raise UsageError(
-            f"none of the first {seen:,} documents has the field {self._settings.field!r}. "
-            + (f"Fields with text: {shares}. " if shares else "They have no text field at all. ")
-            + "Name one with --field, or give --yes if the field really is that rare."
-        )
+            seen.append(decoded)
+        if seen:
+            raise UsageError(
+                f"none of the first {len(seen):,} documents has the field "
+                f"{self._settings.field!r}. {_text_fields(seen)} Name one with --field, or give "
+                "--yes if the field really is that rare."
+            )
+
+    def fields(self, documents: Sequence[Document]) -> str:
+        """Say which field is read, and in which fields some documents hold text."""
+        decoded = []
+        for document in documents[:_SAMPLE]:
+            with suppress(BSONError, ValueError, OverflowError):
+                decoded.append(bson.decode(document.raw))
+        return f"The field is {self._settings.field!r}. {_text_fields(decoded)}"
 
     @cached_property
     def expected(self) -> int | None:
@@ -236,6 +241,15 @@ def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:
             return _Missing()
         value = value[name]
     return value
+
+
+def _text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
+    """Say in which fields documents hold text, and in what share of them."""
+    texts = Counter(path for decoded in documents for path in _string_paths(decoded))
+    if not texts:
+        return "They have no text field at all."
+    shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
+    return f"Fields with text: {', '.join(shares)}."
 
 
 def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -122,6 +122,15 @@ class Target:
         """Return what is recorded of the last run; None where nothing is."""
         return self.runs.find_one({}, sort=[("_id", -1)])
 
+    def usual_without_text(self) -> float:
+        """Return the share of documents without a text in the runs so far, 0 before the first."""
+        scanned = without = 0
+        for row in self.patience(lambda: list(self.runs.find({}, {"counts": 1}))):
+            counts = row.get("counts") or {}
+            scanned += counts.get("scanned", 0)
+            without += counts.get("skipped", 0)
+        return without / scanned if scanned else 0.0
+
     @property
     def stamp(self) -> dict[str, Any]:
         """The settings that decide."""

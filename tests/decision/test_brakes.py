@@ -9,6 +9,7 @@ from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, Trie
 from dedup_job.errors import BrakeApplied
 
 KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
+MISSING = Skipped(Reason.MISSING)
 
 
 def near(cluster=1, candidates=1):
@@ -86,3 +87,42 @@ def test_the_mean_of_the_candidates_counts_and_the_most_crowded_document_is_name
 
 def test_skipped_documents_alone_are_no_reason_to_stop():
     check(brakes(near_rate=0.0, candidates=1), [SKIPPED] * 300)
+
+
+def without_text(**values):
+    return BrakeSettings(**({"without_text": 0.5, "without_text_from": 10} | values))
+
+
+def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
+    named = Brakes(without_text(), fields=lambda some: f"{len(some)} documents have a body.")
+    check(named, [SKIPPED] * 5 + [KEPT] * 5)
+    with pytest.raises(BrakeApplied) as refused:
+        check(named, [MISSING] * 4 + [SKIPPED] * 2 + [KEPT] * 4)
+    for words in ("60.0% of the last 10 documents have no text (missing 4, empty 2)",
+                  "6 documents have a body.", "--field", "--yes", "50.0%"):  # fmt: skip
+        assert words in str(refused.value)
+    assert refused.value.code == 6
+
+
+def test_a_few_documents_without_a_text_say_nothing():
+    check(Brakes(without_text()), [SKIPPED] * 9)
+
+
+def test_a_later_batch_that_turns_that_way_is_stopped():
+    watched = Brakes(without_text())
+    for _ in range(5):
+        check(watched, [KEPT] * 10)
+    with pytest.raises(BrakeApplied, match=r"60\.0% of the last 10"):
+        check(watched, [MISSING] * 6 + [KEPT] * 4)
+
+
+def test_where_earlier_runs_had_as_many_without_a_text_it_is_a_warning_once():
+    told = []
+    watched = Brakes(without_text(), usual=0.58, warn=told.append)
+    for _ in range(3):
+        check(watched, [MISSING] * 6 + [KEPT] * 4)
+    assert told == [
+        "60.0% of the last 10 documents have no text (missing 6); in earlier runs 58.0% had none"
+    ]
+    with pytest.raises(BrakeApplied):
+        check(watched, [MISSING] * 7 + [KEPT] * 3)

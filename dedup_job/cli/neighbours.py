@@ -1,0 +1,92 @@
+"""The kept documents near a text, found and looked at as a run does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dedup_job.cli.opened import Opened
+from dedup_job.decision import FirstWins
+from dedup_job.decision.pair import PairView, PairViewer
+from dedup_job.documents import Batch, Decision, Document, Fingerprints
+from dedup_job.index import KeptIndex
+from dedup_job.loading import load_index
+
+_KEY = b"\x02_id\0\x01\0\0\0\0"  # of a document that is in no collection: only a key is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A kept document near a text; number: by the order in which documents were kept."""
+
+    number: int
+    key: bytes
+    text: str
+    view: PairView
+
+
+class Neighbourhood:
+    """A text among all that a target holds."""
+
+    def __init__(self, on: Opened, text: str, widest: int = 0) -> None:
+        """Load the index; widest: distance in bits at which it can be asked, beyond its own."""
+        settings = on.settings.index
+        widest = max(widest, settings.distance)  # with its own it is used as it lies
+        self._on = on
+        self._text = text
+        self.prints: Fingerprints = on.equipment.fingerprinter.fingerprint([text])
+        self._index = KeptIndex(settings.model_copy(update={"distance": widest}))
+        load_index(on.target, on.memory, self._index, on.progress)
+        self._viewer = PairViewer(on.settings.decision, settings, on.equipment.any_judge)
+
+    def __len__(self) -> int:
+        """Return the number of kept documents."""
+        return len(self._index)
+
+    def number_of(self, key: bytes, numbers: Sequence[int]) -> int | None:
+        """Return which of the numbers stands for a key."""
+        return next((number for number in numbers if self._index.key(number) == key), None)
+
+    def found(self) -> list[int]:
+        """Return the numbers of what any channel finds, those with the likest sketches first."""
+        before = self._index.look_up(self.prints, np.zeros(1, dtype=np.int64)).before
+        order = np.lexsort((before.numbers, before.distances, -before.agreements.astype(np.int64)))
+        numbers: list[int] = before.numbers[order].tolist()
+        same = int(self._index.equal(self.prints)[0])
+        return numbers if same < 0 or same in numbers else [same, *numbers]
+
+    def within(self, distance: int) -> list[bytes]:
+        """Return the keys of the documents within a distance of bits, the nearest first."""
+        return [near.key for near in self._index.near(self.prints, distance)]
+
+    def decision(self) -> Decision:
+        """Decide the text as the next document of a run; to be asked last."""
+        engine = FirstWins(
+            self._index,
+            self._on.settings.decision,
+            self._on.target.texts,
+            self._on.equipment.judge,
+        )
+        document = Document(None, _KEY, b"", self._text)
+        (decision,) = engine.decide(Batch((document,), self.prints))
+        return decision
+
+    def look_at(self, numbers: Sequence[int]) -> list[Neighbour]:
+        """Look at some of them; those that are gone from the target are left out."""
+        return self._look_at({self._index.key(number): number for number in numbers})
+
+    def look_at_keys(self, keys: Sequence[bytes]) -> list[Neighbour]:
+        """Look at some of them by their keys."""
+        return self._look_at(dict.fromkeys(keys, -1))
+
+    def _look_at(self, numbers: dict[bytes, int]) -> list[Neighbour]:
+        texts = self._on.target.texts([*numbers])
+        fingerprint = self._on.equipment.fingerprinter.fingerprint
+        return [
+            Neighbour(number, key, text, self._viewer.view(self._text, text, fingerprint(pair)))
+            for key, number in numbers.items()
+            if (text := texts.get(key)) is not None
+            for pair in [[self._text, text]]
+        ]
