@@ -90,7 +90,7 @@ def slow_row(one: bytes) -> Row | None:
 def said_of(source: Source, row: Row) -> tuple[Any, ...]:
     """Return what a row becomes, its id to the byte; or the error where even the id is damaged."""
     try:
-        document = source._document(row)
+        document = source.read(row)
         id_ = raw.fields({"_id": document.id})
     except (BSONError, OverflowError) as e:
         return type(e), str(e)
@@ -164,7 +164,7 @@ def test_deep_documents_are_read(depth: int) -> None:
         value = {"a": [value]}
     one = bson.encode({"_id": 1, "text": "x", "deep": value})
     (row,) = _rows(array_of(one), ["text"])
-    assert source_of("text")._document(row).content == "x"
+    assert source_of("text").read(row).content == "x"
 
 
 def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
@@ -205,6 +205,8 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
         row["differences"] = [
             {"class": one.kind, "of": one.of, "text": one.text} for one in decision.differences
         ]
+    if isinstance(decision, Duplicate) and decision.richer:
+        row["richer"] = list(decision.richer)
     if isinstance(decision, Duplicate) and decision.tried.void:
         row["void"] = [7] * len(decision.tried.void)
     assert LedgerRows(Storing.NONE, "text").encode(document, decision, run) == bson.encode(row)

@@ -21,8 +21,9 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.histogram import Histogram, Tenths
 
 
-def duplicate(reason, short, tried=NOTHING_TRIED, similarity=None):
-    return Duplicate(b"1", 0, similarity, ("text",), reason, short, tried=tried)
+def duplicate(reason, short, tried=NOTHING_TRIED, similarity=None, richer=()):
+    found = Duplicate(b"1", 0, similarity, ("text",), reason, short, tried=tried)
+    return found._replace(richer=richer)
 
 
 def refused(kind, similarity):
@@ -45,6 +46,7 @@ DECISIONS = st.lists(
         st.booleans(),
         TRIED,
         st.none() | st.floats(0, 1),
+        st.sampled_from([(), ("image",), ("answer", "rest")]),
     )
     | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
     | st.builds(
@@ -59,7 +61,7 @@ EXAMPLE = [
     Kept(4, short=False, tried=Tried(1, refused=refused("number", 0.95))),
     duplicate(Reason.EXACT, short=True, tried=Tried(9, 9, (b"gone",))),  # none of it counts
     duplicate(Reason.EXACT, short=False, similarity=1.0),
-    duplicate(Reason.NEAR, short=False, tried=Tried(80, 16, (b"gone",)), similarity=0.8),
+    duplicate(Reason.NEAR, False, Tried(80, 16, (b"gone",)), 0.8, ("answer", "image")),
     Skipped(Reason.EMPTY),
     Skipped(Reason.MISSING),
     Skipped(Reason.EMPTY),
@@ -78,6 +80,7 @@ def test_each_decision_is_counted_where_it_belongs():
         short_duplicate=1,
         reasons={"empty": 2, "missing": 1, "too_large": 1},
         refused={"similarity": 1, "number": 2},
+        richer={"answer": 1, "image": 1},
         cut=2,
         void=3,
         candidates=Histogram.of([0, 2, 70, 1, 80]),
@@ -148,6 +151,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
         "short": {"kept": 1, "duplicate": 1},
         "reasons": {"empty": 2, "missing": 1, "too_large": 1},
         "refused": {"number": 2, "similarity": 1},
+        "richer": {"answer": 1, "image": 1},
         "cut": 2,
         "void": 3,
         "candidates": {
@@ -163,7 +167,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
 
 def test_counts_of_a_version_without_candidates_are_read():
     row = Counts.of(EXAMPLE).as_dict()
-    for name in ("refused", "cut", "void", "candidates", "similarities"):
+    for name in ("refused", "richer", "cut", "void", "candidates", "similarities"):
         del row[name]
     found = Counts.from_dict(row)
     assert (found.scanned, found.refused, found.cut, found.void) == (11, {}, 0, 0)
