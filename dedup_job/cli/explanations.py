@@ -172,7 +172,8 @@ def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained
     left = _seen(_kept_side(key, kept), on.equipment.fingerprinter)
     if left.text is None:
         return replace(base, left=left)
-    around = Neighbourhood(on, left.text)
+    all_kept = Neighbourhood(on)
+    around = all_kept.around(left.text)
     numbers = around.found()
     own = around.number_of(key, numbers)
     others = [number for number in numbers if number != own]
@@ -183,7 +184,7 @@ def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained
     near.sort(
         key=lambda n: (-n.view.similarity, 64 if n.view.distance is None else n.view.distance)
     )
-    return replace(base, left=left, near=tuple(near), found=len(others), among=len(around) - 1)
+    return replace(base, left=left, near=tuple(near), found=len(others), among=len(all_kept) - 1)
 
 
 def _seen(side: Side, fingerprinter: Fingerprinter) -> Side:

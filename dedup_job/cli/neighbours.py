@@ -28,22 +28,34 @@ class Neighbour:
 
 
 class Neighbourhood:
-    """A text among all that a target holds."""
+    """All that a target holds, to be asked for what is near a text."""
 
-    def __init__(self, on: Opened, text: str, widest: int = 0) -> None:
+    def __init__(self, on: Opened, widest: int = 0) -> None:
         """Load the index; widest: distance in bits at which it can be asked, beyond its own."""
         settings = on.settings.index
         widest = max(widest, settings.distance)  # with its own it is used as it lies
-        self._on = on
-        self._text = text
-        self.prints: Fingerprints = on.equipment.fingerprinter.fingerprint([text])
-        self._index = KeptIndex(settings.model_copy(update={"distance": widest}))
-        load_index(on.target, on.memory, self._index, on.progress)
-        self._viewer = PairViewer(on.settings.decision, settings, on.equipment.any_judge)
+        self.index = KeptIndex(settings.model_copy(update={"distance": widest}))
+        load_index(on.target, on.memory, self.index, on.progress)
+        self.on = on
+        self.viewer = PairViewer(on.settings.decision, settings, on.equipment.any_judge)
 
     def __len__(self) -> int:
         """Return the number of kept documents."""
-        return len(self._index)
+        return len(self.index)
+
+    def around(self, text: str) -> Around:
+        """Return the neighbourhood of a cleaned text."""
+        return Around(self, text)
+
+
+class Around:
+    """A text among all that a target holds."""
+
+    def __init__(self, all_kept: Neighbourhood, text: str) -> None:
+        on = all_kept.on
+        self._on, self._index, self._viewer = on, all_kept.index, all_kept.viewer
+        self._text = text
+        self.prints: Fingerprints = on.equipment.fingerprinter.fingerprint([text])
 
     def number_of(self, key: bytes, numbers: Sequence[int]) -> int | None:
         """Return which of the numbers stands for a key."""
@@ -62,7 +74,7 @@ class Neighbourhood:
         return [near.key for near in self._index.near(self.prints, distance)]
 
     def decision(self) -> Decision:
-        """Decide the text as the next document of a run; to be asked last."""
+        """Decide the text as the next document of a run; one that is kept is in the index then."""
         engine = FirstWins(
             self._index,
             self._on.settings.decision,

@@ -108,7 +108,8 @@ def _search(
     _cleaned(settings, text)  # what cannot be asked is refused before connecting
     with opened_as_made(settings, target, given=given) as on:
         on.progress.stage("loading the dictionary")
-        around = Neighbourhood(on, _cleaned(on.settings, text), k or 0)
+        all_kept = Neighbourhood(on, k or 0)
+        around = all_kept.around(_cleaned(on.settings, text))
         if k is None:
             numbers = around.found()
             found, near = len(numbers), around.look_at(numbers[:_MOST_VIEWED])
@@ -117,7 +118,7 @@ def _search(
             keys = around.within(k)
             found, near = len(keys), around.look_at_keys(keys[:limit])
         rows = [_Near(shown(one.key), one.text, one.view) for one in near[:limit]]
-        kept = len(around)
+        kept = len(all_kept)
         return _Answer(rows, found, kept, _told(around.decision()), on.settings_of)
 
 
