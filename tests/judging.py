@@ -26,6 +26,11 @@ def verdict(text: str, other: str) -> tuple[bool, int, Difference]:
     return True, longer, Difference.LAYOUT
 
 
+def is_richer(text: str, other: str) -> bool:
+    """Tell whether a text that is joined to another has the rest that the other one lacks."""
+    return verdict(text, other)[0] and len(text) - len(other) > _MOST // 2
+
+
 class DigitJudge(Judge):
     """Judges by `verdict`; the canonical form is the folded one."""
 
@@ -45,16 +50,16 @@ class DigitJudge(Judge):
     ) -> Verdicts:
         """Judge pair by pair."""
         one, other = _texts(left), _texts(right)
-        said = [
-            verdict(one[i], other[j])
-            for i, j in zip(left_rows.tolist(), right_rows.tolist(), strict=True)
-        ]
+        rows = zip(left_rows.tolist(), right_rows.tolist(), strict=True)
+        pairs = [(one[i], other[j]) for i, j in rows]
+        said = [verdict(*pair) for pair in pairs]
         codes = np.array([CLASSES.index(kind) for _, _, kind in said], dtype=np.uint8)
         return Verdicts(
             np.array([joined for joined, _, _ in said], dtype=np.bool_),
             np.uint64(1) << codes.astype(np.uint64),
             np.array([n for _, n, _ in said], dtype=np.int32),
             codes,
+            np.array([is_richer(*pair) << 5 for pair in pairs], dtype=np.uint8),
         )
 
     def each_differences(

@@ -11,7 +11,7 @@ from dedup_job.decision import DecisionSettings, FirstWins
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Differing
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import Difference, Found
+from dedup_job.judgment import Difference, Found, names_of_richer
 from tests.judging import DigitJudge
 
 TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "甲乙丙丁戊己庚辛壬"]
@@ -68,3 +68,17 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
 def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge):
     with pytest.raises(ValueError, match="judge"):
         FirstWins(KeptIndex(IndexSettings()), settings, lambda _: {}, judge)
+
+
+@pytest.mark.parametrize(("richer", "joined"), [("drop", True), ("keep", False)])
+def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(richer, joined):
+    weighing = Weighing(DecisionSettings(richer=richer), DigitJudge())
+    row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    more = weighing.weigh(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
+    assert more.joined.tolist() == [joined]
+    assert names_of_richer(int(more.richer[0])) == ("rest",)
+    if not joined:
+        assert weighing.kind(int(more.kinds[0])) == "richer"
+    less = weighing.weigh(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)
+    assert less.joined.tolist() == [True]
+    assert not less.richer.any()
