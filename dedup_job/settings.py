@@ -27,17 +27,19 @@ from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
 from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError
-from dedup_job.fingerprint import FingerprintSettings, digest_of
+from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.connection import ConnectionSettings, redacted
 from dedup_job.mongo.ledger import LedgerSettings
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
+from dedup_job.mongo.stamp import CONTENT
+from dedup_job.userfile import digest_of
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-_FILES = (
+FILES = (  # settings that name a file whose content decides
     ("fingerprint", "user_dictionary"),
     ("fingerprint", "stop_words"),
     ("fingerprint", "idf"),
@@ -143,10 +145,10 @@ class Settings(BaseSettings):
         del values["source"]["query"], values["source"]["max_chars"]
         for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
             del values["index"][name]  # how it is done, not what is found
-        for section, name in _FILES:  # what they hold counts
+        for section, name in FILES:  # what they hold counts
             path = getattr(getattr(self, section), name)
             if path is not None:
-                values[section][name] = f"content {digest_of(path)}"
+                values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
             values["decision"]["judge"] = str(Judging.SIMILARITY)
             for name in ("harmless", "richer", "words"):
@@ -162,6 +164,14 @@ class Settings(BaseSettings):
     def recorded(self) -> dict[str, Any]:
         """Return what a run's row says of its settings: all but the connection."""
         return self.model_dump(mode="json", exclude={"connection"})
+
+
+def _content(path: Path, setting: str) -> str:
+    """Return what a stamp says of a file."""
+    try:
+        return f"{CONTENT}{digest_of(path)}"
+    except ConfigurationError as e:
+        raise ConfigurationError([f"{setting}: {problem}" for problem in e.problems]) from None
 
 
 class Origin(StrEnum):

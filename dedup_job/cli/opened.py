@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Equipment, Judging
-from dedup_job.errors import StateMismatch
+from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
@@ -20,7 +20,7 @@ from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.rows import KeptRows, StoredText
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
-from dedup_job.settings import Settings
+from dedup_job.settings import FILES, Settings
 
 _NOW = ("run", "brakes")  # settings that decide nothing
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
@@ -91,6 +91,8 @@ def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Op
             on.target.check()
         except StateMismatch:
             last = None if given else on.target.last_run()
+            if last is not None:
+                _check_files(last, on.target.name)
             then = None if last is None else _as_recorded(settings, last["settings"])
             if last is None or then is None:
                 raise
@@ -100,6 +102,22 @@ def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Op
     with opened(then, name, as_made=True) as on:
         on.target.check()
         yield replace(on, settings_of=last["_id"])
+
+
+def _check_files(run: Mapping[str, Any], target: str) -> None:
+    """Refuse the settings of a run that name files: no file is read since a database names it."""
+    parts = run["settings"]
+    named = [
+        f"{section}.{name} = {path!r}"
+        for section, name in FILES
+        if (path := parts.get(section, {}).get(name)) is not None
+    ]
+    if named:
+        raise UsageError(
+            f"run {run['_id']} of the target {target} took files: {', '.join(named)}. The content "
+            "counts, and no file is read because a database names it: give --config FILE with the "
+            "settings of that run."
+        )
 
 
 def _as_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import Config
+from dedup_job.cli.options import Config, Database, Uri, UriFile, source_flags
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,18 +72,29 @@ def compare(
         str, typer.Argument(metavar="A", help="A text, or - to read it from standard input.")
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another text.")],
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="NS", help="Take the settings of the last run of this target."),
+    ] = None,
+    uri: Uri = None,
+    uri_file: UriFile = None,
+    db: Database = None,
     config: Config = None,
 ) -> None:
-    """Show whether two texts are duplicates, and why: differences, similarity, keywords."""
+    """Show whether two texts are duplicates, and why: differences, similarity, keywords.
+
+    With --target they are compared as the last run of that target does it.
+    """
     from rich.console import Console
 
     from dedup_job.cli.classes import lines_now, table_of_differences
     from dedup_job.decision.pair import PairViewer
     from dedup_job.settings import load
 
-    settings = load(file=config).settings
-    equipment = settings.equipment(lambda text: typer.echo(text, err=True))
-    one, two = _see([read_text(a), read_text(b)], settings, equipment)
+    loaded = load(source_flags(uri, uri_file, db, None), config).settings
+    texts = [read_text(a), read_text(b)]
+    settings, equipment = _as_made(loaded, target, given=config is not None)
+    one, two = _see(texts, settings, equipment)
     viewer = PairViewer(settings.decision, settings.index, equipment.any_judge)
     view = viewer.view(one.text, two.text, two.prints)
     console = Console(highlight=False, markup=False, emoji=False)
@@ -97,6 +108,16 @@ def compare(
         console.print()
     for line in _reasons(view, settings):
         console.print(line, soft_wrap=True)
+
+
+def _as_made(settings: Settings, target: str | None, *, given: bool) -> tuple[Settings, Equipment]:
+    """Return settings and equipment: those of a target where one is named."""
+    from dedup_job.cli.opened import opened_as_made
+
+    if target is not None:
+        with opened_as_made(settings, target, given=given) as on:
+            settings = on.settings
+    return settings, settings.equipment(lambda text: typer.echo(text, err=True))
 
 
 def read_text(text: str) -> str:

@@ -6,7 +6,6 @@ from dedup_job.fingerprint.idf import DocumentFrequencies
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.simhash import hamming
 from dedup_job.fingerprint.sketcher import Sketcher
-from dedup_job.fingerprint.wordlists import digest_of
 from dedup_job.packed import Packed, pack
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "Sketcher",
     "TokenHash",
     "Weighting",
-    "digest_of",
     "hamming",
     "is_text_hash",
     "pack",

@@ -23,12 +23,8 @@ from dedup_job.compiled import sources_digest
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
 from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
-from dedup_job.fingerprint.wordlists import (
-    check_user_dictionary,
-    digest_of,
-    read_idf,
-    read_stop_words,
-)
+from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
+from dedup_job.userfile import digest_of
 
 FORMAT = 4
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")

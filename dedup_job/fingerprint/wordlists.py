@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import xxhash
-
 from dedup_job.errors import ConfigurationError
+from dedup_job.userfile import read_text
 
 _SHOWN = 10
 _ASCII_SPACE = " \t\r\x0b\x0c"
@@ -49,39 +48,23 @@ def read_stop_words(path: Path) -> list[str]:
 
 def check_user_dictionary(path: Path) -> None:
     """Check a dictionary in jieba's format; ConfigurationError lists the bad lines."""
+    lines = read_text(path).split("\n")  # lines as jieba sees them
     _raise_if(
         [
             _problem(
                 path, number, line, "a word without spaces, then a frequency and a tag, if any"
             )
-            for number, line in enumerate(_read(path).split("\n"), 1)  # lines as jieba sees them
+            for number, line in enumerate(lines, 1)
             if line.strip(_ASCII_SPACE) and not _USER_WORD.fullmatch(line.strip(_ASCII_SPACE))
         ]
     )
 
 
-def digest_of(path: Path) -> str:
-    """Return a digest of a file's content; ConfigurationError if it cannot be read."""
-    try:
-        return xxhash.xxh3_128_hexdigest(path.read_bytes())
-    except OSError as e:
-        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
-
-
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold something, with their number from 1."""
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip():
             yield number, line
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as e:
-        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
-    except UnicodeDecodeError as e:
-        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
 
 
 def _problem(path: Path, number: int, line: str, expected: str) -> str:

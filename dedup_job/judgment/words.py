@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dedup_job.errors import ConfigurationError
+from dedup_job.userfile import read_text
 
 LONGEST: Final = 16  # characters of a user's word
 _SHOWN = 10
@@ -50,7 +51,7 @@ class Words:
         words = _built_in()
         if path is None:
             return words
-        lines = _parsed(_read(path), str(path))
+        lines = _parsed(read_text(path), str(path))
         return replace(
             words,
             synonyms=(*words.synonyms, *lines[_SYNONYMS]),
@@ -131,12 +132,3 @@ def _problem(section: str, words: tuple[str, ...]) -> str:
     if section == _SYNONYMS and len(set(words)) == 1:
         return "expected two words or more that mean the same"
     return ""
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as e:
-        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
-    except UnicodeDecodeError as e:
-        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e

@@ -7,6 +7,7 @@ from typing import Any
 
 from dedup_job.errors import StateMismatch
 
+CONTENT = "content "  # before the digest of a file, where a setting names one
 _ABSENT = "not set"
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2
 _CHANGED = {"cleaning.notation", "decision.judge"}  # with defaults unlike what they stand for
@@ -60,16 +61,17 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             "mixed. Name another --target, or run the version of dedup that made it; `dedup "
             "explain`, `check`, `restore` and `undo` work on it as it is."
         )
+    is_former = "judge" not in former.get("decision", {})
     lines = [
         f"the target {target} was made with other settings, and decisions of both kinds cannot be "
         "mixed:",
         *(
-            f"  {name} = {before.get(name, _ABSENT)!r} then, {after.get(name, _ABSENT)!r} now"
+            _line(name, before.get(name, _ABSENT), after.get(name, _ABSENT))
             for name in names
-            if name not in _OF_THE_JUDGE
+            if not (is_former and name in _OF_THE_JUDGE)
         ),
     ]
-    if "judge" not in former.get("decision", {}) and not _CHANGED.isdisjoint(names):
+    if is_former and not _CHANGED.isdisjoint(names):
         return "\n".join(
             [
                 *lines,
@@ -81,6 +83,12 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
     return "\n".join(
         [*lines, "Run with the former settings, or name another --target for the new ones."]
     )
+
+
+def _line(name: str, then: Any, now: Any) -> str:
+    if all(str(value).startswith(CONTENT) for value in (then, now)):
+        return f"  {name}: the file holds something else now than it did then"
+    return f"  {name} = {then!r} then, {now!r} now"
 
 
 def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:

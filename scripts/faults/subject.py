@@ -41,6 +41,7 @@ class Subject:
         self.environment = {
             "DEDUP_RUN__BATCH_DOCUMENTS": "50",
             "DEDUP_INDEX__FOLDER": str(folder),
+            "DEDUP_LEDGER__DOCUMENT": "whole",  # more to lose than without
             "DEDUP_INDEX__SNAPSHOT_FROM": "0",
         }
         code = self.run("alone")

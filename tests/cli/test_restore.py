@@ -17,6 +17,7 @@ from tests.running import assert_each_source_id_is_in_one_place, outcome, run_he
 
 Db = Database[dict[str, Any]]
 LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
+TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 OTHER = "别的文字，不再一样了。"
 
 
@@ -368,3 +369,33 @@ def test_an_id_and_a_file_exclude_each_other(made: Db, tmp_path: Path) -> None:
     assert "one of them" in str(refused(made, "restore", "1", "--ids", str(file)))
     assert "holds no _id" in str(refused(made, "restore", "--ids", str(file)))
     assert "cannot be read" in str(refused(made, "restore", "--ids", str(tmp_path / "none")))
+
+
+def test_rows_of_runs_that_stored_nothing_still_need_the_source(any_database: Db) -> None:
+    any_database.source.insert_many([{"_id": i, "text": TEXT} for i in (1, 2)])
+    run_here(any_database, ledger__document="none")
+    any_database.source.insert_one({"_id": 3, "text": TEXT})
+    run_here(any_database, ledger__document="whole")
+    rows = {row["_id"]: "document" in row for row in any_database["target.ledger"].find()}
+    assert rows == {2: False, 3: True}
+    any_database.source.delete_many({})
+    error = str(refused(any_database, "restore", "2"))
+    assert "the ledger holds no copy of it (ledger.document)" in error
+    assert "is kept now" in command(any_database, "restore", "3")
+    assert any_database.target.count_documents({"_id": 3, "text": TEXT}) == 1
+
+
+def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
+    any_database: Db,
+) -> None:
+    room = 16 * 1024 * 1024 - 200
+    big = {"_id": 2, "text": TEXT, "rest": "无" * ((room - len(TEXT.encode()) - 4000) // 3)}
+    any_database.source.insert_many([{"_id": 1, "text": TEXT}, big])
+    run_here(any_database, ledger__document="whole")
+    assert dropped(any_database)["_id"] == 2
+    any_database.source.delete_many({})
+    assert "is kept now" in command(any_database, "restore", "2")
+    found = any_database.target.find_one({"_id": 2}) or {}
+    assert (found["rest"], found["text"]) == (big["rest"], big["text"])
+    command(any_database, "undo", "2")
+    assert dropped(any_database)["_id"] == 2

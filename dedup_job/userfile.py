@@ -1,0 +1,33 @@
+"""Files that a user names: read whole, and refused in words where they cannot be."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import xxhash
+
+from dedup_job.errors import ConfigurationError
+
+
+def read_text(path: Path) -> str:
+    """Return a UTF-8 file, without a byte order mark; ConfigurationError says why not."""
+    try:
+        return _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+
+
+def digest_of(path: Path) -> str:
+    """Return a digest of a file's content; ConfigurationError if it cannot be read."""
+    return xxhash.xxh3_128_hexdigest(_read(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        # a pipe is empty when it is read again, and a device may have no end
+        if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+            raise ConfigurationError([f"{path} cannot be read: it is not a regular file"])
+        return path.read_bytes()
+    except OSError as e:
+        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e

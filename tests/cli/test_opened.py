@@ -1,0 +1,82 @@
+"""Commands take the settings of a target's last run, and no file that a database names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.errors import ConfigurationError, StateMismatch, UsageError
+from tests.proving import command, refused
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
+OTHER = TEXT.replace("澄清石灰水", "澄清石灰乳")
+
+
+@pytest.fixture
+def words(any_database: Db, tmp_path: Path) -> Path:
+    """Return the word list that a target was made with."""
+    any_database.source.insert_many([{"_id": 1, "text": TEXT}, {"_id": 2, "text": f"1. {TEXT}"}])
+    file = tmp_path / "words.txt"
+    file.write_text("石灰水 石灰乳\n", encoding="utf-8")
+    run_here(any_database, decision__words=str(file))
+    return file
+
+
+def configuration(words: Path) -> Path:
+    """Return a file of settings that names the word list."""
+    file = words.with_name("dedup.toml")
+    file.write_text(f'decision.words = "{words}"\n', encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("what", [("explain", "2"), ("query", OTHER), ("restore", "2")])
+def test_a_file_that_only_the_database_names_is_not_read(
+    any_database: Db, words: Path, what: tuple[str, ...]
+) -> None:
+    error = refused(any_database, *what)
+    assert isinstance(error, UsageError)
+    assert f"decision.words = '{words}'" in str(error)
+    assert "--config FILE" in str(error)
+    given = command(any_database, *what, "--config", str(configuration(words)))
+    assert given
+
+
+def test_a_file_that_changed_since_is_named(any_database: Db, words: Path) -> None:
+    file = configuration(words)
+    words.write_text("石灰水 石灰粉\n", encoding="utf-8")
+    error = refused(any_database, "explain", "2", "--config", str(file))
+    assert isinstance(error, StateMismatch)
+    assert "decision.words: the file holds something else now than it did then" in str(error)
+
+
+def test_a_file_that_is_gone_is_named_with_its_setting(any_database: Db, words: Path) -> None:
+    file = configuration(words)
+    words.unlink()
+    error = refused(any_database, "explain", "2", "--config", str(file))
+    assert isinstance(error, ConfigurationError)
+    assert f"decision.words: {words} cannot be read: No such file" in str(error)
+
+
+def test_what_is_no_regular_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name in (str(pipe), "/dev/zero"):
+        for setting in ("DEDUP_DECISION__WORDS", "DEDUP_FINGERPRINT__USER_DICTIONARY"):
+            error = refusal("compare", TEXT, OTHER, **{setting: name})
+            assert "it is not a regular file" in str(error)
+
+
+def test_two_texts_are_compared_as_the_last_run_of_a_target_does(any_database: Db) -> None:
+    any_database.source.insert_one({"_id": 1, "text": TEXT})
+    run_here(any_database, decision__judge="similarity")
+    pair = ("compare", TEXT, OTHER, "--db", any_database.name)
+    here = {"DEDUP_URI": uri_of(any_database)}
+    assert "(the judge is off)" in invoke(*pair, "--target", "target", **here).stdout
+    assert "(the judge is off)" not in invoke(*pair, **here).stdout
