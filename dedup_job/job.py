@@ -15,7 +15,7 @@ from operator import attrgetter
 from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.documents import Batch, Decision, Document, Quarantined, Reason, Skipped
-from dedup_job.errors import DedupError
+from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.loading import load_index
@@ -82,10 +82,14 @@ def run(job: Job) -> Report:
                     if job.stop():
                         break
             report = course.ended()
+            problem = job.target.problem(job.index, report.checkpoint)
         except BaseException as e:
             status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
             job.target.abort(replace(course.written, status=status, finished=datetime.now(UTC)))
             raise
+        if problem:
+            job.target.finish(replace(report, status=Status.FAILED))
+            raise StateMismatch(problem)
         job.target.finish(report)
         with course.watch.timing(Stage.LOAD):
             job.memory.keep(job.index)

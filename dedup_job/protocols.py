@@ -48,6 +48,9 @@ class Target(Protocol):
     def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
         """Commit a batch together with the report's checkpoint."""
 
+    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
+        """Return what is not as the run left it, after its last batch; "" where all is well."""
+
     def finish(self, report: Report) -> None:
         """Record the end of the run and its last checkpoint."""
 

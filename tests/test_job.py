@@ -21,7 +21,7 @@ from dedup_job.documents import (
     Reason,
     Skipped,
 )
-from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld
+from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job import Job, run
@@ -103,6 +103,7 @@ class FakeTarget:
         self.checkpoint = None
         self.reports = []  # one for each batch written
         self.ends = []  # one for each run that came to its end
+        self.wrong = ""  # what is found at the end
         self.breaks = []  # one for each run that broke off
         self.held = False
         self.too_large = ()
@@ -174,6 +175,12 @@ class FakeTarget:
                 row += 1
         self.checkpoint = report.checkpoint
         self.reports.append(report)
+
+    def problem(self, index, checkpoint):
+        """Return what a test wants to be wrong, once all is written."""
+        assert self.held
+        assert checkpoint.counts == self.checkpoint.counts
+        return self.wrong
 
     def finish(self, report):
         """Take the last checkpoint."""
@@ -446,6 +453,15 @@ def test_a_failed_run_goes_on_from_its_last_batch(target):
     report = run(job(target))
     assert (report.checkpoint.run, report.checkpoint.counts.scanned) == (1, 12)
     assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
+
+
+def test_a_run_whose_target_is_not_as_it_left_it_is_not_done(target):
+    target.wrong = "two documents are missing"
+    with pytest.raises(StateMismatch, match="two documents are missing"):
+        run(job(target))
+    (end,) = target.ends
+    assert (end.status, end.checkpoint.finished) == (Status.FAILED, True)
+    assert target.order == list(range(1, 13))
 
 
 def test_the_next_run_decides_only_what_is_new(target):

@@ -214,6 +214,7 @@ def _checked(
         check_takes_writes(client.admin.command("hello"))
         check_rights(client, target_name)
     target.check()
+    target.lasting.check()
     page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
     collection = client[source_name.database][source_name.collection]
     source = Source(collection, settings.source, target.decided, page, patience)

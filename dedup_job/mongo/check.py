@@ -22,6 +22,7 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
+from dedup_job.mongo.ids import held_of
 from dedup_job.mongo.lease import holder
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 from dedup_job.mongo.rows import KeptRows, Mark
@@ -182,7 +183,7 @@ class Checker:
         now = self._fingerprint(texts).values.tolist()
         wrong = [key for key, a, b in zip(keys, values, now, strict=True) if a != b]
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
-        source = {document.key: document.content for document in self._source.documents(keys)}
+        source = {key: d.content for key, d in self._source.documents(keys).items()}
         changed = []
         for key, text in zip(keys, texts, strict=True):
             content = source.get(key, "")
@@ -260,7 +261,7 @@ class Checker:
             return set()
         only = majority(collection).find
         found = self._again(lambda: list(only(bson_raw.among(keys), _ID)))
-        return {bson_raw.id_element(bytes(document.raw)) for document in found}
+        return held_of(keys, (bson_raw.id_element(bytes(document.raw)) for document in found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again
 _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
-_SUFFIXES = (".ledger", ".runs", ".state")
+SUFFIXES = (".ledger", ".runs", ".state")
 
 
 class ConnectionSettings(BaseModel):
@@ -182,7 +182,7 @@ def check_source(client: Client, source: Namespace) -> None:
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
-        names = [name for name in sorted(listed) if not name.endswith(_SUFFIXES)]
+        names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
         raise UsageError(_unknown_source(client, source, names))
     if kind != "collection":
         raise UsageError(
@@ -193,10 +193,10 @@ def check_source(client: Client, source: Namespace) -> None:
 
 def check_target(client: Client, source: Namespace, target: Namespace) -> None:
     """Refuse a target that is the source, belongs to another target, or is no collection."""
-    own = {target.collection, *(target.collection + suffix for suffix in _SUFFIXES)}
+    own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
     if source.database == target.database and source.collection in own:
         raise UsageError(f"source and target are the same: {source}. Name another --target.")
-    for suffix in _SUFFIXES:
+    for suffix in SUFFIXES:
         if target.collection.endswith(suffix):
             raise UsageError(
                 f"the target {target} ends in {suffix}, which is where another target keeps its "

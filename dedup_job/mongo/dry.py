@@ -58,6 +58,10 @@ class DryTarget:
     def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
         """Write nothing."""
 
+    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
+        """Nothing was written that could be missing."""
+        return ""
+
     def finish(self, report: Report) -> None:
         """Write nothing."""
 

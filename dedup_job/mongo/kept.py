@@ -27,6 +27,11 @@ class KeptDocuments:
         self._patience = patience
         self._rows = rows
 
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self._documents.full_name
+
     def count(self, expected: int) -> int:
         """Return the number of documents; counts them one by one only if they seem to differ."""
         count = self._patience(self._documents.estimated_document_count)

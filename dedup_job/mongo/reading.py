@@ -19,6 +19,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.ids import as_asked, held_of
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.plain import find_fields, pack_path
 
@@ -105,7 +106,8 @@ def fetch(
         if not page:
             return
         yield page
-        left = left[left.index(page[-1].key) + 1 :]
+        last = as_asked(left, [page[-1].key])[page[-1].key]
+        left = left[left.index(last) + 1 :]
 
 
 def some(
@@ -115,16 +117,18 @@ def some(
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
 ) -> list[Row]:
-    """Return the documents of these ids, in any order; the vanished not."""
+    """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
     if not keys:
         return []
     terms: Terms = {"filter": bson_raw.among(keys), "projection": projection}
     reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
-    if not is_open:
-        return _rows(reply, path)
-    found = patience(lambda: list(_cursor(collection, terms)))  # more than a reply has room for
-    raws = [bytes(one.raw) for one in found]
-    return [Row(bson_raw.id_element(raw), raw) for raw in raws]
+    if is_open:  # there are more than a reply has room for
+        raws = [bytes(one.raw) for one in patience(lambda: list(_cursor(collection, terms)))]
+        rows = [Row(bson_raw.id_element(raw), raw) for raw in raws]
+    else:
+        rows = _rows(reply, path)
+    same = as_asked(keys, (row.key for row in rows))
+    return [row if same[row.key] is row.key else row._replace(key=same[row.key]) for row in rows]
 
 
 def _page(
@@ -234,8 +238,7 @@ def held(
     high = next((i for i in range(len(keys), low, -1) if bson_raw.is_writable(keys[i - 1])), low)
     found: set[bytes] = set()
     if low < high:
-        between = _between(collection, keys[low], keys[high - 1], patience)
-        found.update(set(keys).intersection(between))
+        found |= held_of(keys, _between(collection, keys[low], keys[high - 1], patience))
     if others := [*keys[:low], *keys[high:]]:
         found.update(row.key for row in some(collection, others, _BY_ID, patience))
     return found

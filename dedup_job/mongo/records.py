@@ -15,6 +15,7 @@ from bson.errors import BSONError
 from dedup_job.documents import Document
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.ids import comparable
 from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import PageSize, Row, majority
 from dedup_job.mongo.source import Source, SourceSettings
@@ -86,8 +87,10 @@ class Records:
         found: dict[bytes, Record] = {}
         for value in readings(written):
             for collection in (self._target.ledger, self._target.documents, self._target.source):
-                if (key := _key(collection, value)) is not None and key not in found:
-                    found[key] = self.of(key)
+                if (key := _key(collection, value)) is None:
+                    continue
+                if (same := comparable(key)) not in found:
+                    found[same] = self.of(key)
         return sorted(found.values(), key=lambda record: not record.decided)
 
     def of(self, key: bytes) -> Record:
@@ -96,7 +99,7 @@ class Records:
         row = None if raw is None else bson.decode(raw, bson_raw.LENIENT)
         if row is not None:
             row.pop(DOCUMENT, None)  # it is read from the bytes below
-        source = next(iter(self._source.documents([key])), None)
+        source = self._source.documents([key]).get(key)
         held = None if raw is None else stored_in(raw)
         if held is None:
             return Record(key, row, self.kept(key), source)

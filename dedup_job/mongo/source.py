@@ -19,6 +19,7 @@ from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.ids import as_asked
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 
@@ -159,13 +160,15 @@ class Source:
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the texts of some documents by key; those that are gone are left out."""
-        return {d.key: d.content for d in self.documents(keys) if isinstance(d.content, str)}
+        found = self.documents(keys)
+        return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
 
-    def documents(self, keys: Sequence[bytes]) -> list[Document]:
-        """Return some documents by key, decided or not; those that are gone are left out."""
+    def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
+        """Return some documents by key as given, decided or not; those that are gone not."""
         found = self._patience(lambda: list(self._collection.find(bson_raw.among(keys))))
-        raws = (bytes(document.raw) for document in found)
-        return [self.read(Row(bson_raw.id_element(raw), raw)) for raw in raws]
+        rows = [Row(bson_raw.id_element(raw), raw) for d in found for raw in [bytes(d.raw)]]
+        same = as_asked(keys, (row.key for row in rows))
+        return {same[row.key]: self.read(row) for row in rows}
 
     def _undecided(self) -> Iterator[list[Row]]:
         if self._patience(self._none_is_decided):

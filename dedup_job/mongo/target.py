@@ -16,11 +16,13 @@ from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import LeaseLost, StateMismatch
+from dedup_job.index import KeptIndex
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import stamp as stamps
 from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.lease import wait_for
 from dedup_job.mongo.ledger import LedgerRows, split
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
@@ -93,6 +95,7 @@ class Target:
         self.state = State(database[f"{namespace.collection}.state"], session.session_id)
         self.commits = Commits(client, session, self.state, patience)
         self._row_written = 0.0
+        self.lasting = Lasting(client, source, namespace, self.held, self.ledger, patience)
 
     @property
     def decided(self) -> list[Documents]:
@@ -162,6 +165,7 @@ class Target:
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
         self.patience(self.check)
+        self.lasting.check()
         self.patience(self._create)
         try:
             wait_for(self.state.acquire, self._lock_wait, self.patience)
@@ -192,7 +196,9 @@ class Target:
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
-        return self.patience(lambda: self._begin(scope, record))
+        checkpoint = self.patience(lambda: self._begin(scope, record))
+        self.lasting.begin(checkpoint)
+        return checkpoint
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         state = self.state.read() or {}
@@ -246,9 +252,20 @@ class Target:
                 insert_once(collection, rows, session)
 
         ids = [] if self.commits.whole else [bson_raw.storable(d.key) for d in batch.documents]
-        self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
+        try:
+            self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
+        except OperationFailure as e:
+            self.lasting.explain(e)
+            raise
         if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
             self.patience(lambda: self._write_run_row(report))
+
+    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
+        """Return what is not as the run left it; "" where all is well. kept: what should be there.
+
+        What it finds is known after the last batch only, so it undoes nothing.
+        """
+        return self.lasting.problem(kept, checkpoint)
 
     def finish(self, report: Report) -> None:
         """Record the end of the run and its last checkpoint."""

@@ -17,6 +17,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.ids import held_of
 from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.state import next_run
@@ -69,7 +70,7 @@ def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
     """Return those ids that the source still holds."""
     source = majority(target.source)
     found = target.patience(lambda: list(source.find(bson_raw.among(keys), {"_id": 1})))
-    return {bson_raw.id_element(bytes(document.raw)) for document in found}
+    return held_of(keys, (bson_raw.id_element(bytes(document.raw)) for document in found))
 
 
 def _begin(target: Target, run: int) -> None:

@@ -1,0 +1,179 @@
+"""Whether collections keep what is written to them, and are the same ones at the end of a run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo.database import Database
+from pymongo.errors import OperationFailure, PyMongoError
+
+from dedup_job.decision.comparison import Comparison, Difference
+from dedup_job.errors import StateMismatch
+from dedup_job.index import KeptIndex
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.connection import SUFFIXES, Client, Documents, Namespace
+from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.patience import Patience
+from dedup_job.report.counts import Counts
+from dedup_job.report.run import Checkpoint
+
+_UNAUTHORIZED = 13
+_BLIND = (
+    "the user may not see how the collections of %s are made (listCollections, listIndexes): a "
+    "capped one, a TTL index, or one that is replaced while the run is at work is found by its "
+    "documents only."
+)
+_WAY_OUT = (
+    "All that was decided is written. What is missing is decided again by the same command, while "
+    "the source holds it; `dedup check` shows what is left."
+)
+log = logging.getLogger("dedup")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the server says of a collection; expiring: the names of its TTL indexes."""
+
+    uuid: bytes
+    is_capped: bool = False
+    expiring: tuple[str, ...] = ()
+
+
+class Lasting:
+    """Looks whether what a run wrote is there, before the run says that it is done."""
+
+    def __init__(
+        self,
+        client: Client,
+        source: Namespace,
+        target: Namespace,
+        held: KeptDocuments,
+        ledger: Documents,
+        patience: Patience,
+    ) -> None:
+        self._client = client
+        self._source = source
+        own = (Namespace(target.database, f"{target.collection}{s}") for s in ("", *SUFFIXES))
+        self._names = (source, *own)
+        self._held = held
+        self._ledger = ledger
+        self._patience = patience
+        self._facts: dict[Namespace, Facts] = {}
+        self._begun = Counts()  # of the run, before its present part
+        self._rows_before = 0  # of the ledger, then
+
+    def check(self) -> None:
+        """Raise StateMismatch where a collection of the target loses documents by itself."""
+        found = self._patience(self._look)
+        lines = [line for name, one in found.items() for line in self._losses(name, one)]
+        if lines:
+            raise StateMismatch("\n".join([*lines, "Or name another --target."]))
+
+    def begin(self, checkpoint: Checkpoint) -> None:
+        """Remember how all is before the first batch of a run, or of its next part."""
+        self._facts = self._patience(self._look)
+        self._begun = checkpoint.counts
+        self._rows_before = self._patience(self._ledger.estimated_document_count)
+
+    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
+        """Return what is not as the run left it, from UUIDs and counts; "" where all is well."""
+        lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
+        return "\n".join([*lines, _WAY_OUT]) if lines else ""
+
+    def explain(self, refused: OperationFailure) -> None:
+        """Raise StateMismatch where a write was refused since a collection is not what it was."""
+        with suppress(PyMongoError):
+            if lines := [*self._changes()]:
+                raise StateMismatch("\n".join([*lines, _WAY_OUT])) from refused
+
+    def _look(self) -> dict[Namespace, Facts]:
+        """Return the facts of those collections that exist, and that the user may look at."""
+        found: dict[Namespace, Facts] = {}
+        for database in dict.fromkeys(name.database for name in self._names):
+            own = {name.collection: name for name in self._names if name.database == database}
+            wanted = {"name": {"$in": [*own]}, "type": "collection"}
+            try:
+                for row in self._client[database].list_collections(filter=wanted):
+                    found[own[row["name"]]] = _facts(self._client[database], row)
+            except OperationFailure as e:
+                if e.code != _UNAUTHORIZED:
+                    raise
+                log.warning(_BLIND, database)
+        return found
+
+    def _changes(self) -> Iterator[str]:
+        """Yield a line for each collection that is not the one that it was."""
+        now = self._patience(self._look)
+        for name, one in self._facts.items():
+            what = "source" if name == self._source else "collection"
+            other = now.get(name)
+            if other is None:
+                yield f"the {what} {name} was dropped or renamed while the run was at work."
+            elif other.uuid != one.uuid:
+                yield f"the {what} {name} was replaced by another one while the run was at work."
+            else:
+                yield from self._losses(name, other)
+
+    def _losses(self, name: Namespace, facts: Facts) -> Iterator[str]:
+        """Yield why a collection loses documents by itself; of the source that is no concern."""
+        if name == self._source:
+            return
+        if facts.is_capped:
+            yield (
+                f"the collection {name} is capped: it removes its oldest documents when it is "
+                "full. Copy it to one that is not."
+            )
+        for index in facts.expiring:
+            yield (
+                f"the collection {name} removes documents after a time (TTL index {index}). Drop "
+                "that index."
+            )
+
+    def _missing(self, kept: KeptIndex) -> Iterator[str]:
+        """Yield what the target should hold and does not, or the other way round."""
+        if self._held.count(len(kept)) == len(kept):
+            return
+        compared = Comparison(kept)
+        for page in self._held.pages():
+            compared.add(page)
+        gone, others = compared.surplus(), compared.missing
+        if gone.count:
+            yield (
+                f"{gone.count:,} documents that were kept are missing from {self._held.name}: _id "
+                f"{_named(gone)}. Something removed them while the run was at work."
+            )
+        if others.count:
+            yield (
+                f"{others.count:,} documents of {self._held.name} were kept by no run: _id "
+                f"{_named(others)}. Something else wrote them while the run was at work."
+            )
+
+    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
+        rows = checkpoint.counts.scanned - checkpoint.counts.kept
+        new = rows - (self._begun.scanned - self._begun.kept)
+        if self._patience(self._ledger.estimated_document_count) == self._rows_before + new:
+            return
+        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
+        there = self._patience(lambda: self._ledger.count_documents(only))
+        if there != rows:
+            yield (
+                f"{self._ledger.full_name} holds {there:,} of the {rows:,} rows that run "
+                f"{checkpoint.run} wrote. Something removed or added some."
+            )
+
+
+def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:
+    indexes = list(database[row["name"]].list_indexes())  # none of what was dropped just now
+    expiring = [index["name"] for index in indexes if "expireAfterSeconds" in index]
+    if "expireAfterSeconds" in row["options"]:
+        expiring.append("of the collection itself")
+    return Facts(bytes(row["info"]["uuid"]), bool(row["options"].get("capped")), tuple(expiring))
+
+
+def _named(those: Difference) -> str:
+    more = ", …" if those.count > len(those.keys) else ""
+    return ", ".join(repr(bson_raw.id_value(key)) for key in those.keys) + more

@@ -1,0 +1,138 @@
+"""Ids are the same where the server takes them for the same."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import bson
+import pytest
+from bson import Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
+from bson.raw_bson import RawBSONDocument
+from hypothesis import given
+from hypothesis import strategies as st
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.ids import comparable, held_of
+from tests.proving import command, good, wrong
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+
+Db = Database[dict[str, Any]]
+
+TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
+_NUMBERS = [
+    *(5, Int64(5), 5.0, Decimal128("5"), Decimal128("5.00"), Decimal128("0.5E1")),
+    *(0, -0.0, 0.0, Decimal128("-0"), Decimal128("0E+3")),
+    *(0.1, Decimal128("0.1"), Decimal128("0.1000000000000000055511151231257827")),
+    *(Int64(2**53 + 1), float(2**53), Int64(2**53), 2.0**70, Decimal128(str(2**70))),
+    *(1e300, float("inf"), Decimal128("Infinity"), float("-inf"), Decimal128("-Infinity")),
+    *(float("nan"), Decimal128("NaN"), 5e-324, -5, -5.0),
+]
+_OTHERS = [
+    *("5", "五", True, False, None, ObjectId("5" * 24), b"5", Code("5"), Timestamp(5, 0)),
+    *(MinKey(), MaxKey()),
+]
+_WITHIN = [
+    *({"a": number, "b": "x"} for number in (5, 5.0, Int64(6), Decimal128("6"))),
+    *({"a": {"b": [number, "x"]}} for number in (5, 5.0, Decimal128("5.0"))),
+    *({"b": "x", "a": 5}, {"a": 5}, {"A": 5}, {}, {"a": Regex("5")}, {"a": True}),
+]
+_SYMBOLS = [  # which drivers no longer write
+    bson_raw.document(bytes([kind]) + b"_id\0\x02\0\0\0x\0") for kind in (0x02, 0x0E, 0x0D)
+]
+
+
+def key(value: Any) -> bytes:
+    return bson_raw.fields({"_id": value})
+
+
+def test_what_the_server_takes_for_the_same_is_the_same(database: Db) -> None:
+    raws = [bson.encode({"_id": value}) for value in (*_NUMBERS, *_OTHERS, *_WITHIN)]
+    keys = [bson_raw.id_element(raw) for raw in (*raws, *_SYMBOLS)]
+    for one, other in itertools.combinations(keys, 2):
+        if one[0] == other[0] and one[0] not in (0x01, 0x03, 0x10, 0x12, 0x13):
+            continue  # of one type they are compared by their bytes
+        assert (comparable(one) == comparable(other)) is _same(database, one, other), (one, other)
+
+
+def _same(database: Db, one: bytes, other: bytes) -> bool:
+    database.ids.delete_many({})
+    database.ids.insert_one(RawBSONDocument(bson_raw.document(one)))
+    try:
+        database.ids.insert_one(RawBSONDocument(bson_raw.document(other)))
+    except DuplicateKeyError:
+        return True
+    return False
+
+
+@given(st.sets(st.integers(-9, 9)), st.dictionaries(st.integers(-9, 9), st.booleans()))
+def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(
+    asked: set[int], there: dict[int, bool]
+) -> None:
+    others = {key(float(value) if other else value) for value, other in there.items()}
+    assert held_of({key(value) for value in asked}, others) == {key(v) for v in asked & {*there}}
+
+
+def imported_again(database: Db, change: Any) -> None:
+    """Let the source hold the same documents with ids of another type."""
+    documents = [{**d, "_id": change(d["_id"])} for d in database.source.find()]
+    database.drop_collection("source")
+    database.source.insert_many(documents)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [float, Int64, lambda id_: Decimal128(str(id_))],
+    ids=["double", "int64", "decimal"],
+)
+@pytest.mark.parametrize("within", [False, True], ids=["number", "document"])
+def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
+    any_database: Db, tmp_path: Any, change: Any, within: bool
+) -> None:
+    def made(id_: int) -> Any:
+        return {"n": id_} if within else id_
+
+    any_database.source.insert_many(
+        [{"_id": made(i), "text": f"{TEXT}第{i}题" if i % 3 else TEXT} for i in range(40)]
+    )
+    run_here(any_database)
+    before = outcome(any_database)
+    imported_again(any_database, lambda id_: {"n": change(id_["n"])} if within else change(id_))
+    report = run_here(any_database)
+    assert (report.known, report.checkpoint.counts.scanned) == (40, 0)
+    assert outcome(any_database) == before
+    assert good(any_database, tmp_path, "--all") == {}
+    row = any_database["target.ledger"].find_one() or {}
+    command(any_database, "restore", bson.json_util.dumps(row["_id"]))
+    run_here(any_database)
+    assert (
+        any_database.target.count_documents({}) + any_database["target.ledger"].count_documents({})
+        == 40
+    )
+    command(any_database, "undo", "4")
+    command(any_database, "undo", "3")
+
+
+def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(
+    any_database: Db, tmp_path: Any
+) -> None:
+    any_database.source.insert_many([{"_id": i, "text": f"{TEXT}第{i}题"} for i in range(3)])
+    run_here(any_database)
+    run_here(any_database)
+    row = {"_id": 1.0, "decision": "duplicate", "of": 1, "run": 2, "reason": "exact"}
+    any_database["target.ledger"].insert_one(
+        {**row, "distance": 0, "similarity": 1.0, "found_by": ["text"]}
+    )
+    any_database["target.runs"].update_one(
+        {"_id": 2}, {"$set": {"counts.duplicate.exact": 1, "counts.scanned": 1}}
+    )
+    any_database["target.state"].update_one(
+        {}, {"$set": {"checkpoint.counts.duplicate.exact": 1, "checkpoint.counts.scanned": 1}}
+    )
+    found = wrong(any_database, tmp_path, "--all")
+    assert found["duplicate of itself"] == ["1.0"]
+    command(any_database, "undo", "2", "--yes")
+    assert good(any_database, tmp_path, "--all") == {}
+    assert_each_source_id_is_in_one_place(any_database)
