@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_ID = 64 * 1024
+"""Bytes of a key that is decided; a larger one would stand in rows of other documents, too."""
+
 
 class Channel(StrEnum):
     """A way in which kept documents are found that may be duplicates of a text."""

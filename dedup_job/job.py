@@ -11,10 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
+from typing import Any
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Brakes, FirstWins
-from dedup_job.documents import Batch, Decision, Document, Quarantined, Reason, Skipped
+from dedup_job.documents import (
+    LONGEST_ID,
+    Batch,
+    Decision,
+    Document,
+    Quarantined,
+    Reason,
+    Skipped,
+)
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
@@ -137,7 +146,7 @@ class Course:
             decisions = self._job.decider.decide(batch)
             before = self._decided
             after = before.advanced(
-                before.counts + Counts.of(decisions), self._seconds(), batch.documents[-1].id
+                before.counts + Counts.of(decisions), self._seconds(), _last_id(batch, before)
             )
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)
@@ -184,6 +193,12 @@ class Course:
             known=self._known(),
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
         )
+
+
+def _last_id(batch: Batch, before: Checkpoint) -> Any:
+    """Return the last id of a batch that is not huge: it is written with every checkpoint."""
+    ids = (d.id for d in reversed(batch.documents) if len(d.key) <= LONGEST_ID)
+    return next(ids, before.last_id)
 
 
 def _bytes(documents: Sequence[Document]) -> int:

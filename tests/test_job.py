@@ -180,6 +180,7 @@ class FakeTarget:
         """Return what a test wants to be wrong, once all is written."""
         assert self.held
         assert checkpoint.counts == self.checkpoint.counts
+        assert len(index) >= checkpoint.counts.kept
         return self.wrong
 
     def finish(self, report):

@@ -17,17 +17,15 @@ from bson.errors import BSONError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Fingerprints
-from dedup_job.errors import LeaseHeld, StateMismatch
+from dedup_job.errors import LeaseHeld
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
-from dedup_job.mongo.ids import held_of
 from dedup_job.mongo.lease import holder
-from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import FORMAT
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.undo import LEDGER_ROW
 from dedup_job.report.check import Check, Checked, Tally
@@ -92,12 +90,6 @@ class Checker:
 
     def _begin(self) -> dict[str, Any]:
         state = self._again(self._target.state.read) or {}
-        if state.get("format") != FORMAT or "generation" not in state:
-            raise StateMismatch(
-                f"the state of {self._target.name} is of format {state.get('format')!r}, this "
-                f"version of dedup knows {FORMAT}: another version wrote it, or someone changed "
-                "it. Check with the version that wrote it."
-            )
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_raw.stored, state.get("intent") or ()))
         self._undoing = state.get("undo")
@@ -257,11 +249,7 @@ class Checker:
 
     def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds."""
-        if not keys:
-            return set()
-        only = majority(collection).find
-        found = self._again(lambda: list(only(bson_raw.among(keys), _ID)))
-        return held_of(keys, (bson_raw.id_element(bytes(document.raw)) for document in found))
+        return {row.key for row in some(majority(collection), keys, _ID, self._again)}
 
 
 @dataclass(frozen=True, slots=True)

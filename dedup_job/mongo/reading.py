@@ -17,6 +17,7 @@ from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.ids import as_asked, held_of
@@ -25,6 +26,7 @@ from dedup_job.mongo.plain import find_fields, pack_path
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
+_COMMAND_BYTES = 8 * 1024 * 1024  # of ids, half of what a command may take
 _LARGEST = bson_raw.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
@@ -99,15 +101,31 @@ def fetch(
     path: Sequence[str] = (),
 ) -> Iterator[list[Row]]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
-    left = list(keys)
-    while left:
-        terms: Terms = {"filter": bson_raw.among(left), "sort": _BY_ID}
-        page, _ = _page(collection, terms, size, None, patience, path)
-        if not page:
-            return
-        yield page
-        last = as_asked(left, [page[-1].key])[page[-1].key]
-        left = left[left.index(last) + 1 :]
+    for left in in_commands(keys):
+        while left:
+            terms: Terms = {"filter": bson_raw.among(left), "sort": _BY_ID}
+            page, _ = _page(collection, terms, size, None, patience, path)
+            if not page:
+                break
+            yield page
+            last = as_asked(left, [page[-1].key])[page[-1].key]
+            left = left[left.index(last) + 1 :]
+
+
+def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield the keys in as many parts as it takes for each to fit into a command."""
+    if sum(map(len, keys)) <= _COMMAND_BYTES:
+        yield from [keys] if keys else []
+        return
+    part: list[bytes] = []
+    room = _COMMAND_BYTES
+    for key in keys:
+        if part and len(key) > room:
+            yield part
+            part, room = [], _COMMAND_BYTES
+        part.append(key)
+        room -= len(key)
+    yield part
 
 
 def some(
@@ -118,8 +136,19 @@ def some(
     path: Sequence[str] = (),
 ) -> list[Row]:
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
-    if not keys:
-        return []
+    rows: list[Row] = []
+    for part in in_commands(keys):
+        rows += _some(collection, part, projection, patience, path)
+    return rows
+
+
+def _some(
+    collection: RawDocuments,
+    keys: Sequence[bytes],
+    projection: Mapping[str, Any],
+    patience: Patience,
+    path: Sequence[str],
+) -> list[Row]:
     terms: Terms = {"filter": bson_raw.among(keys), "projection": projection}
     reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
     if is_open:  # there are more than a reply has room for
@@ -234,14 +263,19 @@ def held(
 
     Read between the first and the last that can be a bound; those beyond are asked for by name.
     """
-    low = next((i for i, key in enumerate(keys) if bson_raw.is_writable(key)), len(keys))
-    high = next((i for i in range(len(keys), low, -1) if bson_raw.is_writable(keys[i - 1])), low)
+    low = next((i for i, key in enumerate(keys) if _is_bound(key)), len(keys))
+    high = next((i for i in range(len(keys), low, -1) if _is_bound(keys[i - 1])), low)
     found: set[bytes] = set()
     if low < high:
         found |= held_of(keys, _between(collection, keys[low], keys[high - 1], patience))
     if others := [*keys[:low], *keys[high:]]:
         found.update(row.key for row in some(collection, others, _BY_ID, patience))
     return found
+
+
+def _is_bound(key: bytes) -> bool:
+    """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
+    return len(key) <= LONGEST_ID and bson_raw.is_writable(key)
 
 
 def _between(

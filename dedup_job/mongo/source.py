@@ -15,13 +15,12 @@ from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
-from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
+from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ids import as_asked
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
@@ -165,10 +164,8 @@ class Source:
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return some documents by key as given, decided or not; those that are gone not."""
-        found = self._patience(lambda: list(self._collection.find(bson_raw.among(keys))))
-        rows = [Row(bson_raw.id_element(raw), raw) for d in found for raw in [bytes(d.raw)]]
-        same = as_asked(keys, (row.key for row in rows))
-        return {same[row.key]: self.read(row) for row in rows}
+        rows = some(self._collection, keys, {}, self._patience)
+        return {row.key: self.read(row) for row in rows}
 
     def _undecided(self) -> Iterator[list[Row]]:
         if self._patience(self._none_is_decided):
@@ -195,6 +192,9 @@ class Source:
     def read(self, row: Row) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
         key, raw, text, text_at = row
+        if len(key) > LONGEST_ID:
+            detail = f"its _id takes {len(key):,} bytes, limit {LONGEST_ID:,}"
+            return _Plain(None, key, raw, Quarantined(Reason.TOO_LARGE, detail))
         if text is not None and len(text) <= self._settings.max_chars:
             return _Plain(None, key, raw, text, text_at)
         try:

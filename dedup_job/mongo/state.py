@@ -25,9 +25,9 @@ from dedup_job.mongo import lease as leases
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import Unsettled
 from dedup_job.mongo.raw import LENIENT
+from dedup_job.mongo.state_fields import FORMAT, check_state
 
 STATE_ID = "state"
-FORMAT = 1
 LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
 
 
@@ -57,8 +57,15 @@ class State:
         return self._token
 
     def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
-        """Return the state document, None where no run ever began."""
-        return self._collection.find_one({"_id": STATE_ID}, session=session)
+        """Return the state document, None where no run ever began.
+
+        Raises StateMismatch for one that this version of dedup does not write, whoever asks: what
+        it says decides about documents, and its id becomes the name of a file.
+        """
+        found = self._collection.find_one({"_id": STATE_ID}, session=session)
+        if found is not None:
+            check_state(found, self._collection.full_name)
+        return found
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> dict[str, Any]:
         """Create the state document if there is none, and return it."""

@@ -14,7 +14,7 @@ from pymongo import WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
-from dedup_job.documents import Batch, Decision, Document, Kept, KeptPage
+from dedup_job.documents import LONGEST_ID, Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo import raw as bson_raw
@@ -251,7 +251,9 @@ class Target:
                 self.state.check()
                 insert_once(collection, rows, session)
 
-        ids = [] if self.commits.whole else [bson_raw.storable(d.key) for d in batch.documents]
+        # rows of huge ids are not taken back: they say the same whoever writes them
+        keys = [d.key for d in batch.documents if len(d.key) <= LONGEST_ID]
+        ids = [] if self.commits.whole else [*map(bson_raw.storable, keys)]
         try:
             self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         except OperationFailure as e:

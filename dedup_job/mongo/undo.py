@@ -17,9 +17,8 @@ from pymongo.client_session import ClientSession
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ids import held_of
 from dedup_job.mongo.ledger import DOCUMENT, stored_in
-from dedup_job.mongo.reading import ID_PAGE, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
 from dedup_job.mongo.state import next_run
 from dedup_job.mongo.writing import insert_once
 from dedup_job.report.counts import Counts
@@ -68,9 +67,7 @@ def finish_undo(target: Target) -> None:
 
 def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
     """Return those ids that the source still holds."""
-    source = majority(target.source)
-    found = target.patience(lambda: list(source.find(bson_raw.among(keys), {"_id": 1})))
-    return held_of(keys, (bson_raw.id_element(bytes(document.raw)) for document in found))
+    return {row.key for row in some(majority(target.source), keys, {"_id": 1}, target.patience)}
 
 
 def _begin(target: Target, run: int) -> None:
@@ -144,14 +141,14 @@ def _delete(
     for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
         own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
         for start in range(0, len(own), _WRITE):
-            some = own[start : start + _WRITE]
+            keys = own[start : start + _WRITE]
             if holds:
-                there = source_holds(target, some)
-                left += len(some) - len(there)
-                some = [key for key in some if key in there]
-            if some:
-                _delete_some(target, collection, run, some)
-                deleted += len(some)
+                there = source_holds(target, keys)
+                left += len(keys) - len(there)
+                keys = [key for key in keys if key in there]
+            for part in in_commands(keys):
+                _delete_some(target, collection, run, part)
+                deleted += len(part)
         done += len(page)
         progress.advance(done)
     return deleted, left, done

@@ -370,7 +370,7 @@ def test_another_source_and_an_unknown_format_are_refused(made: Db) -> None:
     made["target.state"].update_one({}, {"$set": {"format": 99}})
     error = refused(made, "check", "--source", "source")
     assert isinstance(error, StateMismatch)
-    assert "format 99" in str(error)
+    assert "of format 99" in str(error)
 
 
 @pytest.mark.parametrize("more", [("--sample", "5", "--all"), ("--sample", "-1")])

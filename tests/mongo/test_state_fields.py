@@ -1,0 +1,98 @@
+"""A state that dedup did not write is refused wherever a target is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.errors import StateMismatch
+from tests.proving import fill_alike, refused, stored
+from tests.running import refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+COMMANDS = [
+    ("run", "--source", "source"),
+    ("run", "--source", "source", "--dry-run"),
+    ("check", "--source", "source"),
+    ("explain", "1"),
+    ("query", "一道题目"),
+    ("list", "--what", "refused"),
+    ("restore", "1"),
+    ("undo", "2", "--yes"),
+    ("lock", "status"),
+    ("lock", "break", "--yes"),
+    ("index", "info"),
+    ("index", "rebuild"),
+]
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({"$set": {"format": 2}}, "of format 2"),
+    ({"$unset": {"format": ""}}, "of format None"),
+    ({"$set": {"id": "../../elsewhere"}}, "id"),
+    ({"$unset": {"generation": ""}}, "generation"),
+    ({"$set": {"token": "9"}}, "token"),
+    ({"$set": {"settings": None}}, "settings"),
+    ({"$set": {"checkpoint": {"run": 1}}}, "checkpoint"),
+    ({"$set": {"source": 5, "lease": "me", "intent": 7}}, "source, lease, intent"),
+]
+
+
+@pytest.fixture
+def made(database: Db) -> Db:
+    """Return a database with a target that two runs wrote."""
+    fill_alike(database)
+    return database
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_refuses_another_format(made: Db, words: tuple[str, ...]) -> None:
+    made["target.state"].update_one({}, {"$set": {"format": 2}})
+    before = stored(made)
+    name, *more = words
+    group = [name, more.pop(0)] if name in ("lock", "index") else [name]
+    options = ["--target", "target", "--db", made.name]
+    error = refusal(*group, *options, *more, DEDUP_URI=uri_of(made))
+    assert isinstance(error, StateMismatch), error
+    assert "of format 2, this version of dedup knows 1" in str(error)
+    assert stored(made) == before
+
+
+@pytest.mark.parametrize(("change", "named"), CHANGES, ids=str)
+def test_what_is_missing_or_of_another_type_is_named(
+    made: Db, change: dict[str, Any], named: str
+) -> None:
+    made["target.state"].update_one({}, change)
+    assert named in str(refused(made, "explain", "1"))
+
+
+def test_an_id_that_leads_elsewhere_becomes_no_file(made: Db, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    other = tmp_path / "other.index"
+    other.write_text("of somebody else")
+    made["target.state"].update_one({}, {"$set": {"id": "../other"}})
+    options = ["--target", "target", "--db", made.name]
+    for words in (["index", "rebuild"], ["index", "info"], ["run", "--source", "source"]):
+        where = {"DEDUP_INDEX__FOLDER": str(folder), "DEDUP_URI": uri_of(made)}
+        assert isinstance(refusal(*words, *options, **where), StateMismatch)
+    assert other.read_text() == "of somebody else"
+    assert not list(folder.iterdir())
+
+
+def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made: Db) -> None:
+    from dedup_job.mongo.target import Target
+
+    write = Target.write
+
+    def changed(self: Target, *arguments: Any) -> None:
+        write(self, *arguments)
+        made["target.state"].update_one({}, {"$set": {"format": 2}})
+
+    made.source.insert_many([{"_id": f"new {i}", "text": f"第{i}道新的题目。"} for i in range(9)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Target, "write", changed)
+        with pytest.raises(StateMismatch, match="of format 2"):
+            run_here(made, source__max_chars=1500, run__batch_documents=2)
