@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.opened import opened_as_made
+from dedup_job.decision import Again
 from dedup_job.mongo import stamp
 from dedup_job.mongo.check import Checker
 from dedup_job.mongo.connection import Namespace
@@ -30,7 +31,13 @@ def checked(
         collection = Source(
             on.target.source, on.settings.source, [], PageSize(), on.target.patience
         )
+        again = Again(on.settings.decision, on.settings.index, on.equipment)
         checker = Checker(
-            on.target, collection, cleaner.clean, fingerprinter.fingerprint, on.progress
+            on.target,
+            collection,
+            cleaner.clean,
+            fingerprinter.fingerprint,
+            again.decide,
+            on.progress,
         )
         return checker.check(sample)

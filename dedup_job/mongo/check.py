@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,15 @@ import bson
 from bson.errors import BSONError
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.documents import Fingerprints
+from dedup_job.documents import Document, Fingerprints
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
+from dedup_job.mongo.check_rows import Decide, RowChecker
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.lease import holder
+from dedup_job.mongo.ledger import original_of
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
@@ -45,6 +47,7 @@ class Checker:
         source: Source,
         clean: Callable[[str], str],
         fingerprint: Callable[[Sequence[str]], Fingerprints],
+        decide: Decide,
         progress: Progress,
     ) -> None:
         self._target = target
@@ -53,6 +56,7 @@ class Checker:
         self._source = source
         self._clean = clean
         self._fingerprint = fingerprint
+        self._decide = decide
         self._progress = progress
         self._tally = Tally(shown)
         self._there = run_counts.no_counts()
@@ -70,14 +74,14 @@ class Checker:
         self._count_all()
         kept, dropped = self._walk_source()
         walked, chosen = self._walk_target(sample)
-        rows = self._walk_ledger()
+        rows = self._walk_ledger(state, sample)
         if walked != kept:
             self._walk_others(self._target.documents, self._target.ledger)
         if rows != dropped:
             self._walk_others(self._target.ledger, None)
         self._tally.add(Check.GONE, walked + rows)
         for page in fetch(majority(self._target.documents), chosen, _ROWS, self._again):
-            self._check_texts([_Read(row.key, *self._read(row)) for row in page])
+            self._check_texts([self._read(row) for row in page])
         self._compare_counts(state)
         self._check_alone(state["token"])
         return Checked(
@@ -145,10 +149,10 @@ class Checker:
         """Return how many documents there are, and some at random to be looked at."""
         walked = 0
         chosen = _Sample(sample or 0)
-        projection = self._rows.marks_only if sample is not None else self._rows.projection
+        projection = self._rows.marks_only if sample is not None else {}
         for page in self._pages(self._target.documents, _ROWS, projection):
             walked += len(page)
-            read = [_Read(row.key, *self._read(row)) for row in page]
+            read = [self._read(row) for row in page]
             for document in read:
                 run = document.mark.run if document.mark else 0
                 self._there[run][run_counts.KEPT] += 1
@@ -175,28 +179,50 @@ class Checker:
         now = self._fingerprint(texts).values.tolist()
         wrong = [key for key, a, b in zip(keys, values, now, strict=True) if a != b]
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
-        source = {key: d.content for key, d in self._source.documents(keys).items()}
-        changed = []
-        for key, text in zip(keys, texts, strict=True):
-            content = source.get(key, "")
-            same = isinstance(content, str) and self._clean(content) == text
-            if key in source and not same:
-                changed.append(key)
+        source = self._source.documents(keys)
+        whole = {document.key: document.raw for document in page}
+        changed = [
+            key
+            for key, text in zip(keys, texts, strict=True)
+            if (found := source.get(key)) is not None and not self._is_as(found, text, whole[key])
+        ]
         self._tally.add(Check.CHANGED, len(source), changed)
 
-    def _read(self, row: Row) -> tuple[str | None, Mark | None]:
-        try:
-            return self._rows.read(row)
-        except (BSONError, ValueError, OverflowError):
-            return None, None
+    def _is_as(self, document: Document, text: str, stored: bytes) -> bool:
+        """Tell whether a kept document is what a run would make of the source's today."""
+        if not isinstance(document.content, str) or self._clean(document.content) != text:
+            return False
+        return self._rows.same_fields(stored, document.with_content(text))
 
-    def _walk_ledger(self) -> int:
-        """Return how many rows there are."""
+    def _read(self, row: Row) -> _Read:
+        try:
+            return _Read(row.key, row.raw, *self._rows.read(row))
+        except (BSONError, ValueError, OverflowError):
+            return _Read(row.key, row.raw, None, None)
+
+    def _row_checker(self, state: Mapping[str, Any]) -> RowChecker:
+        """Return what decides rows of the ledger once more."""
+        resumed = self._target.runs.find({"resumed": True}, {"_id": 1})
+        return RowChecker(
+            self._target,
+            self._source,
+            self._clean,
+            self._decide,
+            self._tally,
+            own_rules=state["settings"].get("rules") == self._target.stamp.get("rules"),
+            resumed={row["_id"] for row in self._again(lambda: list(resumed))},
+        )
+
+    def _walk_ledger(self, state: Mapping[str, Any], sample: int | None) -> int:
+        """Return how many rows there are, and decide some at random once more, or all."""
         walked = 0
-        for page in self._pages(self._target.ledger, _ROWS, _LEDGER):
+        chosen = _Sample(sample or 0)
+        checker = self._row_checker(state)
+        for page in self._pages(self._target.ledger, _ROWS, {} if sample is None else _LEDGER):
             walked += len(page)
             named: dict[bytes, list[bytes]] = {}
             strange: list[bytes] = []
+            own: list[Row] = []
             for row in page:
                 found = bson.decode(row.raw, bson_raw.LENIENT)
                 labels = run_counts.labels_of(found)
@@ -204,12 +230,20 @@ class Checker:
                     strange.append(row.key)
                     continue
                 self._there[found["run"]].update(labels)
-                if found["decision"] == "duplicate" and found["run"] != self._undoing:
-                    named.setdefault(_of(row.raw), []).append(row.key)
+                if found["run"] != self._undoing:
+                    own.append(row)
+                    if found["decision"] == "duplicate":
+                        named.setdefault(original_of(row.raw), []).append(row.key)
             self._tally.add(Check.FOREIGN, len(page), strange)
             there = self._some_of(self._target.documents, list(named))
             lost = [f"{shown(k)} of {shown(o)}" for o in named.keys() - there for k in named[o]]
             self._tally.add(Check.ORIGINAL, sum(map(len, named.values())), lost)
+            if sample is None:
+                checker.check(own)
+            else:
+                chosen.add(row.key for row in own)
+        for page in fetch(majority(self._target.ledger), chosen.keys, _ROWS, self._again):
+            checker.check(page)
         return walked
 
     def _walk_others(self, collection: Documents, other: Documents | None) -> None:
@@ -257,6 +291,7 @@ class _Read:
     """A document of the target; None for what is not as dedup writes it."""
 
     key: bytes
+    raw: bytes
     text: str | None
     mark: Mark | None
 
@@ -280,10 +315,3 @@ class _Sample:
                 self._chosen.append((self._seen, key))
             elif (place := int(random.random() * self._seen)) < self._size:
                 self._chosen[place] = (self._seen, key)
-
-
-def _of(raw: bytes) -> bytes:
-    """Return the key of the kept document that a row of the ledger names."""
-    element = bson_raw.find(raw, b"of")
-    assert element is not None  # such a row was told apart before
-    return bson_raw.renamed(raw[element.start : element.end], b"_id")

@@ -9,18 +9,21 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple, assert_never
 
+import xxhash
 from bson import Binary
 from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
 from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text, signed
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _DOUBLE = struct.Struct("<d")
+_INT64 = struct.Struct("<q")
 _NO_ORIGINAL = bson_raw.fields({"of": None})
 _NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
 _SIMILARITY = b"\x01similarity\0"
+_DIGEST = b"\x12digest\0"
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
 _NOT_STORED = bson_raw.fields({DOCUMENT: None})
@@ -71,6 +74,7 @@ class LedgerRows:
                 of = bson_raw.renamed(decision.of, b"of")
                 found = _distance(decision.distance) + _similarity(decision.similarity)
                 rest = _circumstances(decision.found_by, reason, run) + _more(decision)
+                rest += _digest(document)
             case Quarantined():
                 of, found = _NO_ORIGINAL, _NOT_COMPARED
                 rest = _circumstances(None, reason, run)
@@ -98,6 +102,13 @@ class LedgerRows:
             return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
         field = bson_raw.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
         return field if len(field) <= room else _NOT_STORED
+
+
+def original_of(row: bytes) -> bytes:
+    """Return the key of the kept document that the row of a duplicate names."""
+    element = bson_raw.find(row, b"of")
+    assert element is not None  # dedup writes none without
+    return bson_raw.renamed(row[element.start : element.end], b"_id")
 
 
 def stored_in(row: bytes) -> Stored | None:
@@ -152,6 +163,16 @@ def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -
     """Return what many ledger rows share; there are few kinds."""
     channels = None if found_by is None else list(found_by)
     return bson_raw.fields({"found_by": channels, "reason": str(reason), "run": run})
+
+
+def digest_of(text: str) -> int:
+    """Return the digest of a dropped text, by which a check knows whether it changed since."""
+    return signed(xxhash.xxh3_64_intdigest(text.encode()))
+
+
+def _digest(document: Document) -> bytes:
+    assert isinstance(document.content, str)  # a duplicate has a text
+    return _DIGEST + _INT64.pack(digest_of(document.content))
 
 
 def _more(decision: Duplicate) -> bytes:

@@ -101,10 +101,9 @@ class Records:
             row.pop(DOCUMENT, None)  # it is read from the bytes below
         source = self._source.documents([key]).get(key)
         held = None if raw is None else stored_in(raw)
-        if held is None:
+        if raw is None or held is None:
             return Record(key, row, self.kept(key), source)
-        whole = held.raw if held.whole else bson_raw.document(key, held.raw[4:-1])
-        stored = self._source.read(Row(key, whole))
+        stored = stored_document(Row(key, raw), self._source)
         return Record(key, row, self.kept(key), source, stored, held.whole)
 
     def kept(self, key: bytes) -> Kept | None:
@@ -127,6 +126,15 @@ class Records:
         """Return key and document of the kept one that a duplicate's ledger row names."""
         key = bson_raw.fields({"_id": row["of"]})
         return key, self.kept(key)
+
+
+def stored_document(row: Row, source: Source) -> Document | None:
+    """Return the document that a row of the ledger holds, as far as it does; None for no one."""
+    held = stored_in(row.raw)
+    if held is None:
+        return None
+    whole = held.raw if held.whole else bson_raw.document(row.key, held.raw[4:-1])
+    return source.read(Row(row.key, whole))
 
 
 def readings(written: str) -> Iterator[Any]:

@@ -138,6 +138,20 @@ class KeptRows:
             return bson_raw.with_string_at(raw, at, text)
         return (bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1],)
 
+    def same_fields(self, stored: bytes, document: Document) -> bool:
+        """Tell whether a stored document has the fields that it would be stored with.
+
+        All but those that dedup adds and the type of numbers in its `_id`.
+        """
+        mine = self.encode(document, Kept(0, short=False), 0)
+        own = b"dedup" if self.has_runs else b"hash_value"
+        not_these = (own, b"_id", b"old_id")
+        one, other = (
+            [raw[e.start : e.end] for e in bson_raw.elements(raw) if e.name not in not_these]
+            for raw in (stored, mine)
+        )
+        return one == other
+
     def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
         keys, values, texts, runs = [], [], [], []

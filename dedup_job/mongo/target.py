@@ -206,6 +206,7 @@ class Target:
             former = Checkpoint.from_dict(state["checkpoint"])
             if not former.finished and former.scope == scope:
                 self._write_run_row(record(former))
+                self.runs.update_one(self._own_row(former.run), {"$set": {"resumed": True}})
                 return former
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())

@@ -14,16 +14,29 @@ class Check(StrEnum):
 
     UNDECIDED = "not decided yet"
     GONE = "no longer in the source"
-    CHANGED = "text differs from the source's"
+    CHANGED = "differs from the source"
+    SINCE = "dropped, and changed since"
+    RULES = "kept by today's rules"
     HALF = "half written, to be taken back"
     TWICE = "in target and ledger"
+    ITSELF = "duplicate of itself"
     ORIGINAL = "original not in the target"
+    ORDER = "dropped before its original"
+    APART = "not what its row says"
+    VALUES = "values not those of the texts"
     FOREIGN = "not as dedup writes it"
     FINGERPRINT = "fingerprint not that of the text"
     COUNTS = "counts of a run differ"
 
 
-TOLD = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF)
+TOLD = (
+    Check.UNDECIDED,
+    Check.GONE,
+    Check.CHANGED,
+    Check.SINCE,
+    Check.RULES,
+    Check.HALF,
+)
 _SHOWN = 5
 
 _ADVICE: Mapping[Check, str] = {
@@ -31,12 +44,29 @@ _ADVICE: Mapping[Check, str] = {
     "stop left them out, or someone removed them from target or ledger; then counts differ, too.",
     Check.GONE: "Nothing to do if you removed them from the source on purpose. Else something "
     "added them to the target or the ledger; then counts differ, too.",
-    Check.CHANGED: "They changed in the source after they were decided, or in the target. What was "
-    "decided stays decided.",
+    Check.CHANGED: "Their text or another field changed in the source after they were decided, or "
+    "in the target. What was decided stays decided.",
+    Check.SINCE: "Their text changed in the source after they were dropped. To have one decided "
+    "anew: `dedup restore ID --again --target {target}`, then `dedup run`.",
+    Check.RULES: "Another version of the rules dropped them. To keep one: `dedup restore ID "
+    "--target {target}`.",
     Check.HALF: "A process was killed at work. The next `dedup run` takes that back first, and "
     "then decides these anew.",
     Check.TWICE: "No run does that: find what wrote there. `dedup explain ID` shows such a "
     "document; remove the document or the row that is wrong.",
+    Check.ITSELF: "The row names its own document, by an _id with another type of number. That "
+    "document is in the target, so the row is wrong: `dedup undo` the run that wrote it, or remove "
+    "the row from {target}.ledger.",
+    Check.ORDER: "The first of two wins, and here the later one is kept. Something else exchanged "
+    "them. `dedup explain ID` shows both; restore what you want: `dedup restore ID --target "
+    "{target}`.",
+    Check.APART: "They are no duplicates of the original that is named, or have a text where the "
+    "ledger says there is none: the row was changed, or the document since. `dedup explain ID` "
+    "shows both texts; keep it by `dedup restore ID --target {target}`, or with --again let the "
+    "next run decide it anew.",
+    Check.VALUES: "They are duplicates, but of, similarity, distance, found_by, reason, richer or "
+    "differences are not those of the two texts: someone changed the row. `dedup explain ID` shows "
+    "what they are.",
     Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or `dedup "
     "restore ID --target {target}` for each row shown.",
     Check.FOREIGN: "Something else wrote to target or ledger. Remove these from there, or put them "

@@ -353,9 +353,9 @@ def test_a_run_that_began_and_ended_meanwhile_is_noticed(
 ) -> None:
     walk = module.Checker._walk_ledger
 
-    def meanwhile(checker: module.Checker) -> int:
+    def meanwhile(checker: module.Checker, *arguments: Any) -> int:
         run_here(made, source__max_chars=1500)
-        return walk(checker)
+        return walk(checker, *arguments)
 
     monkeypatch.setattr(module.Checker, "_walk_ledger", meanwhile)
     error = refused(made, "check", "--source", "source")
