@@ -38,10 +38,10 @@ def check(
     sample: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Look at the texts of N documents at random [default: 1,000]."
+            metavar="N", help="Look at N documents and N rows at random [default: 1,000]."
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Look at all texts.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Look at all documents and rows.")] = False,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write the findings as JSON, too.")
     ] = None,
@@ -53,8 +53,10 @@ def check(
 ) -> None:
     """Verify from the data alone that nothing is lost and nothing was changed by hand.
 
-    Each source document is in exactly one of target and ledger, originals exist, fingerprints are
-    those of the texts, counts agree. Ends with exit code 6 where they do not. Nothing is written.
+    Each source document is in exactly one of target and ledger, originals exist, rows say what the
+    texts say, fingerprints are those of the texts, counts agree. Ends with exit code 6 where they
+    do not. No check can know that a row was removed together with its counts: its document then
+    counts as not decided yet. Nothing is written.
     """
     from dedup_job.cli.checking import checked
     from dedup_job.cli.console import console

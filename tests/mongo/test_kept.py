@@ -95,14 +95,25 @@ def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
     monkeypatch.setattr(Course, "decide", waiting)
 
 
+def run_with_a_removal(
+    monkeypatch: pytest.MonkeyPatch, database: Db, **flags: Any
+) -> dict[str, Any]:
+    """Run while someone removes document 1, which the run names at its end; return its counts."""
+    removing(monkeypatch, database, 1)
+    with pytest.raises(StateMismatch, match="1 documents that were kept are missing .* _id 1"):
+        run_here(database, run__batch_documents=2, **flags)
+    row = database["target.runs"].find_one({}) or {}
+    counts: dict[str, Any] = row["counts"]
+    return counts
+
+
 def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
     any_database: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later copies are duplicates of the one that was kept instead."""
     versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    removing(monkeypatch, any_database, 1)
-    report = run_here(any_database, run__batch_documents=2, **BY_SIMILARITY)
+    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
     kept, ledger = outcome(any_database)
     assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [(2, None), (3, [1])]
     assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
@@ -110,10 +121,7 @@ def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
         (5, 3, "exact", None),
         (6, 3, "near", [1]),
     ]
-    assert report.checkpoint.counts.void == 3
-    row = any_database["target.runs"].find_one({}) or {}
-    assert row["counts"]["void"] == 3
-    assert [(c.id, c.duplicates) for c in report.clusters] == [(3, 3)]
+    assert counts["void"] == 3
 
 
 def test_a_near_duplicate_of_a_removed_document_is_kept_too(
@@ -122,8 +130,7 @@ def test_a_near_duplicate_of_a_removed_document_is_kept_too(
     """And what comes after it is compared with it, an equal text of the removed one as well."""
     versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    removing(monkeypatch, any_database, 1)
-    report = run_here(any_database, run__batch_documents=2, **BY_SIMILARITY)
+    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
     kept, ledger = outcome(any_database)
     assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
         (2, None),
@@ -134,7 +141,7 @@ def test_a_near_duplicate_of_a_removed_document_is_kept_too(
         (5, 3, "near", [1]),
         (6, 4, "exact", None),
     ]
-    assert report.checkpoint.counts.void == 2
+    assert counts["void"] == 2
 
 
 def test_of_a_removed_short_text_one_copy_is_kept(
@@ -143,8 +150,7 @@ def test_of_a_removed_short_text_one_copy_is_kept(
     """By simhash alone nothing but the equal text finds it."""
     versions = ["短文", "长文", "短文", "新文", "短文", "短文"]
     database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    removing(monkeypatch, database, 1)
-    run_here(database, run__batch_documents=2, **PLAIN)
+    run_with_a_removal(monkeypatch, database, **PLAIN)
     kept, ledger = outcome(database)
     assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
         (2, None),
