@@ -100,7 +100,7 @@ def run_with_a_removal(
 ) -> dict[str, Any]:
     """Run while someone removes document 1, which the run names at its end; return its counts."""
     removing(monkeypatch, database, 1)
-    with pytest.raises(StateMismatch, match="1 documents that were kept are missing .* _id 1"):
+    with pytest.raises(StateMismatch, match=r"1 documents that were kept are missing .* _id 1"):
         run_here(database, run__batch_documents=2, **flags)
     row = database["target.runs"].find_one({}) or {}
     counts: dict[str, Any] = row["counts"]
