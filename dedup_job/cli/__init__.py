@@ -28,12 +28,14 @@ from dedup_job.cli import (
     texts,
     undo,
 )
+from dedup_job.cli.options import Guarded
 from dedup_job.errors import DedupError
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 
 app = typer.Typer(
     name="dedup",
+    cls=Guarded,
     help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
