@@ -3,6 +3,8 @@
 numba's own cache takes code for fresh while the file of a function is unchanged, although code
 from other files is compiled into it, and it trusts what it reads. So here a cache entry is stamped
 with all sources that are compiled, and carries a checksum; what does not fit is compiled anew.
+An entry is a pickle, which runs as code where it is read: so a folder to which others can write
+is not used.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -18,8 +21,10 @@ import xxhash
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.extending import intrinsic
+from platformdirs import user_cache_path
 
 from dedup_job import linking
+from dedup_job.disk import is_private, open_regular, private_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
@@ -36,8 +41,8 @@ _DIGEST_BYTES = 16
 def native(function: F) -> F:
     """Compile a function at its first call, without the GIL; keep the code for later processes.
 
-    Where neither the package's folder nor the user's cache can be written to, numba refuses to
-    cache; the code is then compiled in every process.
+    Where neither the package's folder nor the user's cache is a place to which this user can
+    write and others cannot, the code is compiled in every process.
     """
     return _cached(function, {"_nrt": True})  # numba lets it inherit its first caller's
 
@@ -99,9 +104,21 @@ def _cached(function: F, options: Any) -> F:
     except RuntimeError:
         return cast("F", njit(nogil=True, **options)(function))
     own, file = dispatcher._cache, dispatcher._cache._cache_file  # numba has no other way in
+    folder = _folder_of(Path(own._cache_path), Path(function.__code__.co_filename))
+    if folder is None:
+        return cast("F", njit(nogil=True, **options)(function))
     base = Path(file._index_path).name.removesuffix(".nbi")
+    own._cache_path = str(folder)
     own._cache_file = _CheckedFile(own._cache_path, base, sources_digest())
     return cast("F", dispatcher)
+
+
+def _folder_of(chosen: Path, source: Path) -> Path | None:
+    """Return the folder that numba chose for a source file, or one in the user's cache."""
+    if is_private(chosen):
+        return chosen
+    name = xxhash.xxh3_64_hexdigest(str(source.resolve().parent).encode())
+    return private_folder(user_cache_path("dedup") / "native" / name)
 
 
 def _count_bits(_typing: Any, _x: Any) -> tuple[Any, Any]:
@@ -140,15 +157,16 @@ class _CheckedFile(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled for a signature."""
+        """Keep what was compiled for a signature, where there is room for it."""
         content = self._stamp() + pickle.dumps((key, data), protocol=-1)
-        with self._open_for_write(str(self._file(key))) as stream:
+        with suppress(OSError), self._open_for_write(str(self._file(key))) as stream:
             stream.write(xxhash.xxh3_128_digest(content) + content)
 
     def load(self, key: Any) -> Any:
         """Return what was compiled for a signature; None where it is absent, stale or damaged."""
         try:
-            raw = self._file(key).read_bytes()
+            with open_regular(self._file(key)) as stream:
+                raw = stream.read()
         except OSError:
             return None
         digest, content, stamp = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:], self._stamp()

@@ -30,11 +30,12 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
-from dedup_job.mongo.connection import ConnectionSettings, redacted
+from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.ledger import LedgerSettings
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
 from dedup_job.mongo.stamp import CONTENT
+from dedup_job.mongo.uri import has_password, names_server, redacted
 from dedup_job.userfile import digest_of
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -214,6 +215,7 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
     merged: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, values in layers.items():
+        _check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
         _merge(merged, values)
         origins.update(dict.fromkeys(_names(values), origin))
     _settle_uri(merged, origins)
@@ -239,6 +241,33 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
+
+
+def _check_passwords(values: Mapping[str, Any], where: str) -> None:
+    """Refuse a connection string with a password in the place of any other value, or of a key."""
+    problems = [
+        f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
+        f"{_URI} or into a file (--uri-file)"
+        for name, text in _texts(values)
+        if name != "connection.uri" and has_password(text)
+        if names_server(text) or name.startswith("connection.")
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text within a value under its dotted name, and each key."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield "a key", key
+            shown = "***" if has_password(key) else key
+            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part, name)
+    elif isinstance(value, str | Path):
+        yield name, str(value)
 
 
 def preset_names() -> list[str]:
@@ -286,9 +315,10 @@ def _settle_uri(merged: dict[str, Any], origins: dict[str, Origin]) -> None:
     """Where both a URI and a file with one are given, the stronger origin counts."""
     order = list(Origin)
     uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
-    if order.index(uri) > order.index(file) and "uri_file" in merged.get("connection", {}):
-        del merged["connection"]["uri_file"]
-        del origins["connection.uri_file"]
+    part = merged.get("connection")
+    if order.index(uri) > order.index(file) and isinstance(part, dict):
+        part.pop("uri_file", None)
+        origins.pop("connection.uri_file", None)
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,6 +333,8 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if isinstance(value, Mapping) and isinstance(into.get(name), dict):
             _merge(into[name], value)
+        elif isinstance(value, Mapping) and name in into:
+            continue  # no section: to be refused, not to be hidden by a stronger origin
         else:
             into[name] = dict(value) if isinstance(value, Mapping) else value
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 import xxhash
 
+from dedup_job.disk import open_regular
 from dedup_job.errors import ConfigurationError
 
 
@@ -25,9 +25,7 @@ def digest_of(path: Path) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        # a pipe is empty when it is read again, and a device may have no end
-        if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
-            raise ConfigurationError([f"{path} cannot be read: it is not a regular file"])
-        return path.read_bytes()
+        with open_regular(path) as stream:  # a pipe would be empty when it is read again
+            return stream.read()
     except OSError as e:
         raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xxhash
@@ -80,3 +83,68 @@ def test_what_other_sources_left_is_not_even_looked_into(tmp_path: Path) -> None
     file = entry(tmp_path)._file("key")
     file.write_bytes(xxhash.xxh3_128_digest(content) + content)
     assert entry(tmp_path).load("key") is None
+
+
+SOURCE = """
+from dedup_job.compiled import native
+@native
+def one_more(number):
+    return number + 1
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def function_in(folder: Path) -> Any:
+    """Return a function whose file lies in a folder."""
+    file = folder / "of_others.py"
+    file.write_text(SOURCE, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("of_others", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.one_more
+
+
+def test_code_is_kept_beside_its_source(tmp_path: Path, cache: Path) -> None:
+    assert function_in(tmp_path)(1) == 2
+    assert [*tmp_path.rglob("*.nbc")] == [*(tmp_path / "__pycache__").glob("*.nbc")] != []
+    assert not cache.exists()
+
+
+def test_code_is_not_kept_where_others_write_but_in_the_users_own_cache(
+    tmp_path: Path, cache: Path
+) -> None:
+    """A cache entry is a pickle: whoever writes one runs code as the user who reads it."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    assert function_in(shared)(1) == 2
+    assert not [*shared.rglob("*.nbc")]
+    (kept,) = cache.rglob("*.nbc")
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    kept.unlink()
+    os.mkfifo(kept)
+    assert function_in(shared)(1) == 2  # compiled, not waited for
+
+
+def test_without_a_place_of_ones_own_code_is_not_kept(tmp_path: Path, cache: Path) -> None:
+    shared = tmp_path / "shared"
+    cache.mkdir()
+    for folder in (shared, cache):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o777)
+    assert function_in(shared)(1) == 2
+    assert not [*tmp_path.rglob("*.nbc")]
+
+
+def test_where_there_is_no_room_code_is_not_kept(saved: Path) -> None:
+    saved.rename(saved.with_name("gone"))
+    entry(saved).save(KEY, CODE)
+    assert entry(saved).load(KEY) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import logging
 import os
 import sys
@@ -28,12 +27,15 @@ from dedup_job.cli import (
     texts,
     undo,
 )
+from dedup_job.cli.options import Guarded
+from dedup_job.cli.streams import open_streams, output_error
 from dedup_job.errors import DedupError
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 
 app = typer.Typer(
     name="dedup",
+    cls=Guarded,
     help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
@@ -78,6 +80,7 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
+    open_streams()
     try:
         _run()
     except SystemExit as e:
@@ -88,9 +91,6 @@ def main() -> NoReturn:
 def _run() -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a name in Chinese, a terminal in ASCII
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("dedup").setLevel(logging.INFO)
     try:
@@ -113,11 +113,10 @@ def _leave(code: int) -> NoReturn:
     All that counts is on disk and at the server by now. The usual way out looks through a million
     objects for cycles and waits for the driver's threads, which sleep for half a second at a time.
     """
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:  # a closed pipe or a full disk
-            code = code or 1
+    if error := output_error():
+        sys.stderr.write(f"error: the output could not be written: {error.strerror}\n")
+        code = code or 1
+    sys.stderr.flush()
     os._exit(code)
 
 
@@ -126,9 +125,5 @@ def _fail(message: str, code: int) -> NoReturn:
     from rich.text import Text
 
     line = Text("error: ", style="red").append(message, style="default")
-    try:
-        Console(stderr=True).print(line, soft_wrap=True, highlight=False)
-        sys.stderr.flush()
-    except OSError:  # a closed terminal or a full disk; the code still tells
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
+    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
     sys.exit(code)

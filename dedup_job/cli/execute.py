@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -17,10 +15,12 @@ from tqdm import tqdm
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
+from dedup_job.cli.console import is_interactive
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
 from dedup_job.cli.opened import rows_of
 from dedup_job.cli.signals import StopSignals
+from dedup_job.cli.streams import output_error
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
@@ -171,13 +171,9 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
     """Print the report, write it to the file, and end with the exit code that fits."""
     if file is not None:
         write_report(outcome, file)
-    try:
-        show(outcome, Console(), profile=profile)
-        sys.stdout.flush()
-    except OSError as e:  # a closed pipe or a full disk: the run itself is done
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
-        with suppress(OSError):  # the terminal itself may be gone
-            typer.echo(f"the report could not be printed: {e.strerror}", err=True)
+    show(outcome, Console(), profile=profile)
+    if error := output_error():  # a full disk: the run itself is done
+        typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if outcome.status is Status.STOPPED:
         raise Interrupted("stopped by a signal after a checkpoint.", stop.received or 2)
     if outcome.checkpoint.counts.quarantined:
@@ -232,7 +228,7 @@ def _check_memory(settings: Settings, limit: int | None, source: Source, target:
 
 
 def _confirm(source: Namespace, target: Namespace) -> None:
-    if sys.stdin.isatty() and sys.stderr.isatty():
+    if is_interactive():
         question = f"\nCopy the unique documents of {source} to the new collection {target}?"
         if not typer.confirm(question, default=True, err=True):
             raise UsageError("not confirmed; nothing was written.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.console import console
+from dedup_job.cli.console import confirm, console
 from dedup_job.cli.options import Config, Database, Target, Uri, UriFile, source_flags
 from dedup_job.cli.signals import ending_at_once
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.errors import StateMismatch
 
 if TYPE_CHECKING:
     from dedup_job.mongo.connection import Client, Namespace
@@ -72,7 +71,7 @@ def break_(
             typer.echo(f"the lease of {name} is free; there is nothing to break")
             return
         if not yes:
-            _confirm(f"End the lease of {name}, held by {lock.holder}?")
+            confirm(f"End the lease of {name}, held by {lock.holder}?", "the lease is as it was")
         if not end(client, name, lock):
             raise StateMismatch(
                 f"the lease of {name} changed hands meanwhile and was not broken. See "
@@ -93,10 +92,3 @@ def _connected(
     client, database = connect(settings.connection)
     with client, translated():
         yield client, Namespace.parse(target, database, "--target")
-
-
-def _confirm(question: str) -> None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{question} Without a terminal to answer on, give --yes.")
-    if not typer.confirm(question, default=False, err=True):
-        raise UsageError("not confirmed; the lease is as it was.")

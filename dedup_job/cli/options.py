@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from dedup_job.errors import UsageError
+from dedup_job.mongo.uri import has_password, names_server
 
 Source = Annotated[
     str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
@@ -50,6 +53,27 @@ Config = Annotated[
 ]
 
 
+_NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
+
+
+class Guarded(TyperGroup):
+    """Commands none of whose arguments holds a password: all users of a machine may read them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a connection string with a password, whatever it stands for, with UsageError."""
+        for before, argument in pairwise(["", *args]):
+            option, equals, value = argument.partition("=")
+            if not (equals and option.startswith("--")):
+                option, value = before if before.startswith("--") else "an argument", argument
+            if has_password(value) and (names_server(value) or option in _NAMES):
+                raise UsageError(
+                    f"{option} holds a password, or what may be one, which other users of this "
+                    "machine could read. Put the connection string into the environment "
+                    "(DEDUP_URI) or into a file (--uri-file)."
+                )
+        return super().parse_args(ctx, args)
+
+
 def source_flags(
     uri: str | None,
     uri_file: Path | None,
@@ -57,14 +81,7 @@ def source_flags(
     field: str | None,
     query: str | None = None,
 ) -> dict[str, Any]:
-    """Return the settings that these options stand for; a password in --uri is refused."""
-    from dedup_job.mongo.connection import has_password
-
-    if uri is not None and has_password(uri):
-        raise UsageError(
-            "--uri holds a password, which other users of this machine could read. Put the "
-            "connection string into the environment (DEDUP_URI) or into a file (--uri-file)."
-        )
+    """Return the settings that these options stand for."""
     if uri is not None and uri_file is not None:
         raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
     return {

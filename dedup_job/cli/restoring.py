@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.existing import shown
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.restore import take_out
-from dedup_job.mongo.undo import Undone, undo
+from dedup_job.mongo.undo import Planned, Undone, planned, undo
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
@@ -40,9 +40,12 @@ class Restored:
     remark: str = ""
 
 
-def undone(settings: Settings, name: str, run: int, *, given: bool) -> Undone:
-    """Take the last run of a target back."""
+def undone(
+    settings: Settings, name: str, run: int, agree: Callable[[Planned], None], *, given: bool
+) -> Undone:
+    """Take the last run of a target back; `agree` is told before, and may raise."""
     with opened_as_made(settings, name, given=given) as on:
+        agree(planned(on.target, run))
         return undo(on.target, run, on.progress)
 
 

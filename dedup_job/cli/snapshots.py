@@ -60,6 +60,7 @@ def verify(settings: Settings, name: str) -> int:
         index = KeptIndex(settings.index)
         try:
             saved = snapshot.read(file)
+            index.load(saved.facts["index"], saved.parts)
         except NoSnapshotError:
             raise UsageError(
                 f"the target {on.target.name} has no snapshot {file}. "
@@ -67,7 +68,6 @@ def verify(settings: Settings, name: str) -> int:
             ) from None
         except SnapshotError as e:
             raise StateMismatch(f"the snapshot {file}: {e}. {_way_out(on)}") from e
-        index.load(saved.facts["index"], saved.parts)
         comparison = Comparison(index)
         on.progress.total(on.target.documents.estimated_document_count(), "comparing")
         done = 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dedup_job.cli.console import confirm
 from dedup_job.cli.options import Config, Database, Field, Target, Uri, UriFile, source_flags
 from dedup_job.cli.signals import ending_at_once
-from dedup_job.errors import UsageError
+
+if TYPE_CHECKING:
+    from dedup_job.mongo.undo import Planned
 
 
 def undo(
@@ -22,7 +24,7 @@ def undo(
     db: Database = None,
     field: Field = None,
     config: Config = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take the last run back: what it kept leaves the target, what it dropped the ledger.
 
@@ -33,13 +35,14 @@ def undo(
     from dedup_job.settings import load
 
     settings = load(source_flags(uri, uri_file, db, field), config).settings
-    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
-        question = f"Take run {run} of {target} back? Its documents leave the target."
-        if not typer.confirm(question, default=False, err=True):
-            raise UsageError("not confirmed; nothing was written.")
     given = config is not None or field is not None
+
+    def agree(planned: Planned) -> None:
+        if not yes:
+            confirm(_question(planned, target), "nothing was written")
+
     with ending_at_once("ended at once. The same command or the next run finishes what began."):
-        found = undone(settings, target, run, given=given)
+        found = undone(settings, target, run, agree, given=given)
     back = f"{found.kept:,} documents and {found.ledger:,} rows of the ledger were taken back"
     typer.echo(f"run {run} is undone: {back}. The next run decides anew.")
     if found.left:
@@ -47,3 +50,14 @@ def undo(
             f"{found.left:,} documents stay in the target: the source no longer holds them, so "
             "these may be the only copies."
         )
+
+
+def _question(planned: Planned, target: str) -> str:
+    """Say what will leave the target and its ledger."""
+    begun = "Finish the undo of" if planned.begun else "Take back"
+    if planned.by_hand:
+        return f"{begun} number {planned.run} of {target}, a document {planned.by_hand} by hand?"
+    return (
+        f"{begun} run {planned.run} of {target}? {planned.kept:,} documents leave the target, "
+        f"{planned.ledger:,} rows its ledger."
+    )

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from dedup_job.fingerprint.hashing import hash_all
 from dedup_job.fingerprint.trie import (
     PLANE,
+    Trie,
     build_trie,
+    is_trie,
 )
 from dedup_job.packed import offsets_of, points_of
 
@@ -116,6 +118,36 @@ def build_lexicon(
         ),
         constants=np.array([math.log(1) - log_total, median]),
     )
+
+
+def check_lexicon(lexicon: Lexicon) -> None:
+    """Raise ValueError where native code would look up an array beyond its end, or without end."""
+    count, slots = lexicon.nodes.size, lexicon.edges.size
+    han = HAN_LAST - HAN_FIRST + 1
+    expected = Lexicon(
+        first=np.empty(PLANE, np.int32),
+        edges=np.empty(slots, np.uint64),
+        filter=np.empty(slots // 2, np.uint8),
+        nodes=np.empty(count, NODE),
+        split=np.empty(count, np.bool_),
+        names=np.empty(count, np.bool_),
+        classes=np.empty(PLANE, np.uint8),
+        pairs=np.empty((ASCII, ASCII), np.bool_),
+        emission=np.empty((han, len(STATES))),
+        start=np.empty(len(STATES)),
+        transition=np.empty((len(STATES), len(STATES))),
+        constants=np.empty(2),
+    )
+    for name, found, like in zip(Lexicon._fields, lexicon, expected, strict=True):
+        if (found.dtype, found.shape) != (like.dtype, like.shape) or not found.flags.c_contiguous:
+            raise ValueError(
+                f"{name} is {found.dtype} {found.shape}, not {like.dtype} {like.shape}"
+            )
+    if not (count and is_trie(Trie(*lexicon[:3]), count)):
+        raise ValueError("its trie leads to nodes that are not there")
+    called = np.flatnonzero(lexicon.classes == HAN)
+    if called.size and (called[0] < HAN_FIRST or called[-1] > HAN_LAST):
+        raise ValueError("its classes call Han what is not")
 
 
 def _in_plane(words: Collection[str]) -> list[str]:

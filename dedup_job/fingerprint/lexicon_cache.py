@@ -1,8 +1,8 @@
 """The lexicon on disk: built once, kept in the user's cache folder.
 
 The only file access of the numeric part. A file is named by a digest of all that it was made from,
-written aside and renamed, so two processes may build it at once; a checksum stands before its
-content, and a damaged file is built anew.
+written aside and renamed, so two processes may build it at once. A checksum stands before its
+content, and the arrays are checked, since native code trusts them; a damaged file is built anew.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import importlib.util
 import io
 import logging
 import os
+import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +22,9 @@ import xxhash
 from platformdirs import user_cache_path
 
 from dedup_job.compiled import sources_digest
+from dedup_job.disk import open_regular
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
-from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon
+from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
 from dedup_job.userfile import digest_of
@@ -30,6 +33,16 @@ FORMAT = 4
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
+_MALFORMED = (  # what numpy and zipfile raise
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
@@ -134,17 +147,26 @@ def _tags(dictionary: Path) -> dict[str, str]:
 
 
 def _read(file: Path) -> Lexicon | None:
-    """Return the lexicon in the file, None if it is not there or damaged."""
+    """Return the lexicon in the file, None if it is not there or not as it was written."""
     try:
-        raw = file.read_bytes()
-    except OSError:
+        with open_regular(file) as stream:
+            raw = stream.read()
+        digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
+        if xxhash.xxh3_128_digest(data) != digest:
+            raise ValueError("its checksum is another")
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            lexicon = Lexicon(**{name: archive[name] for name in Lexicon._fields})
+        check_lexicon(lexicon)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
-    digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
-    if xxhash.xxh3_128_digest(data) != digest:
-        log.warning("%s is damaged and will be built anew", file)
-        return None
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        return Lexicon(**{name: archive[name] for name in Lexicon._fields})
+    except OSError as e:
+        why = e.strerror or "it cannot be read"
+    except _MALFORMED as e:
+        why = str(e)
+    else:
+        return lexicon
+    log.warning("%s is damaged and will be built anew: %s", file, why)
+    return None
 
 
 def _write(file: Path, lexicon: Lexicon) -> None:
@@ -154,7 +176,9 @@ def _write(file: Path, lexicon: Lexicon) -> None:
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(xxhash.xxh3_128_digest(data) + data)
+        partial.unlink(missing_ok=True)  # of a killed process with the same number
+        with partial.open("xb") as whole:
+            whole.write(xxhash.xxh3_128_digest(data) + data)
         partial.replace(file)
     except OSError as e:
         with suppress(OSError):

@@ -23,6 +23,7 @@ _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)  # Knuth, TAOCP 3, section 6.4
 _CHILD_BITS = np.uint64(24)
 _CHILD = np.uint64(0xFFFFFF)
 _LOAD = 0.6
+_LEAST_SLOTS = 1 << 10
 
 
 class Trie(NamedTuple):
@@ -44,7 +45,7 @@ def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
     """
     points, offsets = points_of("".join(words)), offsets_of(words)
     nodes = np.empty(len(words), dtype=np.int32)
-    slots = 1 << 10
+    slots = _LEAST_SLOTS
     while slots * _LOAD <= 2 * MOST_NODES:
         first = np.full(PLANE, ABSENT, dtype=np.int32)
         edges = np.zeros(slots, dtype=np.uint64)
@@ -53,6 +54,22 @@ def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
             return Trie(first, edges, _build_filter(edges)), nodes, count
         slots *= 2
     raise ValueError(f"the words need more than {MOST_NODES:,} trie nodes")
+
+
+def is_trie(trie: Trie, count: int) -> bool:
+    """Tell whether all that a trie leads to is one of `count` nodes, and every search ends.
+
+    The shapes of its arrays are known to be right.
+    """
+    slots = trie.edges.size
+    return (
+        slots >= _LEAST_SLOTS
+        and slots & (slots - 1) == 0
+        and not trie.edges.all()  # a free slot ends a search
+        and int(trie.first.min()) >= ABSENT
+        and int(trie.first.max()) < count
+        and int((trie.edges & _CHILD).max()) < count
+    )
 
 
 @borrowing

@@ -17,9 +17,17 @@ from dedup_job.index.ids import Ids
 from dedup_job.index.look_up import LookUp
 from dedup_job.index.memory import Growing
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part
+from dedup_job.index.snapshot import Part, SnapshotError
 
 _NO_RUN = 2**62  # later than all
+_OF_EACH = (  # parts of a snapshot with a row for each kept document
+    "near.fingerprints",
+    "near.searchable",
+    "equal.digests",
+    "ids.short",
+    "ids.is_long",
+    "bits",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +205,17 @@ class KeptIndex:
         return facts, arrays
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Remember what `dump` gave away, and nothing else."""
+        """Remember what `dump` gave away, and nothing else. Raises SnapshotError."""
+        try:
+            self._load(facts, parts)
+            held = {len(self._near), len(self._equal), len(self._ids)}
+            held |= {part.rows for name, part in parts.items() if name in _OF_EACH}
+        except (KeyError, ValueError, TypeError, IndexError) as e:
+            raise SnapshotError("it is damaged") from e
+        if len(held) != 1:
+            raise SnapshotError("it is damaged: its parts are of different sizes")
 
+    def _load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
         def own(name: str) -> dict[str, Part]:
             prefix = f"{name}."
             return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}

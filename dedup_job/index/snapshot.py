@@ -9,6 +9,7 @@ one, the former or the new.
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import struct
@@ -21,6 +22,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
+
+from dedup_job.disk import open_regular
 
 FORMAT = 1
 _MAGIC = b"dedupidx"
@@ -62,7 +65,8 @@ def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with partial.open("wb") as stream:
+        partial.unlink(missing_ok=True)  # of a killed process with the same number
+        with partial.open("xb") as stream:
             _write(stream, facts, arrays)
             stream.flush()
             os.fsync(stream.fileno())
@@ -84,7 +88,7 @@ def remove_partial(file: Path) -> None:
 def read(file: Path) -> Snapshot:
     """Check a file from end to end and map it. Raises SnapshotError."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             return _read(stream)
     except FileNotFoundError:
         raise NoSnapshotError("there is none") from None
@@ -97,7 +101,7 @@ def read(file: Path) -> Snapshot:
 def facts_of(file: Path) -> Mapping[str, Any]:
     """Return a file's facts without checking its arrays. Raises SnapshotError."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             header = _header(stream)
     except FileNotFoundError:
         raise NoSnapshotError("there is none") from None
@@ -152,8 +156,10 @@ def _read(stream: BinaryIO) -> Snapshot:
         pages = mmap.mmap(stream.fileno(), room, access=mmap.ACCESS_COPY, offset=at)
         if _checksum(np.frombuffer(pages, dtype=np.uint8), room) != about["checksum"]:
             raise ValueError("wrong checksum")
-        shape = tuple(about["shape"])
-        parts[about["name"]] = Part(pages, shape[0], shape, np.dtype(about["dtype"]))
+        shape, dtype = tuple(about["shape"]), np.dtype(about["dtype"])
+        if min(shape) < 0 or math.prod(shape) * dtype.itemsize > room:
+            raise ValueError("an array larger than its room")
+        parts[about["name"]] = Part(pages, shape[0], shape, dtype)
         at += room
     if os.fstat(stream.fileno()).st_size != at:
         raise ValueError("too long")

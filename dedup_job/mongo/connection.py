@@ -18,6 +18,7 @@ from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.server import check_version
+from dedup_job.mongo.uri import is_well_formed, redacted
 from dedup_job.report.progress import Progress
 
 Client = MongoClient[dict[str, Any]]
@@ -26,7 +27,15 @@ _SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again
 _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
+_LONGEST_URI = 1 << 16  # characters; a device has no end
 SUFFIXES = (".ledger", ".runs", ".state")
+
+
+class _Client(MongoClient[dict[str, Any]]):
+    """A client that a message may name: the driver's own shows the password of a TLS key."""
+
+    def __repr__(self) -> str:
+        return "MongoClient()"
 
 
 class ConnectionSettings(BaseModel):
@@ -48,22 +57,14 @@ class ConnectionSettings(BaseModel):
         if self.uri_file is None:
             return self.uri
         try:
-            text = self.uri_file.read_text(encoding="utf-8").strip()
+            with self.uri_file.open(encoding="utf-8") as stream:  # which may be a pipe
+                text = stream.read(_LONGEST_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
-            raise UsageError(f"--uri-file {self.uri_file} cannot be read: {e}") from e
+            why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
+            raise UsageError(f"--uri-file {self.uri_file} cannot be read: {why}") from e
         if len(text.splitlines()) != 1:
             raise UsageError(f"--uri-file {self.uri_file} should hold one line, the URI, only.")
         return text
-
-
-def has_password(uri: str) -> bool:
-    """Tell whether a connection string holds a password, well-formed or not."""
-    return re.search(r"://[^/@]*:.*@", uri, re.DOTALL) is not None
-
-
-def redacted(uri: str) -> str:
-    """Return the connection string with its password hidden, well-formed or not."""
-    return re.sub(r"(://[^/@:]*):.*@", r"\1:***@", uri, flags=re.DOTALL)
 
 
 def _valid(database: str, collection: str) -> bool:
@@ -111,12 +112,12 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     Raises UsageError for a wrong URI or password, DatabaseUnreachable after `timeout` seconds.
     """
     uri = settings.connection_string()
-    if uri.partition("?")[0].count("@") > 1:  # else a part of the password passes for a host
-        raise _not_valid(uri, "more than one @")
+    if not is_well_formed(uri):  # else a part of the password passes for a host
+        raise _not_valid(uri, "user, password and host cannot be told apart")
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
         selection = min(settings.timeout, _SELECTION_SECONDS)
-        client: Client = MongoClient(
+        client: Client = _Client(
             uri,
             appname="dedup",
             serverSelectionTimeoutMS=int(selection * 1000),

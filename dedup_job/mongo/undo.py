@@ -44,6 +44,36 @@ class Undone:
     left: int
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What an undo is about to take back, as `T.runs` and the checkpoint count it.
+
+    by_hand: `restored` or `reopened`, "" for a run; begun: another process began and was cut off.
+    """
+
+    run: int
+    kept: int
+    ledger: int
+    by_hand: str = ""
+    begun: bool = False
+
+
+def planned(target: Target, run: int) -> Planned:
+    """Return what `undo` would take back; UsageError where it would refuse."""
+    state = target.patience(target.state.read) or {}
+    begun = state.get("undo") == run
+    if not begun:
+        target.patience(lambda: _check_last(target, run))
+    row, checkpoint = target.patience(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
+    status = str(row.get("status"))
+    if status in BY_HAND:
+        return Planned(run, 0, 0, status, begun)
+    behind = checkpoint.get("run") == run  # of a run that was cut off its row is
+    found = (checkpoint if behind else row).get("counts")
+    counts = Counts.from_dict(found) if found else Counts()
+    return Planned(run, counts.kept, counts.scanned - counts.kept, begun=begun)
+
+
 def undo(target: Target, run: int, progress: Progress) -> Undone:
     """Take back the last run of a target; UsageError says which that is if it is another."""
     progress.stage("taking the lease")
@@ -71,13 +101,13 @@ def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
 
 
 def _begin(target: Target, run: int) -> None:
-    last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
-    _check_last(target, run, last)
+    _check_last(target, run)
     state = target.state.read() or {}
     target.state.update({"undo": run, "last_run": next_run(state) - 1})
 
 
-def _check_last(target: Target, run: int, last: Mapping[str, Any] | None) -> None:
+def _check_last(target: Target, run: int) -> None:
+    last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
     if last is None:
         raise UsageError(f"no run of the target {target.name} is left to undo.")
     if last["_id"] != run:

@@ -154,7 +154,7 @@ class Log:
 
 def progress() -> Progress:
     """Return what suits stderr."""
-    return Bar() if sys.stderr.isatty() else Log()
+    return Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
 
 
 def _short(counts: Counts) -> str:

@@ -116,7 +116,7 @@ def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path)
         command(made, "restore", str(row["_id"]), *more)
         assert outcome(made) != before
         last = made["target.runs"].find_one(sort=[("_id", -1)]) or {}
-        command(made, "undo", str(last["_id"]))
+        command(made, "undo", str(last["_id"]), "--yes")
         assert outcome(made) == before
         assert good(made, tmp_path) == {}
     assert [row["status"] for row in made["target.runs"].find().sort("_id", 1)][2:] == [
@@ -269,7 +269,7 @@ def test_other_forms_are_restored_with_the_settings_of_their_last_run(
     document = any_database.target.find_one({"_id": row["_id"]}) or {}
     assert ("hash_value" in document) == (form == "classic")
     assert good(any_database, tmp_path, "--all") == {}
-    command(any_database, "undo", "3")
+    command(any_database, "undo", "3", "--yes")
     assert any_database["target.ledger"].find_one({"_id": row["_id"]}) == row
     assert good(any_database, tmp_path, "--all") == {}
 
@@ -317,7 +317,7 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
         assert found == expected
     assert database["target.ledger"].count_documents({"decision": "duplicate"}) == 0
     number = (database["target.runs"].find_one(sort=[("_id", -1)]) or {})["_id"]
-    command(database, "undo", str(number))
+    command(database, "undo", str(number), "--yes")
     back = database["target.ledger"].find({"decision": "duplicate"})
     assert [row["_id"] for row in back] == [rows[-1]["_id"]]
     assert "document" in rows[-1]
@@ -329,7 +329,7 @@ def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(
     database, _ = emptied
     held = {"run": 2, "document": {"$exists": True}}
     before = database["target.ledger"].count_documents(held)
-    command(database, "undo", "2")
+    command(database, "undo", "2", "--yes")
     assert 0 < before == database["target.ledger"].count_documents(held)
 
 
@@ -397,5 +397,5 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
     assert "is kept now" in command(any_database, "restore", "2")
     found = any_database.target.find_one({"_id": 2}) or {}
     assert (found["rest"], found["text"]) == (big["rest"], big["text"])
-    command(any_database, "undo", "2")
+    command(any_database, "undo", "2", "--yes")
     assert dropped(any_database)["_id"] == 2

@@ -17,7 +17,8 @@ from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
 from dedup_job.mongo.embedded import embedded_server
-from tests.running import dedup, environment_for
+from dedup_job.mongo.uri import redacted
+from tests.running import dedup, environment_for, invoke, refusal
 
 SECRET = "geheim-7a!b"
 QUOTED = "geheim-7a%21b"
@@ -78,6 +79,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
         (lambda uri: f"{named(uri)}&replicaSet=other", NAMES, 5),
         (lambda uri: named(uri, "geheim-7a!b@x/y"), NAMES, 2),
         (lambda uri: named(uri).replace("mongodb:", "mongo:"), NAMES, 2),
+        (lambda _: "mongodb://someone:12345/geheim#x@host", NAMES, 2),
     ],
 )
 def test_no_failure_shows_the_password(
@@ -150,3 +152,140 @@ def test_the_settings_shown_hide_it(server: str) -> None:
     result = dedup("config", "show", uri=named(server))
     assert "someone:***@" in result.stdout
     assert "geheim" not in result.stdout + result.stderr
+
+
+NOT_SHOWN = [
+    "someone:geheim@host",
+    "mongodb:/someone:geheim@host",
+    "mongodb://someone:geheim",
+    "mongodb://someone:geheim@host:port",
+    "mongodb://someone:a:geheim@host",
+    "mongodb://someone:a@geheim@host",
+    "mongodb://someone:a/geheim@host",
+    "mongodb://someone:12345/geheim#x@host",
+    "MongoDB://someone:geheim@host",
+    "mongodb+srv://someone:a@b@geheim.example",
+    "mongo://someone:geheim@host",
+]
+SHOWN = {
+    "mongodb://someone:geheim@one:1,[::1]:2/d": "mongodb://someone:***@one:1,[::1]:2/d",
+    "mongodb://someone:geh%40eim@host/": "mongodb://someone:***@host/",
+    "mongodb+srv://someone:geh?#eim@h.example": "mongodb+srv://someone:***@h.example",
+    "mongodb://host/?tls=true&tlsCertificateKeyFilePassword=geheim": (
+        "mongodb://host/?tls=true&tlsCertificateKeyFilePassword=***"
+    ),
+    "mongodb://host?authMechanismProperties=AWS_SESSION_TOKEN:geheim;w=1": (
+        "mongodb://host?authMechanismProperties=***&w=1"
+    ),
+    "mongodb://host/d?replicaSet=rs&geheim": "mongodb://host/d?replicaSet=rs&***",
+    "mongodb://host:1/?directConnection=true": "mongodb://host:1/?directConnection=true",
+}
+
+
+@pytest.mark.parametrize("uri", NOT_SHOWN)
+def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri: str) -> None:
+    for place in ({"DEDUP_URI": uri}, {"DEDUP_CONNECTION__URI": uri}):
+        shown = invoke("config", "show", **place).output
+        error = refusal("run", *NAMES, **place)
+        assert error.code == 2
+        assert "characters such as @ : / % in a password must be percent-encoded" in str(error)
+        assert "***" in str(error)
+        for text in (shown, str(error)):
+            assert "geheim" not in text
+            assert "someone" not in text
+
+
+@pytest.mark.parametrize("uri", SHOWN)
+def test_of_a_connection_string_all_but_its_secrets_is_shown(uri: str) -> None:
+    assert redacted(uri) == SHOWN[uri]
+
+
+@pytest.mark.parametrize("uri", [*NOT_SHOWN, *(uri for uri in SHOWN if "=geheim" in uri)])
+def test_a_password_in_uri_is_refused_well_formed_or_not(uri: str) -> None:
+    for option in (("--uri", uri), (f"--uri={uri}",)):
+        error = refusal("run", *NAMES, *option)
+        assert error.code == 2
+        assert "geheim" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "option", ["--db", "--source", "--target", "--uri-file", "--config", "--report"]
+)
+@pytest.mark.parametrize("uri", ["someone:geheim@host", "mongodb://someone:geheim@host/d"])
+def test_a_password_in_the_place_of_a_name_is_refused_and_not_repeated(
+    option: str, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for given in ((option, uri), (f"{option}={uri}",)):
+        error = refusal("run", *NAMES, *given)
+        assert error.code == 2
+        assert "geheim" not in str(error)
+        assert f"{option} holds a password" in str(error)
+        assert "(DEDUP_URI) or into a file (--uri-file)" in str(error)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--field", "{}"),
+        ("run", "--query", "{}"),
+        ("run", "--embedded", "{}"),
+        ("run", "--limit={}"),
+        ("{}",),
+        ("run", "{}"),
+        ("explain", "--target", "d.t", "{}"),
+        ("config", "validate", "{}"),
+        ("fingerprint", "{}"),
+    ],
+)
+def test_a_password_anywhere_on_the_command_line_is_refused(words: tuple[str, ...]) -> None:
+    error = refusal(*(word.format("mongodb://someone:geheim@host") for word in words))
+    assert "holds a password" in str(error)
+    assert "geheim" not in str(error)
+
+
+def test_an_id_that_looks_alike_is_no_password() -> None:
+    error = refusal("explain", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
+    assert "is not valid" in str(error)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'connection = "mongodb://someone:geheim@host"',
+        '[connection]\ndb = "someone:geheim@host"',
+        '[connection]\nurl = "mongodb://someone:geheim@host"',
+        '[source]\nfield = "mongodb://someone:geheim@host"',
+        '[decision]\nharmless = ["mongodb://someone:geheim@host"]',
+        '[source]\n"mongodb://someone:geheim@host" = 1',
+        '["mongodb://someone:geheim@host"]\na = "mongodb://someone:geheim@host"',
+    ],
+)
+def test_a_password_in_the_place_of_another_setting_is_refused(
+    written: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(written, encoding="utf-8")
+    error = refusal("config", "validate", str(file))
+    assert "geheim" not in str(error)
+    assert "belongs into DEDUP_URI" in str(error)
+
+
+@pytest.mark.parametrize(
+    "name", ["SOURCE__FIELD", "SOURCE__QUERY", "CONNECTION__DB", "INDEX__FOLDER", "RUN__THREADS"]
+)
+def test_a_password_in_the_environment_of_another_setting_is_refused(name: str) -> None:
+    error = refusal("config", "show", **{f"DEDUP_{name}": "mongodb://someone:geheim@host"})
+    assert "geheim" not in str(error)
+    assert name.lower().replace("__", ".") in str(error)
+
+
+def test_the_client_names_no_secret_of_its_options(server: str) -> None:
+    """Whatever message repeats it: the driver's own text shows the password of a TLS key."""
+    from dedup_job.mongo.connection import ConnectionSettings, connect
+
+    client, _ = connect(ConnectionSettings(uri=named(server)))
+    with client:
+        assert "geheim" not in repr(client.d.source)
+    assert repr(client) == "MongoClient()"

@@ -8,11 +8,19 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.cli import console
 from dedup_job.errors import UsageError
 from dedup_job.mongo import undo as module
 from dedup_job.mongo.commits import Commits
-from tests.proving import command, fill, fill_alike, good, refused
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.proving import command, fill, fill_alike, good, names, refused
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    invoke,
+    outcome,
+    refusal,
+    run_here,
+    uri_of,
+)
 
 Db = Database[dict[str, Any]]
 
@@ -53,7 +61,7 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
 ) -> None:
     first, second = of_run(made, 1), of_run(made, 2)
     generation = (made["target.state"].find_one() or {})["generation"]
-    output = command(made, "undo", "2")
+    output = command(made, "undo", "2", "--yes")
     assert f"{len(second[0]):,} documents and {len(second[1]):,} rows" in output
     assert outcome(made) == first
     state = made["target.state"].find_one() or {}
@@ -70,8 +78,8 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
 
 
 def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) -> None:
-    command(made, "undo", "2")
-    command(made, "undo", "1")
+    command(made, "undo", "2", "--yes")
+    command(made, "undo", "1", "--yes")
     assert outcome(made) == ([], [])
     assert (made["target.state"].find_one() or {})["checkpoint"] is None
     assert good(made, tmp_path).keys() == {"not decided yet"}
@@ -92,7 +100,7 @@ def test_any_other_run_is_refused_and_the_last_is_named(made: Db, run: int) -> N
 
 
 def test_a_run_is_not_undone_twice(made: Db) -> None:
-    command(made, "undo", "2")
+    command(made, "undo", "2", "--yes")
     assert "the last run is 1" in str(refused(made, "undo", "2"))
 
 
@@ -106,7 +114,7 @@ def test_a_run_before_a_restored_document_is_refused(made: Db) -> None:
 def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
     fill_alike(any_database)
     any_database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
-    command(any_database, "undo", "2")
+    command(any_database, "undo", "2", "--yes")
     assert good(any_database, tmp_path).keys() == {"not decided yet"}
     run_again(any_database)
     assert good(any_database, tmp_path) == {}
@@ -115,7 +123,7 @@ def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
 def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
-    output = command(made, "undo", "2")
+    output = command(made, "undo", "2", "--yes")
     assert "3 documents stay in the target" in output
     kept, ledger = of_run(made, 2)
     assert [document["_id"] for document in kept] == gone
@@ -138,12 +146,12 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     first = of_run(made, 1)
     cut_after(monkeypatch, pages)
     with pytest.raises(Cut):
-        command(made, "undo", "2")
+        command(made, "undo", "2", "--yes")
     monkeypatch.undo()
     assert (made["target.state"].find_one() or {})["undo"] == 2
     assert "half written, to be taken back" in good(made, tmp_path)
     if then == "undo":
-        assert "run 2 is undone" in command(made, "undo", "2")
+        assert "run 2 is undone" in command(made, "undo", "2", "--yes")
         assert outcome(made) == first
     run_again(made)
     assert statuses(made) == ["done", "undone", "done"]
@@ -168,7 +176,7 @@ def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Pa
     kept = {"index__folder": str(tmp_path), "index__snapshot_from": 0}
     made.source.insert_one({"_id": "one more", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
-    command(made, "undo", "3")
+    command(made, "undo", "3", "--yes")
     made.source.insert_one({"_id": "z", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
     row = made["target.ledger"].find_one({"_id": "z"}) or {}
@@ -187,5 +195,50 @@ def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
 
 def test_an_undone_run_is_told_by_explain_as_not_decided(made: Db) -> None:
     document = of_run(made, 2)[0][0]
-    command(made, "undo", "2")
+    command(made, "undo", "2", "--yes")
     assert "came after the last run" in str(refused(made, "explain", document["_id"]))
+
+
+def test_without_a_terminal_it_needs_a_yes_and_names_what_would_go(made: Db) -> None:
+    before = outcome(made)
+    kept, rows = of_run(made, 2)
+    error = refused(made, "undo", "2")
+    assert isinstance(error, UsageError)
+    assert f"{len(kept):,} documents leave the target, {len(rows):,} rows its ledger" in str(error)
+    assert "give --yes" in str(error)
+    assert outcome(made) == before
+    assert (made["target.state"].find_one() or {})["lease"] is None
+
+
+@pytest.mark.parametrize("answer", ["y", "n", ""])
+def test_on_a_terminal_it_asks(made: Db, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    monkeypatch.setattr(console, "is_interactive", lambda: True)
+    before = outcome(made)
+    words = names(made, "undo", "2")
+    if answer == "y":
+        asked = invoke(*words, stdin="y\n", DEDUP_URI=uri_of(made)).output
+        assert "documents leave the target" in asked
+        assert of_run(made, 2) == ([], [])
+    else:
+        error = refusal(*words, stdin=f"{answer}\n", DEDUP_URI=uri_of(made))
+        assert "not confirmed; nothing was written" in str(error)
+        assert outcome(made) == before
+
+
+def test_of_a_document_restored_by_hand_it_asks_as_such(made: Db) -> None:
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    command(made, "restore", str(row["_id"]))
+    assert "Take back number 3 of target, a document restored by hand?" in str(
+        refused(made, "undo", "3")
+    )
+
+
+def test_what_another_process_began_to_undo_is_asked_as_such(
+    made: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WRITE", 20)
+    cut_after(monkeypatch, 1)
+    with pytest.raises(Cut):
+        command(made, "undo", "2", "--yes")
+    monkeypatch.undo()
+    assert "Finish the undo of run 2" in str(refused(made, "undo", "2"))

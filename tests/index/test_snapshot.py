@@ -71,6 +71,26 @@ def test_no_file_is_told_from_a_bad_one(file):
         snapshot.read(file)
 
 
+def test_what_is_no_regular_file_is_not_read(file):
+    file.parent.mkdir()
+    os.mkfifo(file)
+    for look in (snapshot.read, snapshot.facts_of):
+        with pytest.raises(SnapshotError):
+            look(file)
+    snapshot.write(file, FACTS, ARRAYS)
+    assert snapshot.facts_of(file) == FACTS
+
+
+def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path):
+    file.parent.mkdir()
+    other = tmp_path / "other"
+    other.write_text("kept")
+    file.with_name(f".{file.name}.{os.getpid()}").symlink_to(other)
+    snapshot.write(file, FACTS, ARRAYS)
+    assert other.read_text() == "kept"
+    assert snapshot.facts_of(file) == FACTS
+
+
 def test_a_flipped_byte_anywhere_is_detected(file):
     """Every byte of the first pages, then one in each further stretch, spare room included."""
     snapshot.write(file, FACTS, ARRAYS)
@@ -196,3 +216,20 @@ def test_an_empty_decider_can_be_saved(file):
     values = np.array([5, 5], dtype=np.uint64)
     kinds = [type(d).__name__ for d in decider.decide(batch(0, values, np.zeros(2, np.bool_)))]
     assert kinds == ["Kept", "Duplicate"]
+
+
+@pytest.mark.parametrize("part", ["near.fingerprints", "equal.digests", "ids.short", "ids.is_long"])
+def test_a_snapshot_whose_parts_do_not_fit_together_is_refused(file, part):
+    """Its checksums are right: they tell what was written, not whether it was an index."""
+    rng = np.random.default_rng(5)
+    first = Decider()
+    first.decide(batch(0, rng.integers(0, 2**64, 50, dtype=np.uint64), np.zeros(50, np.bool_)))
+    facts, arrays = first.index.dump()
+    without = {name: array for name, array in arrays.items() if name != part}
+    for changed in (without, {**without, part: arrays[part][:-1]}):
+        snapshot.write(file, facts, changed)
+        saved = snapshot.read(file)
+        with pytest.raises(SnapshotError, match="damaged"):
+            Decider().index.load(saved.facts, saved.parts)
+    with pytest.raises(SnapshotError, match="damaged"):
+        Decider().index.load({}, snapshot.read(file).parts)

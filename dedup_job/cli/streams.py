@@ -1,0 +1,65 @@
+"""Standard streams that never end the work: what they cannot take is dropped, and told at the end.
+
+A command may be started without some of them (`>&-`), on a full disk, or into a pipe whose reader
+has seen enough. What it does to a collection must not depend on that.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+
+class _Tolerant(io.FileIO):
+    """A stream that takes no more after its first error, which it remembers."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle, "w", closefd=False)
+        self.failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what cannot be written."""
+        if self.failed is None:
+            try:
+                return super().write(data)
+            except OSError as e:
+                self.failed = e
+        return memoryview(data).nbytes
+
+
+def open_streams() -> None:
+    """Let this process have all three standard streams, and none of them raise OSError."""
+    for handle in range(3):
+        try:
+            os.fstat(handle)
+        except OSError:  # closed: else the next file or connection would be taken for the stream
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets this free number
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = _tolerant(1, sys.stdout), _tolerant(2, sys.stderr)
+
+
+def output_error() -> OSError | None:
+    """Return once what standard output failed with, None where all was written or is not missed.
+
+    A pipe that its reader closed is no error: in `dedup list | head` he has what he wanted. Other
+    tools die of SIGPIPE there, which lets a script with `pipefail` fail without a reason.
+    """
+    sys.stdout.flush()
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    if not isinstance(raw, _Tolerant) or raw.failed is None or raw.failed.errno == errno.EPIPE:
+        return None
+    failed, raw.failed = raw.failed, OSError(errno.EPIPE, "told already")
+    return failed
+
+
+def _tolerant(handle: int, former: TextIO | None) -> TextIO:
+    """Return a stream like the former; a name in Chinese on a terminal in ASCII is no error."""
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Tolerant(handle)),
+        encoding=(former and former.encoding) or "utf-8",
+        errors="replace",
+        line_buffering=handle == 2 or os.isatty(handle),
+    )

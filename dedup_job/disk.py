@@ -1,0 +1,70 @@
+"""What may be read from disk: folders that nobody else writes to, files that are regular ones."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import grp
+import os
+import pwd
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(file: Path) -> BinaryIO:
+    """Open a file to read its bytes. Raises OSError, also where it is a pipe or a device.
+
+    A pipe would wait for a writer without end, and a device may have no end.
+    """
+    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    raise OSError(errno.EINVAL, "it is not a regular file", str(file))
+
+
+@functools.cache
+def is_private(folder: Path) -> bool:
+    """Tell whether only this user and root can change what lies in a folder, or swap the folder."""
+    try:
+        real = folder.resolve(strict=True)
+        parents = {*folder.absolute().parents, *real.parents}
+        return _is_own(real, within=True) and all(_is_own(p, within=False) for p in parents)
+    except (OSError, RuntimeError):  # RuntimeError: links that lead in a circle
+        return False
+
+
+def private_folder(folder: Path) -> Path | None:
+    """Return a folder, made where it is missing, None where others can write to it or it cannot."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if is_private(folder) and os.access(folder, os.W_OK) else None
+
+
+def _is_own(folder: Path, *, within: bool) -> bool:
+    """Tell whether nobody else writes to a folder; else, not `within`, whether it is sticky.
+
+    In a sticky folder, such as /tmp, nobody moves or removes what belongs to another.
+    """
+    found = folder.stat()
+    if found.st_uid not in (0, os.geteuid()):
+        return False
+    if found.st_mode & stat.S_ISVTX and not within:
+        return True
+    by_group = bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
+    return not (by_group or found.st_mode & stat.S_IWOTH)
+
+
+def _is_own_group(gid: int) -> bool:
+    """Tell whether a group is the one that many systems make for each user alone."""
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return (user.pw_gid, user.pw_name) == (gid, group.gr_name) and {*group.gr_mem} <= {user.pw_name}

@@ -1,0 +1,66 @@
+"""Connection strings: which hold a password, and what of one may be shown."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_HOST = r"(?:\[[^\]@/?]+\]|[^:@/?,\[\]]+)(?::[0-9]+)?"
+_PARTS = re.compile(
+    r"(?P<scheme>mongodb(?:\+srv)?://)"
+    r"(?:(?P<user>[^:@/]*)(?P<password>:[^:@/]*)?@)?"
+    rf"(?P<hosts>{_HOST}(?:,{_HOST})*)"
+    r"(?P<database>/[^@/?]*)?"
+    r"(?:\?(?P<options>.*))?",
+    re.DOTALL,
+)
+_SCHEME = re.compile(r"\s*mongodb(\+srv)?:/", re.IGNORECASE)
+_WITHOUT_SCHEME = re.compile(r"[^\s/@:.]+:\S+@[^\s@]+")  # user:password@host
+_SECRET_OPTION = re.compile(r"password|passphrase|_token:|secret", re.IGNORECASE)
+_SHOWN_OPTIONS = (  # any other may hold a secret, if only by a slip of the pen
+    "authmechanism",
+    "authsource",
+    "directconnection",
+    "readconcernlevel",
+    "readpreference",
+    "replicaset",
+    "tls",
+    "w",
+)
+
+
+def is_well_formed(uri: str) -> bool:
+    """Tell whether the parts of a connection string can be told apart with certainty."""
+    return _PARTS.fullmatch(uri) is not None
+
+
+def names_server(text: str) -> bool:
+    """Tell whether a text begins as a connection string does."""
+    return _SCHEME.match(text) is not None
+
+
+def has_password(text: str) -> bool:
+    """Tell whether a text is a connection string with a password, or what may be one."""
+    if parts := _PARTS.fullmatch(text):
+        options = unquote(parts["options"] or "")
+        return bool(parts["password"]) or _SECRET_OPTION.search(options) is not None
+    return names_server(text) or _WITHOUT_SCHEME.fullmatch(text) is not None
+
+
+def redacted(uri: str) -> str:
+    """Return what of a connection string may be shown: of a malformed one not even the host."""
+    parts = _PARTS.fullmatch(uri)
+    if parts is None:
+        scheme = _SCHEME.match(uri)
+        return f"{scheme[0].strip()}/***" if scheme else "***"
+    user = parts["user"]
+    who = "" if user is None else f"{user}{':***' if parts['password'] else ''}@"
+    options = [_shown(option) for option in re.split("[&;]", parts["options"] or "") if option]
+    more = f"?{'&'.join(options)}" if options else ""
+    return f"{parts['scheme']}{who}{parts['hosts']}{parts['database'] or ''}{more}"
+
+
+def _shown(option: str) -> str:
+    name, equals, value = option.partition("=")
+    known = name.lower() in _SHOWN_OPTIONS and equals and "@" not in value
+    return option if known else f"{name}=***" if equals and name.isalnum() else "***"

@@ -1,0 +1,100 @@
+"""Folders that nobody else writes to, and files that are files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dedup_job.disk import is_private, open_regular, private_folder
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return a folder within another, both of this user."""
+    folder = tmp_path / "outer" / "inner"
+    folder.mkdir(parents=True)
+    for one in (folder, folder.parent):
+        one.chmod(0o755)
+    return folder
+
+
+def test_a_folder_of_ones_own_is_private_also_below_a_sticky_one(own: Path) -> None:
+    own.parent.chmod(0o1777)  # such as /tmp
+    assert is_private(own)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o1777])
+def test_a_folder_to_which_others_write_is_not_private(own: Path, mode: int) -> None:
+    own.chmod(mode)
+    assert not is_private(own)
+
+
+def test_a_folder_that_others_could_swap_is_not_private(own: Path, tmp_path: Path) -> None:
+    own.parent.chmod(0o777)
+    assert not is_private(own)
+    link = tmp_path / "link"
+    link.symlink_to(own)
+    assert not is_private(link)
+
+
+def test_a_link_that_others_could_swap_is_not_private(own: Path, tmp_path: Path) -> None:
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    link = open_to_all / "link"
+    link.symlink_to(own)
+    assert not is_private(link)
+
+
+@needs_root
+def test_a_folder_of_another_user_is_not_private(own: Path) -> None:
+    os.chown(own, 12345, -1)
+    assert not is_private(own)
+
+
+@needs_root
+def test_a_folder_that_a_group_of_others_writes_to_is_not_private(own: Path) -> None:
+    own.chmod(0o775)
+    assert is_private(own)  # the group that bears the user's name
+    os.chown(own, -1, 12345)
+    is_private.cache_clear()
+    assert not is_private(own)
+
+
+def test_a_folder_that_is_not_there_is_made_for_this_user_alone(own: Path) -> None:
+    folder = own / "a" / "b"
+    assert private_folder(folder) == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert private_folder(folder) == folder
+
+
+def test_where_others_can_write_there_is_no_private_folder(own: Path) -> None:
+    own.chmod(0o777)
+    assert private_folder(own / "a") is None
+    (own / "file").touch()
+    assert private_folder(own / "file" / "a") is None
+
+
+def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for odd in (pipe, Path("/dev/zero")):
+        with pytest.raises(OSError, match="not a regular file"):
+            open_regular(odd)
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_regular(tmp_path / "none")
+    file = tmp_path / "file"
+    file.write_bytes(b"content")
+    with open_regular(file) as stream:
+        assert stream.read() == b"content"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known_of_folders() -> None:
+    is_private.cache_clear()
