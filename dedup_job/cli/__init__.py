@@ -29,6 +29,7 @@ from dedup_job.cli import (
     undo,
 )
 from dedup_job.errors import DedupError
+from dedup_job.printing import escaping
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 
@@ -91,6 +92,7 @@ def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name in Chinese, a terminal in ASCII
+    sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("dedup").setLevel(logging.INFO)
     try:
@@ -122,12 +124,13 @@ def _leave(code: int) -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from rich.console import Console
     from rich.text import Text
+
+    from dedup_job.cli.console import errors
 
     line = Text("error: ", style="red").append(message, style="default")
     try:
-        Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+        errors().say(line)
         sys.stderr.flush()
     except OSError:  # a closed terminal or a full disk; the code still tells
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too

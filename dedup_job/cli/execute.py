@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -12,11 +11,10 @@ from importlib import metadata
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from tqdm import tqdm
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
+from dedup_job.cli.console import console
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
 from dedup_job.cli.opened import rows_of
@@ -45,8 +43,9 @@ from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.pace import Pace
+from dedup_job.printing import as_json
 from dedup_job.report.counts import Counts
-from dedup_job.report.progress import progress
+from dedup_job.report.progress import above, progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
 from dedup_job.settings import Settings
@@ -133,7 +132,7 @@ def _brakes(settings: Settings, request: Request, source: Source, target: Target
 
 
 def _warn(message: str) -> None:
-    tqdm.write(f"warning: {message}", file=sys.stderr)  # above the bar, where there is one
+    above(f"warning: {message}")
 
 
 def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFrequencies:
@@ -172,7 +171,7 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
     if file is not None:
         write_report(outcome, file)
     try:
-        show(outcome, Console(), profile=profile)
+        show(outcome, console(), profile=profile)
         sys.stdout.flush()
     except OSError as e:  # a closed pipe or a full disk: the run itself is done
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123  # lest the exit fails, too
@@ -186,9 +185,8 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
 
 def write_report(outcome: Report, file: Path) -> None:
     """Write the report as JSON."""
-    text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2) + "\n"
     try:
-        write_whole(file, text)
+        write_whole(file, as_json(outcome.as_json()))
     except OSError as e:
         raise DedupError(
             f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "

@@ -21,7 +21,6 @@ from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.lease import holder
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 from dedup_job.mongo.rows import KeptRows, Mark
@@ -29,6 +28,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import FORMAT
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.undo import LEDGER_ROW
+from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 
