@@ -235,6 +235,11 @@ def _clusters(job: Job) -> tuple[Cluster, ...]:
     keys = [job.index.key(number) for number, _ in largest]
     texts = job.target.texts(keys)
     return tuple(
-        Cluster(job.target.id(key), size, " ".join(texts.get(key, "").split())[:_SAMPLE])
+        Cluster(
+            job.target.id(key),
+            size,
+            " ".join(texts.get(key, "").split())[:_SAMPLE],
+            job.target.shown(key),
+        )
         for key, (_, size) in zip(keys, largest, strict=True)
     )

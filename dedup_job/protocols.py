@@ -42,6 +42,9 @@ class Target(Protocol):
     def id(self, key: bytes) -> Any:
         """Return the id that a key stands for."""
 
+    def shown(self, key: bytes) -> str:
+        """Return that id as a person writes it."""
+
     def fits(self, document: Document) -> bool:
         """Tell whether the document could be stored."""
 

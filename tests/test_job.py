@@ -155,6 +155,10 @@ class FakeTarget:
         """Return the id that a key stands for."""
         return int(key)
 
+    def shown(self, key):
+        """Return that id as a person writes it."""
+        return str(self.id(key))
+
     def fits(self, document):
         """Refuse the documents named as too large."""
         return document.id not in self.too_large
@@ -649,8 +653,8 @@ def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_onl
 def test_the_last_report_names_the_largest_clusters_with_the_words_they_begin_with(target):
     report = run(job(target))
     assert report.clusters == (
-        Cluster(1, 1, "one two three four five six"),
-        Cluster(5, 1, "short"),
+        Cluster(1, 1, "one two three four five six", "1"),
+        Cluster(5, 1, "short", "5"),
     )
     assert all(under_way.clusters == () for under_way in target.reports)
 
@@ -666,7 +670,7 @@ def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_sho
 
 def test_a_cluster_whose_document_is_removed_meanwhile_has_no_sample(target):
     target.removed = {1}
-    assert run(job(target)).clusters[0] == Cluster(1, 1, "")
+    assert run(job(target)).clusters[0] == Cluster(1, 1, "", "1")
 
 
 def test_a_brake_stops_the_run_before_the_batch_is_written_and_the_run_can_go_on(target):

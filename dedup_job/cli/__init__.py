@@ -30,6 +30,7 @@ from dedup_job.cli import (
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error
 from dedup_job.errors import DedupError
+from dedup_job.printing import escaping
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 
@@ -91,6 +92,7 @@ def main() -> NoReturn:
 def _run() -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
+    sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("dedup").setLevel(logging.INFO)
     try:
@@ -121,9 +123,10 @@ def _leave(code: int) -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    from rich.console import Console
     from rich.text import Text
 
+    from dedup_job.cli.console import errors
+
     line = Text("error: ", style="red").append(message, style="default")
-    Console(stderr=True).print(line, soft_wrap=True, highlight=False)
+    errors().say(line)
     sys.exit(code)

@@ -25,10 +25,9 @@ from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dedup_job.cli.samples import Compared
     from dedup_job.decision.calibration import Band, Share
+    from dedup_job.report.output import Output
     from dedup_job.settings import Settings
 
 _MOST_READ, _MOST_EXAMPLES = 100_000, 50
@@ -86,13 +85,13 @@ def calibrate(
         _tell_similarities(found, settings, console, examples)
         judged = _judged(found, console, _ask) if judge else {}
         if judged:
-            console.print("\nYour answers\n")
-            console.print(answers_table(judged))
-        console.print("\nProposal\n")
-        console.print(proposal(found, settings, judged), soft_wrap=True)
+            console.say("\nYour answers\n")
+            console.table(answers_table(judged))
+        console.say("\nProposal\n")
+        console.say(proposal(found, settings, judged))
 
 
-def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
+def _tell_sample(found: Compared, settings: Settings, console: Output) -> None:
     from dedup_job.cli.proposal import measure_of
     from dedup_job.decision.near_pairs import MOST_OF_A_TEXT
 
@@ -126,10 +125,10 @@ def _tell_sample(found: Compared, settings: Settings, console: Console) -> None:
         lines.append(
             f"{pairs.cut:,} texts have more than {MOST_OF_A_TEXT} pairs each; so many were drawn."
         )
-    console.print("\n".join(lines), soft_wrap=True)
+    console.say("\n".join(lines))
 
 
-def _tell_distances(found: Compared, settings: Settings, console: Console, examples: int) -> None:
+def _tell_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
     from dedup_job.cli.differences import legend
     from dedup_job.cli.proposal import classes_of, interval, percent, table_of
     from dedup_job.decision.calibration import candidates_per_similar, recall
@@ -139,7 +138,7 @@ def _tell_distances(found: Compared, settings: Settings, console: Console, examp
         "distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost"
     )
     table.add_column("joined", justify="right")
-    table.add_column("kept apart by", overflow="fold")
+    table.add_column("kept apart by", overflow="fold", min_width=10)
     for distance, band in enumerate(found.bands.by_distance):
         upto, cost = "", ""
         if distance <= WIDEST:
@@ -158,29 +157,26 @@ def _tell_distances(found: Compared, settings: Settings, console: Console, examp
             percent(band.joined),
             classes_of(band),
         )
-    console.print(f"\nBy distance (index.distance is {settings.index.distance})\n")
-    console.print(table)
-    console.print(
+    console.say(f"\nBy distance (index.distance is {settings.index.distance})\n")
+    console.table(table)
+    console.say(
         "\nprecision: share of the pairs that are similar; found up to here: share of all similar "
         "pairs above that simhash alone finds with this distance; cost: pairs within it for each "
         "similar one; joined: share of the similar pairs that the judge takes for the same; kept "
         "apart by: the most frequent classes of differences of the others. Of the differences, "
-        f"{legend(console)}.",
-        soft_wrap=True,
+        f"{legend(console)}."
     )
     _tell_examples(found, found.bands.by_distance, console, examples)
 
 
-def _tell_similarities(
-    found: Compared, settings: Settings, console: Console, examples: int
-) -> None:
+def _tell_similarities(found: Compared, settings: Settings, console: Output, examples: int) -> None:
     from dedup_job.cli.differences import legend
     from dedup_job.cli.proposal import classes_of, percent, table_of
 
     bits = settings.index.distance
     table = table_of("similarity", "pairs", f"within {bits} bits", "by minhash")
     table.add_column("joined", justify="right")
-    table.add_column("kept apart by", overflow="fold")
+    table.add_column("kept apart by", overflow="fold", min_width=10)
     pairs = found.pairs
     for band in found.bands.by_similarity:
         near = int((pairs.distances[band.places] <= bits).sum())
@@ -193,21 +189,18 @@ def _tell_similarities(
             percent(band.joined),
             classes_of(band),
         )
-    console.print("\nBy similarity\n")
-    console.print(table)
-    console.print(
+    console.say("\nBy similarity\n")
+    console.table(table)
+    console.say(
         "\n1: the same but for white space; joined: share of the pairs that the judge takes for "
         "the same, whether or not it decides; kept apart by: the most frequent classes of "
         "differences of the others. Of pairs below 0.6 only a part is found. Of the "
-        f"differences, {legend(console)}.",
-        soft_wrap=True,
+        f"differences, {legend(console)}."
     )
     _tell_examples(found, found.bands.by_similarity, console, examples)
 
 
-def _tell_examples(found: Compared, bands: Sequence[Band], console: Console, examples: int) -> None:
-    from rich.padding import Padding
-
+def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, examples: int) -> None:
     from dedup_job.cli.differences import differences, on_one_line, visible
     from dedup_job.decision.near_pairs import WIDEST
 
@@ -221,13 +214,13 @@ def _tell_examples(found: Compared, bands: Sequence[Band], console: Console, exa
                 f"{distance if distance <= WIDEST else f'over {WIDEST}'}, "
                 f"_id {sample.ids[earlier]} and {sample.ids[later]}"
             )
-            console.print(f"\n{visible(head)}", soft_wrap=True)
+            console.say(f"\n{visible(head)}")
             pieces = differences(sample.texts[earlier], sample.texts[later])
-            line = on_one_line(pieces, console, 2 * (console.width - 8))
-            console.print(Padding(line, (0, 0, 0, 4)))
+            line = on_one_line(pieces, console, 2 * (console.readable - 8))
+            console.rows([("", line)], indent=2)
 
 
-def _judged(found: Compared, console: Console, ask: Callable[[str], str]) -> dict[float, Share]:
+def _judged(found: Compared, console: Output, ask: Callable[[str], str]) -> dict[float, Share]:
     """Ask about some pairs of each band, in random order; return the answers by lower edge."""
     from dedup_job.cli.differences import differences, side_by_side
     from dedup_job.decision.calibration import EDGES, Share
@@ -240,8 +233,8 @@ def _judged(found: Compared, console: Console, ask: Callable[[str], str]) -> dic
         texts = [
             found.sample.texts[int(side[place])] for side in (found.pairs.others, found.pairs.rows)
         ]
-        console.print()
-        console.print(side_by_side(differences(*texts), console, ("one", "other")))
+        console.say()
+        console.table(side_by_side(differences(*texts), console, ("one", "other")))
         answer = ask(f"{number} of {len(asked)}: are they duplicates? [y]es [n]o [s]kip [q]uit")
         if answer == "q":
             break

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +22,7 @@ from dedup_job.cli.options import (
 )
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import DedupError, StateMismatch, UsageError
+from dedup_job.printing import as_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,41 +74,41 @@ def check(
         found = checked(settings, source, target, None if all_ else size, given=given)
     if report is not None:
         _write(found, report)
-    console().print(_table(found.findings))
+    console().table(_table(found.findings))
+    for line in _first(found.findings):
+        console().say(line)
     told = [f for f in found.findings if f.found and not f.is_error]
     if told:
-        console().print(f"\n{_advice(found, told)}", soft_wrap=True)
+        console().say(f"\n{_advice(found, told)}")
     if found.errors:
         raise StateMismatch(
             f"{found.target} is not what its runs wrote from {found.source}:\n"
             + _advice(found, found.errors)
         )
-    console().print(f"\n{found.target} is good. ({found.seconds:,.1f} s)", soft_wrap=True)
+    console().say(f"\n{found.target} is good. ({found.seconds:,.1f} s)")
 
 
 def _table(findings: Sequence[Finding]) -> Table:
     from rich import box
     from rich.table import Table
 
-    from dedup_job.cli.differences import visible
-
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("looked for", no_wrap=True)
     table.add_column("examined", justify="right")
     table.add_column("found", justify="right")
     table.add_column("")
-    table.add_column("first", overflow="fold")
     for finding in findings:
         verdict = "WRONG" if finding.is_error else "told" if finding.found else "good"
-        more = ", …" if finding.found > len(finding.first) else ""
-        table.add_row(
-            str(finding.check),
-            f"{finding.examined:,}",
-            f"{finding.found:,}",
-            verdict,
-            visible(", ".join(finding.first)) + more,
-        )
+        table.add_row(str(finding.check), f"{finding.examined:,}", f"{finding.found:,}", verdict)
     return table
+
+
+def _first(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the first that were found, in lines of their own: they may be long."""
+    for finding in findings:
+        if finding.first:
+            more = ", …" if finding.found > len(finding.first) else ""
+            yield f"\n{finding.check}: {', '.join(finding.first)}{more}"
 
 
 def _advice(found: Checked, findings: Sequence[Finding]) -> str:
@@ -119,8 +119,7 @@ def _advice(found: Checked, findings: Sequence[Finding]) -> str:
 
 
 def _write(found: Checked, file: Path) -> None:
-    text = json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n"
     try:
-        write_whole(file, text)
+        write_whole(file, as_json(found.as_json()))
     except OSError as e:
         raise DedupError(f"the findings cannot be written to {file}: {e.strerror}.") from e

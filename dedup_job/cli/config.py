@@ -10,28 +10,26 @@ import typer
 from dedup_job.cli.options import Config
 
 app = typer.Typer(help="Show or check settings.", no_args_is_help=True, rich_markup_mode=None)
+_LEAST = 32  # columns in which a sentence is still read
 
 
 @app.command()
 def show(config: Config = None) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
+    from dedup_job.cli.console import console
     from dedup_job.settings import load
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("setting", no_wrap=True)
     table.add_column("value", overflow="fold")
     table.add_column("from", no_wrap=True)
-    table.add_column("meaning", overflow="fold")
+    table.add_column("meaning", overflow="fold", min_width=_LEAST)
     for row in load(file=config).rows():
         table.add_row(*row)
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=240)  # a file has no edge
-    console.print(table)
+    console().table(table)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Where a command prints its tables, and asks."""
+"""Where a command prints, made safe once for all, and where it asks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import typer
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-_WIDTH = 160  # columns of a file or a pipe, which have no edge
+    from dedup_job.report.output import Output
 
 
-def console() -> Console:
-    """Return standard output, which takes texts as they are."""
-    from rich.console import Console
+def console() -> Output:
+    """Return standard output."""
+    from dedup_job.report.output import Output
 
-    plain = Console(highlight=False, markup=False, emoji=False)
-    if plain.is_terminal:
-        return plain
-    return Console(highlight=False, markup=False, emoji=False, width=_WIDTH)
+    return Output(sys.stdout)
+
+
+def errors() -> Output:
+    """Return standard error."""
+    from dedup_job.report.output import Output
+
+    return Output(sys.stderr)
 
 
 def is_interactive() -> bool:

@@ -29,39 +29,37 @@ def demo(
     ] = None,
 ) -> None:
     """Make labelled documents, run on them with a MongoDB server of its own, check the result."""
-    from rich.console import Console
+    from rich.text import Text
 
+    from dedup_job.cli.console import console as output
     from dedup_job.cli.execute import Request, execute, tell
     from dedup_job.demo import make_corpus, score
     from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
     from dedup_job.mongo.embedded import embedded_server
     from dedup_job.settings import load
 
-    console = Console(highlight=False)
+    console = output()
     with ExitStack() as stack:
         stop = stack.enter_context(StopSignals())
-        console.print("starting a MongoDB server ...")
+        console.say("starting a MongoDB server ...")
         uri = stack.enter_context(embedded_server(embedded))
         corpus = make_corpus(documents, seed)
-        console.print(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
+        console.say(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
         fill(uri, corpus)
-        console.print(
-            f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n", highlight=False
-        )
+        console.say(f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n")
         request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
         tell(execute(load().settings.at(uri), request, stop), None, stop)
         result = score(corpus, *outcome(uri))
-    console.print("\n[bold]What was planted, and what became of it[/bold]")
-    console.print(_table(result))
-    console.print(
+    console.say(Text("\nWhat was planted, and what became of it", style="bold"))
+    console.table(_table(result))
+    console.say(
         f"planted duplicates found: {result.found:,} of {result.planted:,}\n"
         f"innocents dropped: {result.innocents_dropped:,}\n"
         f"documents lost: {result.lost:,}, both kept and dropped: {result.doubled:,}\n\n"
         "On your own data (whole documents go to the target; the source is only read):\n"
         "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
         "  dedup run --source DATABASE.COLLECTION --target DATABASE.COLLECTION_unique "
-        "--field text --dry-run",
-        soft_wrap=True,
+        "--field text --dry-run"
     )
     if result.lost or result.doubled:
         raise typer.Exit(1)

@@ -9,9 +9,10 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from dedup_job.report.output import Output
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
 _CLAUSE = re.compile(r"[^，,。.；;！!？?\n]*(?:[，,。.；;！!？?\n]+|$)")
@@ -23,6 +24,7 @@ _MANY = 2000
 _MOST_CLAUSES = 20_000
 _LONGEST_WORD = 40
 _WHOLE = 4000  # characters of both texts that are shown whole
+_COLUMN = 28  # columns of each text beside the other
 _CONTEXT = 60  # characters shown before and after a long stretch
 _CHANGE = 40  # of a change that is shown on a line with others
 _NOISE = 4  # changed characters around one that both have by chance
@@ -56,14 +58,15 @@ def differences(left: str, right: str) -> list[Piece]:
     return list(_joined(_without_noise(list(_joined(pieces)))))
 
 
-def side_by_side(pieces: Sequence[Piece], console: Console, names: tuple[str, str]) -> Table:
+def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str]) -> Table:
     """Return both texts in two columns, row beside row; of long ones what differs, with context.
 
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
     """
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, expand=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    widest = console.readable // 2 - 2  # without the gap between them
     for name in names:
-        table.add_column(name, ratio=1, overflow="fold")
+        table.add_column(name, overflow="fold", min_width=_COLUMN, max_width=widest)
     whole = sum(len(piece.left) + len(piece.right) for piece in pieces) <= _WHOLE
     for row in _rows(pieces if whole else [_shortened(piece) for piece in pieces]):
         cells = Text(), Text()
@@ -79,7 +82,7 @@ def side_by_side(pieces: Sequence[Piece], console: Console, names: tuple[str, st
     return table
 
 
-def on_one_line(pieces: Sequence[Piece], console: Console, width: int) -> Text:
+def on_one_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
     """Return what differs with a little context, about so many columns wide."""
     changed = [i for i, piece in enumerate(pieces) if not piece.same]
     if not changed:
@@ -99,7 +102,7 @@ def on_one_line(pieces: Sequence[Piece], console: Console, width: int) -> Text:
     return text
 
 
-def legend(console: Console) -> str:
+def legend(console: Output) -> str:
     """Say how differences are marked."""
     if _coloured(console):
         return "red is in the first only, green in the second"
@@ -111,12 +114,12 @@ def visible(text: str) -> str:
     return "".join(" " if c.isspace() else c if c.isprintable() else _escaped(c) for c in text)
 
 
-def _coloured(console: Console) -> bool:
+def _coloured(console: Output) -> bool:
     return console.is_terminal and console.color_system is not None and not console.no_color
 
 
 def _append_change(
-    text: Text, change: str, style: str, console: Console, most: int | None = None
+    text: Text, change: str, style: str, console: Output, most: int | None = None
 ) -> None:
     """Append what one text has, so that one sees it, white space as well."""
     shown = "".join(_escaped(character) for character in change[:most])

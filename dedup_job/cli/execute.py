@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import platform
-import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from tqdm import tqdm
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.console import is_interactive
+from dedup_job.cli.console import console, is_interactive
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
 from dedup_job.cli.opened import rows_of
@@ -45,8 +41,9 @@ from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.pace import Pace
+from dedup_job.printing import as_json
 from dedup_job.report.counts import Counts
-from dedup_job.report.progress import progress
+from dedup_job.report.progress import above, progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
 from dedup_job.settings import Settings
@@ -133,7 +130,7 @@ def _brakes(settings: Settings, request: Request, source: Source, target: Target
 
 
 def _warn(message: str) -> None:
-    tqdm.write(f"warning: {message}", file=sys.stderr)  # above the bar, where there is one
+    above(f"warning: {message}")
 
 
 def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFrequencies:
@@ -171,7 +168,7 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
     """Print the report, write it to the file, and end with the exit code that fits."""
     if file is not None:
         write_report(outcome, file)
-    show(outcome, Console(), profile=profile)
+    show(outcome, console(), profile=profile)
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if outcome.status is Status.STOPPED:
@@ -182,9 +179,8 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
 
 def write_report(outcome: Report, file: Path) -> None:
     """Write the report as JSON."""
-    text = json.dumps(outcome.as_json(), ensure_ascii=False, indent=2) + "\n"
     try:
-        write_whole(file, text)
+        write_whole(file, as_json(outcome.as_json()))
     except OSError as e:
         raise DedupError(
             f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "

@@ -20,12 +20,14 @@ from dedup_job.cli.options import (
 from dedup_job.cli.signals import ending_at_once
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.text import Text
 
     from dedup_job.cli.explanations import Explained, Side
+    from dedup_job.report.output import Output
 
 _MOST_SHOWN = 64
 _TEXT = 600  # characters at the beginning of a text that stands alone
+_NAMES = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
 
 
 def explain(
@@ -68,39 +70,31 @@ def explain(
     _show(found, console(), limit)
 
 
-def _show(found: Explained, console: Console, limit: int) -> None:
+def _show(found: Explained, console: Output, limit: int) -> None:
     from dedup_job.cli.explain_lines import settings_lines
 
-    _print_rows(console, _head(found))
+    console.rows(_head(found))
     if found.right is not None:
         _show_pair(found, found.left, found.right, console)
     elif found.row is not None:
         _show_text(found.left, console)
     else:
         _show_kept(found, console, limit)
-    console.print()
+    console.say()
     then = f", those of run {found.settings_of}" if found.settings_of else ""
-    console.print(f"settings{then}:", soft_wrap=True)
-    _print_rows(console, settings_lines(found.settings), indent=2)
+    console.say(f"settings{then}:")
+    console.rows(settings_lines(found.settings), indent=2)
 
 
-def _print_rows(console: Console, rows: Iterator[tuple[str, str]], indent: int = 0) -> None:
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(" " * indent + name, value)
-    console.print(table)
-
-
-def _head(found: Explained) -> Iterator[tuple[str, str]]:
+def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
     from dedup_job.cli.differences import visible
+    from dedup_job.mongo.written import shown_value
+    from dedup_job.report.output import whole
 
-    yield "_id", visible(found.id)
+    yield "_id", whole(found.id)
     if found.also:
-        yield "also decided", f"{', '.join(found.also)}; write the one you mean as extended JSON"
+        others = ", ".join(found.also)
+        yield "also decided", whole(f"{others}; write the one you mean as extended JSON")
     row = found.row
     if row is None:
         yield "decision", "kept"
@@ -109,19 +103,19 @@ def _head(found: Explained) -> Iterator[tuple[str, str]]:
         if row.get("detail"):
             yield "detail", visible(str(row["detail"]))
     if row is not None and row.get("decision") == "duplicate":
-        yield "of", visible(repr(row.get("of")))
+        yield "of", whole(shown_value(row.get("of")))
     yield "run", _run(found)
     void = (row or {}).get("void") or (found.kept.void if found.kept else ())
     if void:
-        yield (
-            "void",
-            f"candidates that were gone from the target then: {', '.join(map(repr, void))}",
-        )
+        names = ", ".join(map(shown_value, void))
+        yield "void", whole(f"candidates that were gone from the target then: {names}")
     if found.kept and (refused := found.kept.refused):
         yield (
             "nearest then",
-            f"_id {visible(repr(refused.get('of')))}, similarity "
-            f"{refused.get('similarity')}, kept apart by {refused.get('class')}",
+            whole(
+                f"_id {shown_value(refused.get('of'))}, similarity "
+                f"{refused.get('similarity')}, kept apart by {refused.get('class')}"
+            ),
         )
     yield "target", f"{found.target}, made from {found.source}"
 
@@ -135,18 +129,18 @@ def _run(found: Explained) -> str:
     return f"{number}, begun {found.run['started']:%Y-%m-%d %H:%M} UTC"
 
 
-def _show_text(side: Side, console: Console) -> None:
+def _show_text(side: Side, console: Output) -> None:
     from dedup_job.cli.differences import visible
 
-    console.print()
+    console.say()
     if side.text is None:
-        console.print(side.why_not, soft_wrap=True)
+        console.say(side.why_not)
         return
     more = f" … {len(side.text) - _TEXT:,} characters more" if len(side.text) > _TEXT else ""
-    console.print(f"text of {side.id}: {visible(side.text[:_TEXT])}{more}", soft_wrap=True)
+    console.say(f"text of {side.id}: {visible(side.text[:_TEXT])}{more}")
 
 
-def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> None:
+def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> None:
     from dedup_job.cli.classes import lines_now, lines_then, table_of_differences
     from dedup_job.cli.differences import differences, side_by_side
     from dedup_job.cli.explain_lines import keywords, measures, verdict
@@ -154,35 +148,34 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Console) -> N
     if left.text is None or right.text is None or found.view is None:
         for side in (left, right):
             if side.text is None:
-                console.print(f"\n{side.id}: {side.why_not}", soft_wrap=True)
+                console.say(f"\n{side.id}: {side.why_not}")
             else:
                 _show_text(side, console)
         if then := lines_then(found.row or {}):
-            console.print()
-            console.print(table_of_differences(then, left.id, right.id))
+            console.say()
+            console.table(table_of_differences(then, *_NAMES))
         return
-    names = (f"{left.id}, the source's text, cleaned", f"{right.id}, kept")
     if left.text == right.text:
         _show_text(right, console)
-        console.print("The source's text, cleaned, is the same.")
+        console.say("The source's text, cleaned, is the same.")
     else:
-        console.print()
-        console.print(side_by_side(differences(left.text, right.text), console, names))
+        console.say()
+        console.table(side_by_side(differences(left.text, right.text), console, _NAMES))
     if found.view.differences:
-        console.print()
-        console.print(table_of_differences(lines_now(found.view.differences), *names))
-    console.print()
-    _print_rows(console, measures(found, found.view))
-    console.print()
-    _print_rows(console, keywords(left, right))
-    console.print(f"\n{verdict(found, found.view)}", soft_wrap=True)
+        console.say()
+        console.table(table_of_differences(lines_now(found.view.differences), *_NAMES))
+    console.say()
+    console.rows(measures(found, found.view))
+    console.say()
+    console.rows(keywords(left, right))
+    console.say(f"\n{verdict(found, found.view)}")
 
 
-def _show_kept(found: Explained, console: Console, limit: int) -> None:
+def _show_kept(found: Explained, console: Output, limit: int) -> None:
     from rich import box
     from rich.table import Table
 
-    from dedup_job.cli.differences import differences, legend, on_one_line, visible
+    from dedup_job.cli.differences import differences, legend, on_one_line
     from dedup_job.cli.explain_lines import kept_apart_by, words_of
 
     _show_text(found.left, console)
@@ -190,15 +183,14 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
         return
     explanation = found.left.explanation
     features = [word for word, _ in explanation.features] if explanation else []
-    _print_rows(console, iter([("keywords", words_of(features))]))
+    console.rows([("keywords", words_of(features))])
     channels = ", ".join(found.settings.index.channels)
-    console.print()
+    console.say()
     if not found.near:
-        console.print(
+        console.say(
             f"No other of {found.among + 1:,} kept documents is a candidate now ({channels}; "
             f"distance up to {found.settings.index.distance}). `dedup query TEXT --k 7` looks "
-            "further.",
-            soft_wrap=True,
+            "further."
         )
         return
     shown = found.near[:limit]
@@ -208,8 +200,8 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
     table.add_column("kept", no_wrap=True)
     table.add_column("found by")
     table.add_column("kept apart by")
-    table.add_column("_id", overflow="fold")
-    table.add_column("differences", overflow="fold", ratio=1)
+    table.add_column("_id", no_wrap=True)
+    table.add_column("differences", overflow="fold", min_width=40, max_width=60)
     for near in shown:
         pieces = differences(found.left.text, near.side.text or "")
         view = near.view
@@ -220,19 +212,17 @@ def _show_kept(found: Explained, console: Console, limit: int) -> None:
             "-" if near.before is None else "before" if near.before else "later",
             ", ".join(view.channels) or "-",
             kept_apart_by(near),
-            visible(near.side.id),
+            near.side.id,
             on_one_line(pieces, console, 160),
         )
-    console.print(
+    console.say(
         f"found by a channel now, of {found.among:,} other kept documents: {found.found:,}; shown: "
-        f"{len(shown):,}. Of the differences, {legend(console)}.\n",
-        soft_wrap=True,
+        f"{len(shown):,}. Of the differences, {legend(console)}.\n"
     )
-    console.print(table)
+    console.table(table)
     if any(near.view.refused_by is None for near in shown):
-        console.print(
+        console.say(
             "\nWhere nothing keeps them apart, the one kept later would now be a duplicate: a "
             "text, the settings or dedup changed since, or there were more candidates than "
-            "decision.most_candidates.",
-            soft_wrap=True,
+            "decision.most_candidates."
         )

@@ -13,8 +13,8 @@ from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Quarantined, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
-from dedup_job.mongo.existing import shown
-from dedup_job.mongo.records import Kept, Record, Records, readings
+from dedup_job.mongo.records import Kept, Record, Records
+from dedup_job.mongo.written import readings, shown, shown_value
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64
@@ -107,7 +107,9 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     decided = [record for record in found if record.decided]
     if decided:
         return decided
-    tried = ", ".join(_read_as(value) for value in readings(written))
+    if not [*readings(written)]:
+        raise UsageError(f"the _id {written!r} is not in UTF-8, as ids are.")
+    tried = ", ".join(map(shown_value, readings(written)))
     message = f"no run of the target {on.target.name} decided an _id {written!r} (read as {tried})."
     source = on.target.source.full_name
     if found:
@@ -120,10 +122,6 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
         f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
         'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
     )
-
-
-def _read_as(value: Any) -> str:
-    return f"{type(value).__name__} {value!r}" if isinstance(value, (str, int)) else repr(value)
 
 
 def _source_side(settings: Settings, record: Record) -> Side:

@@ -56,8 +56,7 @@ def plan(
 
     Needs no database. The times are a model's, measured on one core; other machines differ.
     """
-    from rich.console import Console
-
+    from dedup_job.cli.console import console as output
     from dedup_job.index import plan as plan_layout
     from dedup_job.index.hamming import MOST
 
@@ -67,9 +66,9 @@ def plan(
     check_range("--blocks", blocks, 0, 8)
     check_range("--memory", memory, 16, 1024)
     made = plan_layout(k, documents, blocks, memory)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(_plan_table(made))
-    console.print(f"\n{_reason(made, documents, blocks)}", soft_wrap=True)
+    console = output()
+    console.table(_plan_table(made))
+    console.say(f"\n{_reason(made, documents, blocks)}")
 
 
 @app.command()
@@ -85,22 +84,14 @@ def info(
 
     Give the settings of that run, by --config or --field: with others it is refused.
     """
-    from rich.console import Console
-    from rich.table import Table
-
+    from dedup_job.cli.console import console
     from dedup_job.cli.snapshots import describe
+    from dedup_job.report.output import whole
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
     settings = _settings(uri, uri_file, db, field, config)
     with ending_at_once("ended; nothing was written."):
-        for row in describe(settings, target):
-            table.add_row(*row)
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, emoji=False, width=240)
-    console.print(table)
+        rows = describe(settings, target)
+    console().rows((name, whole(value)) for name, value in rows)
 
 
 @app.command()

@@ -20,11 +20,11 @@ from dedup_job.cli.options import (
 from dedup_job.cli.signals import ending_at_once
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dedup_job.mongo.refusals import Refusal
+    from dedup_job.report.output import Output
 
 _MOST_SHOWN = 10_000
+_NAMES = ("kept", "kept before")  # of _id and of
 
 
 class What(StrEnum):
@@ -64,21 +64,22 @@ def list_(
         _show(found, console())
 
 
-def _show(found: list[Refusal], console: Console) -> None:
+def _show(found: list[Refusal], console: Output) -> None:
     from dedup_job.cli.differences import differences, legend, side_by_side, visible
+    from dedup_job.report.output import whole
 
     if not found:
-        console.print("No kept document was compared with another and kept apart.")
+        console.say("No kept document was compared with another and kept apart.")
         return
     for number, one in enumerate(found, 1):
         head = f"{number}. similarity {one.similarity:.3f}, kept apart by {one.kind}"
-        console.print(visible(head), soft_wrap=True)
-        names = (f"{visible(one.id)}, kept", f"{visible(one.of)}, kept before")
+        console.say(visible(head))
+        console.rows([("_id", whole(one.id)), ("of", whole(one.of))], indent=2)
         if one.text is None or one.other is None:
-            for name, text in zip(names, (one.text, one.other), strict=True):
+            for name, text in zip(_NAMES, (one.text, one.other), strict=True):
                 there = "its text is gone" if text is None else visible(text)
-                console.print(f"  {name}: {there}", soft_wrap=True)
+                console.say(f"  {name}: {there}")
         else:
-            console.print(side_by_side(differences(one.text, one.other), console, names))
-        console.print()
-    console.print(f"shown: {len(found):,}. Of the differences, {legend(console)}.", soft_wrap=True)
+            console.table(side_by_side(differences(one.text, one.other), console, _NAMES))
+        console.say()
+    console.say(f"shown: {len(found):,}. Of the differences, {legend(console)}.")

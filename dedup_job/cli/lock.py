@@ -33,18 +33,14 @@ def status(
     config: Config = None,
 ) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
-    from rich.table import Table
-
     from dedup_job.mongo.lock import look
 
-    table = Table.grid(padding=(0, 2))
     with (
         ending_at_once("ended; nothing was written."),
         _connected(target, uri, uri_file, db, config) as (client, name),
     ):
-        for row in look(client, name).rows():
-            table.add_row(*row)
-    console().print(table)
+        rows = [*look(client, name).rows()]
+    console().rows(rows)
 
 
 @app.command("break")

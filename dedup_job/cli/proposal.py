@@ -66,7 +66,7 @@ def answers_table(judged: Mapping[float, Share]) -> Table:
 def table_of(first: str, *names: str) -> Table:
     """Return an empty table of figures."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(first, no_wrap=True)
+    table.add_column(first, overflow="fold", min_width=len(first))
     for name in names:
         table.add_column(name, justify="right")
     return table

@@ -92,10 +92,10 @@ def query(
         answer = _search(settings, target, wanted, k, limit, given=given)
     output = console()
     if answer.nearest:
-        output.print(_table(answer.nearest))
-        output.print()
+        output.table(_table(answer.nearest))
+        output.say()
     for line in _summary(answer, k):
-        output.print(line, soft_wrap=True)
+        output.say(line)
 
 
 def _search(
@@ -103,7 +103,7 @@ def _search(
 ) -> _Answer:
     from dedup_job.cli.neighbours import Neighbourhood
     from dedup_job.cli.opened import opened_as_made
-    from dedup_job.mongo.existing import shown
+    from dedup_job.mongo.written import shown
 
     _cleaned(settings, text)  # what cannot be asked is refused before connecting
     with opened_as_made(settings, target, given=given) as on:
@@ -142,7 +142,7 @@ def _cleaned(settings: Settings, text: str) -> str:
 def _told(decision: Decision) -> str:
     """Say what a run would do."""
     from dedup_job.documents import Duplicate, Kept
-    from dedup_job.mongo.existing import shown
+    from dedup_job.mongo.written import shown
 
     if isinstance(decision, Duplicate):
         more = f"; it has more: {', '.join(decision.richer)}" if decision.richer else ""
@@ -160,11 +160,11 @@ def _table(nearest: list[_Near]) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("distance", no_wrap=True)
-    table.add_column("_id", overflow="fold")
+    table.add_column("_id", no_wrap=True)
     table.add_column("similarity", justify="right", no_wrap=True)
     table.add_column("kept apart by", no_wrap=True)
     table.add_column("found by", overflow="fold")
-    table.add_column("text", no_wrap=True, overflow="ellipsis")
+    table.add_column("text", no_wrap=True, overflow="crop")
     for row in nearest:
         first = Text(_one_line(row.text))
         first.truncate(_TEXT_WIDTH, overflow="ellipsis")

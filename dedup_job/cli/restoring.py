@@ -13,10 +13,10 @@ from dedup_job.cli.explanations import decided_records, refusal
 from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.documents import Document, Kept
 from dedup_job.errors import UsageError
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.restore import take_out
 from dedup_job.mongo.undo import Planned, Undone, planned, undo
+from dedup_job.mongo.written import shown, unmistakable
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
@@ -116,11 +116,8 @@ def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mappin
     """Return the one document that is meant, and its row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
-        names = ", ".join(shown(r.key) for r in (record, *others))
-        raise UsageError(
-            f"{written!r} may be one of {names}. Write the one you mean as extended JSON: "
-            '\'{"$oid": "..."}\', 17, \'"17"\'.'
-        )
+        names = " or ".join(unmistakable(r.key) for r in (record, *others))
+        raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
     if record.row is None:
         raise UsageError(
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "

@@ -11,9 +11,9 @@ from dedup_job.decision.near_pairs import CHANNELS, Pairs, find_pairs
 from dedup_job.errors import UsageError
 from dedup_job.mongo.connection import Namespace, check_source, connect, patience_with
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.written import shown
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
 

@@ -12,6 +12,8 @@ import os
 import sys
 from typing import Any, TextIO
 
+from dedup_job.printing import plain
+
 
 class _Tolerant(io.FileIO):
     """A stream that takes no more after its first error, which it remembers."""
@@ -48,7 +50,7 @@ def output_error() -> OSError | None:
     tools die of SIGPIPE there, which lets a script with `pipefail` fail without a reason.
     """
     sys.stdout.flush()
-    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
     if not isinstance(raw, _Tolerant) or raw.failed is None or raw.failed.errno == errno.EPIPE:
         return None
     failed, raw.failed = raw.failed, OSError(errno.EPIPE, "told already")

@@ -14,13 +14,13 @@ from dedup_job.cli.options import Config, Database, Uri, UriFile, source_flags
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from dedup_job.decision import Equipment
     from dedup_job.decision.pair import PairView
     from dedup_job.documents import Fingerprints
     from dedup_job.fingerprint import Explanation
+    from dedup_job.report.output import Output
     from dedup_job.settings import Settings
 
 
@@ -50,21 +50,20 @@ def fingerprint(
     config: Config = None,
 ) -> None:
     """Show the fingerprint of a text and the keywords that it is made of."""
-    from rich.console import Console
-
+    from dedup_job.cli.console import console as output
     from dedup_job.settings import load
 
     settings = load(file=config).settings
     equipment = settings.equipment(lambda told: typer.echo(told, err=True))
     (seen,) = _see([read_text(text)], settings, equipment)
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = output()
     _describe(console, "", seen)
     if explain:
-        console.print(f"route: {seen.why.route}")
-        console.print(f"text: {seen.text}", soft_wrap=True)
-        console.print(f"tokens: {' / '.join(seen.why.tokens)}", soft_wrap=True)
-    console.print()
-    console.print(_feature_table(seen))
+        console.say(f"route: {seen.why.route}")
+        console.say(f"text: {seen.text}")
+        console.say(f"tokens: {' / '.join(seen.why.tokens)}")
+    console.say()
+    console.table(_feature_table(seen))
 
 
 def compare(
@@ -85,9 +84,8 @@ def compare(
 
     With --target they are compared as the last run of that target does it.
     """
-    from rich.console import Console
-
     from dedup_job.cli.classes import lines_now, table_of_differences
+    from dedup_job.cli.console import console as output
     from dedup_job.decision.pair import PairViewer
     from dedup_job.settings import load
 
@@ -97,17 +95,17 @@ def compare(
     one, two = _see(texts, settings, equipment)
     viewer = PairViewer(settings.decision, settings.index, equipment.any_judge)
     view = viewer.view(one.text, two.text, two.prints)
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = output()
     _describe(console, "A ", one)
     _describe(console, "B ", two)
-    console.print()
-    console.print(_comparison_table(one, two))
-    console.print()
+    console.say()
+    console.table(_comparison_table(one, two))
+    console.say()
     if view.differences:
-        console.print(table_of_differences(lines_now(view.differences), "A", "B"))
-        console.print()
+        console.table(table_of_differences(lines_now(view.differences), "A", "B"))
+        console.say()
     for line in _reasons(view, settings):
-        console.print(line, soft_wrap=True)
+        console.say(line)
 
 
 def _as_made(settings: Settings, target: str | None, *, given: bool) -> tuple[Settings, Equipment]:
@@ -165,9 +163,9 @@ def _kinds(kinds: list[str]) -> str:
     return f"not harmless: {', '.join(dict.fromkeys(kinds))}"
 
 
-def _describe(console: Console, name: str, seen: _Seen) -> None:
+def _describe(console: Output, name: str, seen: _Seen) -> None:
     kind = "  (short: a hash of the text, found by minhash or as it is)" if seen.short else ""
-    console.print(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}", soft_wrap=True)
+    console.say(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}")
 
 
 def _feature_table(seen: _Seen) -> Table:
@@ -175,7 +173,7 @@ def _feature_table(seen: _Seen) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("n-gram" if seen.why.route == "n-grams" else "keyword")
+    table.add_column("n-gram" if seen.why.route == "n-grams" else "keyword", overflow="fold")
     table.add_column("weight", justify="right")
     for feature, weight in seen.features.items():
         table.add_row(feature, f"{weight:.4f}")
@@ -187,7 +185,7 @@ def _comparison_table(one: _Seen, two: _Seen) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("keyword")
+    table.add_column("keyword", overflow="fold")
     table.add_column("in A", justify="right")
     table.add_column("in B", justify="right")
     shared = [word for word in one.features if word in two.features]

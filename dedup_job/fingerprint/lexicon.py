@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +138,9 @@ def check_lexicon(lexicon: Lexicon) -> None:
         transition=np.empty((len(STATES), len(STATES))),
         constants=np.empty(2),
     )
-    for name, found, like in zip(Lexicon._fields, lexicon, expected, strict=True):
+    arrays: Iterator[tuple[str, NDArray[Any], NDArray[Any]]]
+    arrays = zip(Lexicon._fields, lexicon, expected, strict=True)
+    for name, found, like in arrays:
         if (found.dtype, found.shape) != (like.dtype, like.shape) or not found.flags.c_contiguous:
             raise ValueError(
                 f"{name} is {found.dtype} {found.shape}, not {like.dtype} {like.shape}"

@@ -22,7 +22,6 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.check_rows import Decide, RowChecker
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.lease import holder
 from dedup_job.mongo.ledger import original_of
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
@@ -30,6 +29,7 @@ from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.undo import LEDGER_ROW
+from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 

@@ -13,13 +13,13 @@ from bson.raw_bson import RawBSONDocument
 from dedup_job.documents import Document, Duplicate
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.ids import comparable
 from dedup_job.mongo.ledger import digest_of, original_of
 from dedup_job.mongo.reading import Row, majority, some
 from dedup_job.mongo.records import stored_document
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
+from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Tally
 
 Decide = Callable[[Sequence[str], Sequence[str]], list[Duplicate | str]]

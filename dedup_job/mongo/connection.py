@@ -70,8 +70,8 @@ class ConnectionSettings(BaseModel):
 def _valid(database: str, collection: str) -> bool:
     """Tell whether a server would take these names, with room for our suffixes."""
     return (
-        re.fullmatch(r"[^/\\. \"$*<>:|?\0\s]{1,63}", database) is not None
-        and re.fullmatch(r"[^$\0\n\r]+", collection) is not None
+        re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database) is not None
+        and re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection) is not None
         and all(collection.split("."))
         and not collection.startswith("system.")
         and len(f"{database}.{collection}.ledger".encode()) <= _LONGEST_NAME

@@ -51,6 +51,10 @@ class DryTarget:
         """Return the id that a key stands for."""
         return self._target.id(key)
 
+    def shown(self, key: bytes) -> str:
+        """Return that id as a person writes it."""
+        return self._target.shown(key)
+
     def fits(self, document: Document) -> bool:
         """Tell whether the document could be stored."""
         return self._target.fits(document)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from dedup_job.errors import UsageError
-from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
@@ -43,11 +42,6 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     if found is None:
         raise UsageError(_never_written(client, name))
     return state, found
-
-
-def shown(key: bytes) -> str:
-    """Return the `_id` that a key stands for as a person writes it."""
-    return repr(bson_raw.id_value(key))
 
 
 def _never_written(client: Client, name: Namespace) -> str:

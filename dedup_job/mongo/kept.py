@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from dedup_job.documents import KeptPage
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import PageSize, majority, pages, some
 from dedup_job.mongo.rows import KeptRows
+from dedup_job.mongo.written import shown
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
@@ -68,7 +68,7 @@ class KeptDocuments:
         return dict(zip(texts, self._rows.cleaned([*texts.values()]), strict=True))
 
     def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
-        names = ", ".join(repr(bson_raw.id_value(key)) for key in keys)
+        names = ", ".join(map(shown, keys))
         more = ", ..." if count > len(keys) else ""
         return (
             f"the target {self._documents.full_name} holds {count:,} documents that dedup did not "

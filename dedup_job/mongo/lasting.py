@@ -14,10 +14,10 @@ from pymongo.errors import OperationFailure, PyMongoError
 from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import SUFFIXES, Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.written import shown
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint
 
@@ -176,4 +176,4 @@ def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:
 
 def _named(those: Difference) -> str:
     more = ", …" if those.count > len(those.keys) else ""
-    return ", ".join(repr(bson_raw.id_value(key)) for key in those.keys) + more
+    return ", ".join(map(shown, those.keys)) + more

@@ -13,6 +13,7 @@ import psutil
 
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo.patience import Patience
+from dedup_job.printing import on_one_line
 
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
@@ -69,7 +70,7 @@ def is_here(lease: Mapping[str, Any]) -> bool:
 def holder(lease: Mapping[str, Any]) -> str:
     """Return who holds a lease since when, as a part of a sentence."""
     since = f"{at(lease['since'])}" if lease.get("since") else "just now"
-    return f"process {lease.get('pid')} on {lease.get('host')}, since {since}"
+    return on_one_line(f"process {lease.get('pid')} on {lease.get('host')}, since {since}")
 
 
 def at(when: datetime) -> str:

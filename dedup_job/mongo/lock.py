@@ -10,6 +10,7 @@ from typing import Any
 from dedup_job.mongo import lease as leases
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.existing import state_of
+from dedup_job.printing import on_one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Lock:
         """Yield what there is to tell, by name."""
         yield "lease", self._state()
         if self.lease:
-            yield "host", str(self.lease.get("host"))
+            yield "host", on_one_line(str(self.lease.get("host")))
             yield "process", f"{self.lease.get('pid')}{self._process()}"
             yield "since", leases.at(self.lease["since"])
             yield "expires", f"{leases.at(self.lease['expires'])}, unless renewed"

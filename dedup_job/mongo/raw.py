@@ -43,7 +43,7 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
 DOCUMENT, BINARY = 0x03, 0x05
 _STRING, _ARRAY, _REGEX = 0x02, 0x04, 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
-_KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
+KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
 LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
     unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
 )
@@ -169,13 +169,13 @@ def is_writable(element: bytes) -> bool:
 def storable(element: bytes) -> Any:
     """Return the `_id` as a value that gives the same bytes when it is read back."""
     value = id_value(element)
-    plain = fields({"_id": value}) == element and getattr(value, "subtype", 0) != _KEY_SUBTYPE
-    return value if plain else Binary(element, _KEY_SUBTYPE)
+    plain = fields({"_id": value}) == element and getattr(value, "subtype", 0) != KEY_SUBTYPE
+    return value if plain else Binary(element, KEY_SUBTYPE)
 
 
 def stored(value: Any) -> bytes:
     """Return the field that was made storable."""
-    if isinstance(value, Binary) and value.subtype == _KEY_SUBTYPE:
+    if isinstance(value, Binary) and value.subtype == KEY_SUBTYPE:
         return bytes(value)
     return fields({"_id": value})
 
@@ -185,6 +185,12 @@ def among(keys: Sequence[bytes]) -> RawBSONDocument:
     values = document(*(renamed(key, b"%d" % i) for i, key in enumerate(keys)))
     one_of = document(bytes([_ARRAY]) + b"$in\0" + values)
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
+
+
+def equal_to(key: bytes) -> RawBSONDocument:
+    """Return the filter for what the server takes for this id: 5 is 5.0, too."""
+    same = document(renamed(key, b"$eq"))
+    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + same))
 
 
 def renamed(element: bytes, name: bytes) -> bytes:

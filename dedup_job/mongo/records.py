@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import bson
-from bson import ObjectId, json_util
-from bson.errors import BSONError
 
 from dedup_job.documents import Document
 from dedup_job.mongo import raw as bson_raw
@@ -20,9 +16,7 @@ from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import PageSize, Row, majority
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
-
-_OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
-_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
+from dedup_job.mongo.written import readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,36 +131,12 @@ def stored_document(row: Row, source: Source) -> Document | None:
     return source.read(Row(row.key, whole))
 
 
-def readings(written: str) -> Iterator[Any]:
-    """Yield the ids that a person may mean, the likeliest first, each once.
-
-    24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
-    others; then the string as it stands. The forms in which ids are shown are understood, too.
-    """
-    values: list[Any] = []
-    if match := _OBJECT_ID.fullmatch(written):
-        values.append(ObjectId(match[1]))
-    with suppress(ValueError, TypeError, KeyError, BSONError):  # where it is no extended JSON
-        values.append(json_util.loads(written))
-    if match := _QUOTED.fullmatch(written):
-        values.append(match[1])
-    values.append(written)
-    seen = set()
-    for value in values:
-        try:
-            key = bson_raw.fields({"_id": value})
-        except (BSONError, ValueError, TypeError, OverflowError):
-            continue  # no server holds such an id
-        if key not in seen:
-            seen.add(key)
-            yield value
-
-
 def _one(collection: Documents, key: bytes) -> bytes | None:
     found = majority(collection).find_one(bson_raw.among([key]))
     return None if found is None else bytes(found.raw)
 
 
 def _key(collection: Documents, value: Any) -> bytes | None:
-    found = majority(collection).find_one({"_id": {"$eq": value}}, {"_id": 1})
+    only = bson_raw.equal_to(bson_raw.stored(value))
+    found = majority(collection).find_one(only, {"_id": 1})
     return None if found is None else bson_raw.id_element(bytes(found.raw))

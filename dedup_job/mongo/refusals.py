@@ -9,9 +9,9 @@ import bson
 
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.existing import shown
 from dedup_job.mongo.reading import Row, majority
 from dedup_job.mongo.target import Target
+from dedup_job.mongo.written import shown
 
 
 @dataclass(frozen=True, slots=True)

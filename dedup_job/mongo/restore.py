@@ -16,6 +16,7 @@ from dedup_job.mongo.state import next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.undo import LEDGER_ROW
 from dedup_job.mongo.writing import insert_once
+from dedup_job.mongo.written import shown
 
 
 def take_out(
@@ -59,12 +60,12 @@ def _to_be_taken_out(target: Target, key: bytes) -> tuple[Mapping[str, Any], byt
     row = next(majority(target.ledger).find(only), None)
     if row is None:
         raise UsageError(
-            f"_id {bson_raw.id_value(key)!r} is no longer in the ledger of {target.name}: someone "
+            f"_id {shown(key)} is no longer in the ledger of {target.name}: someone "
             "was faster. `dedup explain` shows how it stands now."
         )
     if target.documents.find_one(only, {"_id": 1}) is not None:
         raise StateMismatch(
-            f"_id {bson_raw.id_value(key)!r} is in {target.name} and in its ledger, which no run "
+            f"_id {shown(key)} is in {target.name} and in its ledger, which no run "
             "does. Find out what wrote it there, and remove the one that is wrong."
         )
     return state, bytes(row.raw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majorit
 
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
+_NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 _COUNT_MILLISECONDS = 5000
 
 
@@ -45,7 +47,8 @@ class SourceSettings(BaseModel):
     @field_validator("field")
     @classmethod
     def _is_a_path(cls, value: str) -> str:
-        if not all(value.split(".")) or "\0" in value or value.split(".")[0] in ("_id", "dedup"):
+        first, names = value.partition(".")[0], value.split(".")
+        if not all(names) or first in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
             raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
         return value
 
@@ -62,12 +65,14 @@ def parse_query(text: str | None) -> dict[str, Any]:
         return {}
     try:
         query = json_util.loads(text)
+        if isinstance(query, dict):
+            bson.encode(query)  # a half of a character, a number of more than 64 bits
     except json.JSONDecodeError as e:
         raise ValueError(
             f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
             'double quotes, e.g. {"lang": "zh"}'
         ) from e
-    except (ValueError, TypeError, KeyError, BSONError) as e:
+    except (ValueError, TypeError, KeyError, OverflowError, BSONError) as e:
         raise ValueError(f"not valid extended JSON: {e}") from e
     if not isinstance(query, dict):
         raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors

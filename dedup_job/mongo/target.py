@@ -31,6 +31,7 @@ from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
 from dedup_job.mongo.undo import finish_undo
 from dedup_job.mongo.writing import insert_once
+from dedup_job.mongo.written import shown
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
@@ -226,6 +227,10 @@ class Target:
     def id(self, key: bytes) -> Any:
         """Return the id that a key stands for."""
         return bson_raw.id_value(key)
+
+    def shown(self, key: bytes) -> str:
+        """Return that id as a person writes it."""
+        return shown(key)
 
     def fits(self, document: Document) -> bool:
         """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""

@@ -21,6 +21,7 @@ from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
 from dedup_job.mongo.state import next_run
 from dedup_job.mongo.writing import insert_once
+from dedup_job.mongo.written import shown
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Scope, Status
@@ -123,7 +124,7 @@ def _check_last(target: Target, run: int) -> None:
         only_copy = stored_in(row) is None and key not in source_holds(target, [key])
         if last["status"] == str(Status.RESTORED) and only_copy:
             raise UsageError(
-                f"the source no longer holds _id {bson_raw.id_value(key)!r}: the target's copy is "
+                f"the source no longer holds _id {shown(key)}: the target's copy is "
                 "the only one, and taking it back would lose it. Put it into the source first."
             )
     elif not target.rows.has_runs:

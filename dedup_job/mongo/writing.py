@@ -14,14 +14,16 @@ from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import DUPLICATE_KEY
 from dedup_job.mongo.reading import majority
+from dedup_job.mongo.written import shown_value
 
 
 class Clash(StateMismatch):
     """Documents are there already."""
 
     def __init__(self, name: str, clash: Mapping[str, Any], bulk: BulkWriteError) -> None:
+        id_ = shown_value(clash.get("keyValue", {}).get("_id"))
         super().__init__(
-            f"{name} already holds _id {clash.get('keyValue', {}).get('_id')!r}: something else "
+            f"{name} already holds _id {id_}: something else "
             "writes to the target while this run does. Find it and stop it; the same command then "
             "goes on."
         )

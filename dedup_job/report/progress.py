@@ -9,6 +9,7 @@ from typing import Protocol
 
 from tqdm import tqdm
 
+from dedup_job.printing import escaped, plain
 from dedup_job.report.counts import Counts
 
 _LOG_SECONDS = 30.0
@@ -47,7 +48,7 @@ class Bar:
             unit=" docs",
             unit_scale=True,
             dynamic_ncols=True,
-            file=sys.stderr,
+            file=plain(sys.stderr),  # it moves the cursor
             smoothing=0.1,
             mininterval=0.2,
             leave=False,  # nothing is worth leaving before documents are counted
@@ -56,8 +57,8 @@ class Bar:
 
     def stage(self, name: str) -> None:
         """Show the name of the work going on."""
-        self._doing = name
-        self._bar.set_description_str(name)
+        self._doing = escaped(name)
+        self._bar.set_description_str(self._doing)
 
     def loaded(self, kept: int) -> None:
         """Show how many documents the index holds."""
@@ -150,6 +151,11 @@ class Log:
             return False
         self._last = now
         return True
+
+
+def above(message: str) -> None:
+    """Print a line on stderr, above the bar where there is one."""
+    tqdm.write(escaped(message), file=plain(sys.stderr))
 
 
 def progress() -> Progress:

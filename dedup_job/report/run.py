@@ -89,11 +89,15 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A kept document, how many duplicates of it were found, and the words it begins with."""
+    """A kept document, how many duplicates of it were found, and the words it begins with.
+
+    shown: its `_id` as a person writes it.
+    """
 
     id: Any
     duplicates: int
     sample: str
+    shown: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,5 +157,7 @@ class Report:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
-        row["clusters"] = [{**cluster, "_id": str(cluster["_id"])} for cluster in row["clusters"]]
+        row["clusters"] = [
+            {"_id": c.shown, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters
+        ]
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

@@ -5,58 +5,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dedup_job.printing import on_one_line
 from dedup_job.report.counts import Counts
+from dedup_job.report.output import Output
 from dedup_job.report.run import Report, Status
 from dedup_job.report.stages import Profile, Stage
 
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
-def show(report: Report, console: Console, *, profile: bool = False) -> None:
+def show(report: Report, console: Output, *, profile: bool = False) -> None:
     """Print the counts, rates and times of a run; profile: where the time went, too."""
     about, checkpoint = report.about, report.checkpoint
     name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
     names = Text(f"\n{about.source} -> {about.target}", style="bold")
-    console.print(names.append(f"  ({name})", style="not bold"), soft_wrap=True)
-    console.print(_documents(report))
-    console.print()
+    console.say(names.append(f"  ({name})", style="not bold"))
+    console.table(_documents(report))
+    console.say()
     if checkpoint.counts.candidates.total:
-        console.print(_candidates(checkpoint.counts), highlight=False)
+        console.say(_candidates(checkpoint.counts))
         if report.left_out:
-            console.print(
+            console.say(
                 f"{report.left_out:,} times a kept document is not held under a key that 128 "
-                "others, or a fingerprint that 16 others have",
-                highlight=False,
+                "others, or a fingerprint that 16 others have"
             )
-        console.print()
+        console.say()
     if report.clusters:
-        console.print(_clusters(report))
-        console.print()
-    console.print(_stages(report))
+        console.table(_clusters(report))
+        console.say()
+    console.table(_stages(report))
     if profile and report.profile is not None:
-        console.print()
-        console.print(_profile(report.profile))
+        console.say()
+        console.table(_profile(report.profile))
         stage, share = report.profile.bottleneck
-        console.print(f"the others wait for: {stage}, busy {share:.0%} of the time")
+        console.say(f"the others wait for: {stage}, busy {share:.0%} of the time")
     if not checkpoint.counts.scanned:
-        console.print(
+        console.say(
             "\nNothing to decide: no new document"
             + (" matches the query." if checkpoint.scope.query else " in the source.")
         )
     if report.status is Status.STOPPED:
-        console.print("Stopped after a checkpoint: the same command goes on from there.")
+        console.say("Stopped after a checkpoint: the same command goes on from there.")
     if checkpoint.counts.quarantined and not about.dry_run:
-        console.print(
+        console.say(
             f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
             f'  db.getCollection("{about.target.partition(".")[2]}.ledger")'
-            '.find({decision: "quarantined"})',
-            highlight=False,
-            markup=False,
-            emoji=False,
+            '.find({decision: "quarantined"})'
         )
 
 
@@ -94,18 +91,13 @@ def _candidates(counts: Counts) -> str:
 def _clusters(report: Report) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("duplicates", justify="right", no_wrap=True)
-    table.add_column("of _id", overflow="fold", min_width=12)
-    table.add_column("which begins", no_wrap=True, overflow="ellipsis")
+    table.add_column("of _id")
+    table.add_column("which begins", no_wrap=True, overflow="crop")
     for cluster in report.clusters:
-        sample = _plain(cluster.sample)
+        sample = Text(on_one_line(cluster.sample))
         sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
-        table.add_row(f"{cluster.duplicates:,}", _plain(str(cluster.id)), sample)
+        table.add_row(f"{cluster.duplicates:,}", cluster.shown, sample)
     return table
-
-
-def _plain(text: str) -> Text:
-    """Return the text without what a terminal or rich would take for a command."""
-    return Text("".join(c if c.isprintable() else " " for c in text))
 
 
 def _rows(counts: Counts) -> Iterator[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tomllib
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from pymongo.database import Database
-from rich.console import Console
 
 from dedup_job.cli.calibrate import _judged
 from dedup_job.cli.proposal import answers_table, proposal
@@ -18,6 +18,7 @@ from dedup_job.cli.samples import Compared, compare
 from dedup_job.decision.calibration import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
+from dedup_job.report.output import Output
 from dedup_job.settings import Settings, load
 from tests.running import invoke, refusal, uri_of
 
@@ -120,7 +121,7 @@ def test_without_minhash_it_is_proposed(filled: Db) -> None:
 
 def test_answers_are_counted_by_band(filled: Db) -> None:
     found = sampled(filled)[0]
-    console = Console(quiet=True)
+    console = Output(io.StringIO())
     everything = _judged(found, console, lambda _: "y")
     bands = {band.least: min(10, len(band.places)) for band in found.bands.by_similarity}
     assert everything == {e: Share(n, n) for e, n in bands.items() if n and e >= 0.5}

@@ -110,7 +110,7 @@ def test_an_added_document_is_found(made: Db, tmp_path: Path, as_of_dedup: bool)
     made.target.insert_one(added)
     found = wrong(made, tmp_path)
     assert found.keys() == {GONE, COUNTS} | (set() if as_of_dedup else {FOREIGN})
-    assert found[GONE] == ["'added by hand'"]
+    assert found[GONE] == ['"added by hand"']
 
 
 def test_an_altered_text_is_found(made: Db, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_document_decided_twice_that_the_source_no_longer_holds_is_found(
 def test_an_original_that_is_not_there_is_found(made: Db, tmp_path: Path, of: Any) -> None:
     row = one(made, "target.ledger", reason="near")
     made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": {"of": of}})
-    assert wrong(made, tmp_path) == {ORIGINAL: [f"{row['_id']!r} of {of!r}"]}
+    assert wrong(made, tmp_path) == {ORIGINAL: [f"{row['_id']!r} of {json.dumps(of)}"]}
 
 
 def test_an_original_that_was_dropped_itself_is_found(made: Db, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_new_documents_are_told_and_are_no_error(made: Db, tmp_path: Path) -> No
     new = [{"_id": ObjectId(), "text": f"又来了一份新的文件，第{i}号"} for i in range(7)]
     made.source.insert_many(new)
     told = good(made, tmp_path)
-    assert told == {UNDECIDED: [repr(d["_id"]) for d in new[:5]]}
+    assert told == {UNDECIDED: [str(d["_id"]) for d in new[:5]]}
 
 
 def test_a_source_that_was_emptied_afterwards_is_told_and_is_no_error(

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
 
 from dedup_job.cli.differences import Piece, differences, on_one_line, side_by_side, visible
+from dedup_job.report.output import Output
 
 TEXTS = st.text("ab是不了1.。\n 　", max_size=40)
 
 
-def plain(width: int = 100) -> Console:
+def plain(width: int = 100) -> Output:
     """Return a console that is no terminal."""
-    return Console(file=io.StringIO(), width=width, highlight=False, markup=False)
+    return Output(io.StringIO(), width=width)
 
 
-def printed(left: str, right: str, console: Console) -> str:
+def printed(left: str, right: str, console: Output) -> str:
     """Return both texts side by side as they are printed."""
-    console.print(side_by_side(differences(left, right), console, ("one", "other")))
+    console.table(side_by_side(differences(left, right), console, ("one", "other")))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -59,11 +59,11 @@ def test_without_colours_marks_show_what_differs() -> None:
     assert "下列说法{+错误+}的是" in output
 
 
-def test_on_a_terminal_colours_do() -> None:
-    console = Console(
-        file=io.StringIO(), width=100, force_terminal=True, color_system="standard", no_color=False
-    )
-    output = printed("下列说法正确的是", "下列说法错误的是", console)
+def test_on_a_terminal_colours_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    output = printed("下列说法正确的是", "下列说法错误的是", plain())
     assert "\x1b[1;31m正确\x1b[0m" in output
     assert "\x1b[1;32m错误\x1b[0m" in output
     assert "[-" not in output

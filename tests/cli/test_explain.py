@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.records import readings
+from dedup_job.mongo.written import readings
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -96,7 +96,7 @@ def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
 
 def test_the_text_of_the_source_is_cleaned_as_by_a_run(decided: Db) -> None:
     output = explained(decided, str(OID))
-    assert value(output, "_id") == f"ObjectId('{OID}')"
+    assert value(output, "_id") == str(OID)
     assert value(output, "decision") == "duplicate: near"
     assert "<p>" not in output
 
@@ -138,17 +138,17 @@ def test_of_what_was_skipped_or_quarantined_the_reason_is_told(
 def test_a_number_and_a_string_of_digits_are_told_apart(decided: Db) -> None:
     number = explained(decided, "17")
     assert value(number, "_id") == "17"
-    assert value(number, "also decided").startswith("'17'; write the one you mean")
+    assert value(number, "also decided").startswith('"17"; write the one you mean')
     string = explained(decided, '"17"')
-    assert value(string, "_id") == "'17'"
+    assert value(string, "_id") == '"17"'
     assert "also decided" not in string
 
 
 def test_extended_json_names_any_id(decided: Db) -> None:
     output = explained(decided, '{"year": 2020, "no": 3}')
     assert value(output, "decision") == "duplicate: exact"
-    assert value(output, "of") == "'17'"
-    assert "ObjectId" in explained(decided, f'{{"$oid": "{OID}"}}')
+    assert value(output, "of") == '"17"'
+    assert value(explained(decided, f'{{"$oid": "{OID}"}}'), "_id") == str(OID)
 
 
 def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
@@ -179,7 +179,7 @@ def refused(database: Db, id_: str, **environment: str) -> Exception:
 def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
     error = refused(decided, "99")
     assert isinstance(error, UsageError)
-    assert "(read as int 99, str '99')" in str(error)
+    assert '(read as 99, "99")' in str(error)
     assert "Nor does the source" in str(error)
 
 
@@ -187,7 +187,7 @@ def test_a_document_that_came_after_the_last_run_is_told_from_an_unknown_one(dec
     decided.source.insert_one({"_id": "new", "text": TEXT})
     error = refused(decided, "new")
     assert isinstance(error, UsageError)
-    assert f"The source {decided.name}.source holds 'new'" in str(error)
+    assert f'The source {decided.name}.source holds "new"' in str(error)
 
 
 def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:

@@ -214,7 +214,7 @@ def test_verify_names_what_differs_and_ends_with_6(kept: Kept) -> None:
     target.insert_one({**held, "_id": "an id of another type"})
     result = dedup("index", "verify", *kept.arguments, **kept.environment)
     assert (result.returncode, result.stdout) == (6, "")
-    assert "1 documents in the target, not in the snapshot: _id 'an id of another type'" in (
+    assert '1 documents in the target, not in the snapshot: _id "an id of another type"' in (
         result.stderr
     )
     assert "1 documents in the snapshot, not in the target: _id 4\n" in result.stderr

@@ -47,7 +47,7 @@ def environment(database: Db, folder: Path, **more: str) -> dict[str, str]:
 
 def rows(output: str) -> list[tuple[int, bool, str]]:
     """Return distance (-1 for none), whether the text is equal, and `_id` of each row printed."""
-    found = re.findall(r"^(\d+|-)(, equal text)? +(\S+)  ", output, re.M)
+    found = re.findall(r"^(\d+|-)(, equal text)? +(\S.*?)  ", output, re.M)
     return [
         (-1 if distance == "-" else int(distance), bool(equal), id_)
         for distance, equal, id_ in found
@@ -118,7 +118,7 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
 def test_what_a_run_keeps_is_told_with_what_keeps_it_apart(filled: Db, tmp_path: Path) -> None:
     text = LONG.replace("释放氧气", "释放氢气")
     output = invoke(*arguments(filled, text), **environment(filled, tmp_path)).stdout
-    assert "a run keeps it; the nearest, _id 'long', differs: content" in output
+    assert 'a run keeps it; the nearest, _id "long", differs: content' in output
 
 
 def test_where_the_fingerprint_alone_decides_that_document_is_the_nearest(
@@ -135,14 +135,14 @@ def test_where_the_fingerprint_alone_decides_that_document_is_the_nearest(
 def test_the_text_is_cleaned_as_by_a_run(filled: Db, tmp_path: Path) -> None:
     text = f"<p>{LONG[:20]}</p>\n<p>{LONG[20:]}</p>"
     found = invoke(*arguments(filled, f"<div> {LONG} </div>"), **environment(filled, tmp_path))
-    assert rows(found.stdout)[0] == (0, True, "'long'")
+    assert rows(found.stdout)[0] == (0, True, '"long"')
     apart = invoke(*arguments(filled, text), **environment(filled, tmp_path)).stdout
     assert not rows(apart) or not rows(apart)[0][1]
 
 
 def test_a_short_text_is_found_by_its_exact_text_only(filled: Db, tmp_path: Path) -> None:
     there = invoke(*arguments(filled, SHORT, "--k", "7"), **environment(filled, tmp_path)).stdout
-    assert rows(there) == [(0, True, "'short'")]
+    assert rows(there) == [(0, True, '"short"')]
     absent = invoke(*arguments(filled, "短句"), **environment(filled, tmp_path)).stdout
     assert rows(absent) == []
     assert "a run keeps it" in absent
@@ -173,7 +173,7 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
     more = environment(filled, tmp_path, DEDUP_INDEX__DISTANCE="0", **PLAIN_ENVIRONMENT)
     output = invoke(*command, "--target", "exact", "--k", "7", "--limit", "2", **more).stdout
     everything = invoke(*command, "--target", "exact", "--k", "7", "--limit", "999", **more).stdout
-    found = re.findall(r"^(\d)(?:, equal text)?  +'", everything, re.M)
+    found = re.findall(r"^(\d)(?:, equal text)?  +\"", everything, re.M)
     assert len(found) > 2
     assert f"{len(found)} of " in output
     assert "within distance 7; the nearest 2\n" in output
@@ -226,7 +226,7 @@ def test_a_snapshot_that_does_not_match_is_not_used(filled: Db, tmp_path: Path) 
 
 def test_standard_input_is_read_as_the_text(filled: Db, tmp_path: Path) -> None:
     output = invoke(*arguments(filled, "-"), stdin=LONG, **environment(filled, tmp_path)).stdout
-    assert rows(output)[0] == (0, True, "'long'")
+    assert rows(output)[0] == (0, True, '"long"')
 
 
 @pytest.mark.parametrize(

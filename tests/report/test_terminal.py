@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.histogram import Histogram
+from dedup_job.report.output import Output
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.terminal import show
 
@@ -50,9 +50,9 @@ def report(
     )
 
 
-def shown(it, **options):
+def shown(it):
     stream = io.StringIO()
-    show(it, Console(file=stream, width=80, **options))
+    show(it, Output(stream, width=80))
     return stream.getvalue()
 
 
@@ -123,12 +123,12 @@ def test_of_candidates_nothing_is_said_where_there_were_none():
 
 def test_the_largest_clusters_have_a_line_each_whatever_they_hold():
     clusters = (
-        Cluster("[red]a", 1234, "光合作用\x1b[31m[b]是\n绿色植物" + "长" * 90),
-        Cluster(7, 1, ""),
+        Cluster("[red]a", 1234, "光合作用\x1b[31m[b]是\n绿色植物" + "长" * 90, '"[red]a"'),
+        Cluster(7, 1, "", "7"),
     )
     text = shown(replace(report(), clusters=clusters))
-    assert line(text, "1,234").split()[:2] == ["1,234", "[red]a"]
-    assert "光合作用 [31m[b]是 绿色植物长" in text
+    assert line(text, "1,234").split()[:2] == ["1,234", '"[red]a"']
+    assert "光合作用\\x1b[31m[b]是\\n绿色植物长" in text
     assert cell_len(line(text, "1,234")) <= 80
     assert line(text, "1   7").split() == ["1", "7"]
     assert "\x1b" not in text
@@ -158,7 +158,8 @@ def test_there_are_no_colour_codes_where_there_is_no_terminal():
 def test_there_are_colour_codes_on_a_terminal(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    assert "\x1b[1m" in shown(report(), force_terminal=True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1m" in shown(report())
 
 
 def test_a_run_without_documents_has_no_shares():

@@ -1,0 +1,133 @@
+"""An `_id` as a person reads and writes it: 24 hex digits, or extended JSON for all other types."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from bson import Binary, Int64, ObjectId, json_util
+from bson.codec_options import DatetimeConversion
+from bson.errors import BSONError
+from bson.json_util import JSONMode, JSONOptions
+
+from dedup_job.mongo import raw as bson_raw
+from dedup_job.printing import escaped_json
+
+_OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
+_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
+_HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
+_UUID_SUBTYPE, _UUID_BYTES = 4, 16
+_FORMS = tuple(
+    JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
+    for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
+)
+_NOT_JSON = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    BSONError,
+)
+
+
+def shown(key: bytes) -> str:
+    """Return the `_id` that a key stands for so that `readings` yields it first.
+
+    A huge one is named by how it begins, and by its size.
+    """
+    if len(key) > _HUGE:
+        begins = bson_raw.fields({"_id": str(bson_raw.id_value(key))[:_BEGINS]})
+        return f"{shown(begins)}… ({len(key):,} bytes)"
+    return shown_value(bson_raw.storable(key))
+
+
+def shown_value(value: Any) -> str:
+    """Return an `_id` that a ledger row or a kept document names, in the same form."""
+    if isinstance(value, ObjectId):
+        return str(value)
+    with suppress(*_NOT_JSON):  # keys may look like extended JSON
+        for options in _FORMS:
+            text = _json(value, options)
+            if _key(_same_numbers(next(readings(text)))) == _key(_same_numbers(value)):
+                return text
+    return _json(Binary(_key(value), bson_raw.KEY_SUBTYPE), _FORMS[0])
+
+
+def unmistakable(key: bytes) -> str:
+    """Return an `_id` in a form that nobody would give a string: `17` may be the string, too."""
+    value = bson_raw.storable(key)
+    if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
+        return _json(Binary(key, bson_raw.KEY_SUBTYPE), _FORMS[0])
+    return _json(value, _FORMS[1]) if isinstance(value, (ObjectId, int, float)) else shown(key)
+
+
+def readings(written: str) -> Iterator[Any]:
+    """Yield the ids that a person may mean, the likeliest first, each once.
+
+    24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
+    others; then the string as it stands. The forms of former versions are understood, too. An id
+    that no value stands for is one that was made `storable`.
+    """
+    values: list[Any] = []
+    if match := _OBJECT_ID.fullmatch(written):
+        values.append(ObjectId(match[1]))
+    with suppress(*_NOT_JSON):
+        values.append(json_util.loads(written, json_options=_FORMS[0]))
+    if match := _QUOTED.fullmatch(written):
+        values.append(match[1])
+    values.append(written)
+    seen = set()
+    for value in values:
+        try:
+            key = _key(value)
+        except _NOT_JSON:
+            continue  # no server holds such an id
+        if key not in seen and _stands_for_an_id(value):
+            seen.add(key)
+            yield value
+
+
+def _key(value: Any) -> bytes:
+    return bson_raw.fields({"_id": value})
+
+
+def _stands_for_an_id(value: Any) -> bool:
+    """Tell whether what passes for the bytes of an `_id` are such."""
+    if not isinstance(value, Binary) or value.subtype != bson_raw.KEY_SUBTYPE:
+        return True
+    try:
+        return bson_raw.id_element(bson_raw.document(value)) == bytes(value)
+    except (ValueError, LookupError, struct.error):
+        return False
+
+
+def _json(value: Any, options: JSONOptions) -> str:
+    text = json_util.dumps(
+        _with_uuids(value), json_options=options, ensure_ascii=False, separators=(",", ":")
+    )
+    return escaped_json(text)
+
+
+def _with_uuids(value: Any) -> Any:
+    """Return the value with its UUIDs as `{"$uuid": ...}`, which people recognize."""
+    if isinstance(value, dict):
+        return {name: _with_uuids(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_uuids(part) for part in value]
+    if isinstance(value, Binary) and (value.subtype, len(value)) == (_UUID_SUBTYPE, _UUID_BYTES):
+        return {"$uuid": str(value.as_uuid())}
+    return value
+
+
+def _same_numbers(value: Any) -> Any:
+    """Return the value with its 64-bit integers as such of any size, which are the same id."""
+    if isinstance(value, dict):
+        return {name: _same_numbers(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_same_numbers(part) for part in value]
+    return int(value) if isinstance(value, Int64) else value

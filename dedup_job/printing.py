@@ -1,0 +1,80 @@
+"""What is printed, logged or written as JSON: no character of it commands a terminal.
+
+Texts, ids, names and messages of servers come from outside and may hold anything: sequences that
+move the cursor, marks that turn the direction of a line, separators that pass for its end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import Any, TextIO, cast
+
+_OTHERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, formats, surrogates, line ends
+_SUSPECT = re.compile(r"[^\n\t\x20-\x7e\xa1-\xac\xae-\u05ff\u3000-\ud7ff]")  # all else is looked up
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with `\x1b` for an escape and so on; line feeds and tabs stay."""
+    return text if text.isprintable() else _SUSPECT.sub(_as_escape, text)
+
+
+def on_one_line(text: str) -> str:
+    """Return an escaped text without line feeds, for a message that others must not lengthen."""
+    return escaped(text).replace("\n", "\\n")
+
+
+def as_json(value: Any) -> str:
+    """Return indented JSON in which letters of all scripts stay readable; ends with a line feed."""
+    return escaped_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+
+
+def escaped_json(text: str) -> str:
+    """Return JSON without what commands a terminal; it stands for the same value."""
+    return _SUSPECT.sub(_as_json_escape, text)
+
+
+class EscapingStream:
+    """A text stream that escapes what is written to it; all else is the stream's own.
+
+    Who writes sequences of his own, as a progress bar does, takes `plain` of it and escapes.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # click would write to it where the encoding is ASCII
+            raise AttributeError(name)
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text escaped; return its length."""
+        self.stream.write(escaped(text))
+        return len(text)
+
+
+def escaping(stream: TextIO) -> TextIO:
+    """Return a stream that escapes and then writes to this one."""
+    return cast("TextIO", EscapingStream(plain(stream)))
+
+
+def plain(stream: TextIO) -> TextIO:
+    """Return the stream that an escaping one writes to, any other as it is."""
+    return stream.stream if isinstance(stream, EscapingStream) else stream
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    character = found[0]
+    if unicodedata.category(character) not in _OTHERS:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _as_json_escape(found: re.Match[str]) -> str:
+    character = found[0]
+    if unicodedata.category(character) not in _OTHERS:
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")  # json.dumps leaves U+007F as it is
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

@@ -1,0 +1,161 @@
+"""Ids are printed in a form that the commands understand again."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import bson
+import pytest
+from bson import Binary, Code, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Timestamp
+from bson.dbref import DBRef
+from hypothesis import given
+from hypothesis import strategies as st
+from pymongo.collection import Collection
+from pymongo.database import Database
+
+from dedup_job.mongo import raw
+from dedup_job.mongo.written import readings, shown, unmistakable
+from tests.test_printing import commands
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+SIMPLE: st.SearchStrategy[Any] = st.one_of(
+    TEXTS,
+    st.from_regex(r"[0-9a-f]{24}|-?[0-9.e]{1,9}|null|true|NaN", fullmatch=True),
+    TEXTS.map(lambda text: f"'{text}'"),
+    TEXTS.map(lambda text: f'"{text}"'),
+    st.integers(-(2**31), 2**31 - 1),
+    st.integers(-(2**63), 2**63 - 1).map(Int64),
+    st.floats(),
+    st.booleans(),
+    st.none(),
+    st.binary(min_size=12, max_size=12).map(ObjectId),
+    st.uuids().map(Binary.from_uuid),
+    st.builds(Binary, st.binary(max_size=20), st.integers(0, 255).filter(lambda x: x != 2)),
+    st.integers(-(2**62), 2**62).map(DatetimeMS),
+    st.integers(-(10**13), 10**13).map(lambda ms: EPOCH + timedelta(milliseconds=ms)),
+    st.decimals(allow_nan=True, places=3, min_value=-1000, max_value=1000).map(Decimal128),
+    st.builds(Timestamp, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)),
+    st.sampled_from([MinKey(), MaxKey(), Decimal128("NaN"), Decimal128("1E+6000"), -0.0]),
+    TEXTS.map(Code),
+    st.builds(Code, TEXTS, st.just({"a": 1})),
+    st.builds(DBRef, st.just("c"), st.integers(0, 9)),
+)
+NAMES = st.one_of(
+    TEXTS, st.sampled_from(["$oid", "$date", "$uuid", "$binary", "$numberLong", "$ref", "$id"])
+)
+IDS = st.one_of(SIMPLE, st.dictionaries(NAMES, st.one_of(SIMPLE, st.lists(SIMPLE)), max_size=4))
+
+
+def key_of(value: Any) -> bytes:
+    """Return the bytes of an `_id`."""
+    return raw.fields({"_id": value})
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tell whether a server takes both for the same id: an integer counts, not its size."""
+
+    def without_sizes(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: without_sizes(part) for name, part in value.items()}
+        if isinstance(value, list):
+            return [without_sizes(part) for part in value]
+        return int(value) if isinstance(value, Int64) else value
+
+    return key_of(without_sizes(a)) == key_of(without_sizes(b))
+
+
+@given(IDS)
+def test_the_first_reading_of_what_is_shown_is_that_id(value: Any) -> None:
+    key = key_of(value)
+    text = shown(key)
+    assert commands(text) == []
+    assert "\n" not in text
+    read = raw.stored(next(readings(text)))
+    assert same(raw.id_value(read), raw.id_value(key))
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), "65a0a0a0a0a0a0a0a0a0a0a0"),
+        ("65a0a0a0a0a0a0a0a0a0a0a0", '"65a0a0a0a0a0a0a0a0a0a0a0"'),
+        (17, "17"),
+        (Int64(17), "17"),
+        (2.5, "2.5"),
+        ("17", '"17"'),
+        ("a \"b\" 'c'", '"a \\"b\\" \'c\'"'),
+        ("题\x1b\u202e", '"题\\u001b\\u202e"'),
+        (Decimal128("1.50"), '{"$numberDecimal":"1.50"}'),
+        (datetime(2024, 5, 6, 7, 8, 9, 123000), '{"$date":"2024-05-06T07:08:09.123Z"}'),
+        (Binary.from_uuid(uuid.UUID(int=7)), '{"$uuid":"00000000-0000-0000-0000-000000000007"}'),
+        (Binary(b"\0\xff"), '{"$binary":{"base64":"AP8=","subType":"00"}}'),
+        ({"year": 2020, "no": Int64(3)}, '{"year":2020,"no":3}'),
+    ],
+)
+def test_ids_are_24_digits_or_extended_json(value: Any, form: str) -> None:
+    assert shown(key_of(value)) == form
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        b"\x02_id\0\x04\0\0\0a\xffb\0",  # a string that is not UTF-8
+        b"\x0e_id\0\x02\0\0\0a\0",  # a symbol
+        b"\x03_id\0" + raw.document(b"\x10a\0\1\0\0\0", b"\x10a\0\2\0\0\0"),  # a name twice
+        key_of(Binary(b"\x02_id\0\x02\0\0\0a\0", 0xD1)),
+        key_of({"a": {"$oid": "65a0a0a0a0a0a0a0a0a0a0a0"}}),
+    ],
+)
+def test_an_id_that_no_value_stands_for_is_read_back_to_the_byte(key: bytes) -> None:
+    assert raw.stored(next(readings(shown(key)))) == key
+
+
+@given(IDS)
+def test_no_string_is_mistaken_for_the_unmistakable_form(value: Any) -> None:
+    key = key_of(value)
+    text = unmistakable(key)
+    assert text[0] in '{"'
+    assert raw.stored(next(readings(text))) == key or same(next(readings(text)), value)
+
+
+@given(st.recursive(SIMPLE, lambda x: st.one_of(st.lists(x), st.dictionaries(NAMES, x))))
+def test_whatever_is_written_has_a_reading(value: Any) -> None:
+    from bson import json_util
+
+    for text in (json_util.dumps(value), str(value)):
+        assert all(raw.stored(reading) for reading in readings(text))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"$numberDecimal": "x"}',
+        '{"$date": null}',
+        '{"$timestamp": 5}',
+        '{"$uuid": 5}',
+        '{"$binary": {"base64": "AAAA", "subType": "d1"}}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+    ],
+)
+def test_what_is_no_id_is_taken_for_a_string(written: str) -> None:
+    assert list(readings(written)) == [written]
+
+
+def test_the_server_finds_each_of_them(database: Database[dict[str, Any]]) -> None:
+    from dedup_job.mongo.records import _key
+
+    collection: Collection[Any] = database.ids
+    values: list[Any] = [
+        *(5, "5", Int64(2**40), 2.5, Decimal128("7.5"), None, True, MinKey(), Timestamp(1, 2)),
+        *(ObjectId(), "a b", Binary(b"x", 0), Binary.from_uuid(uuid.uuid4()), Code("x"), {"a": 1}),
+        *({"a": {"b": 1}}, datetime(2024, 5, 6), DatetimeMS(2**60), Binary(b"x", 0xD1)),
+    ]
+    keys = [key_of(value) for value in values] + [b"\x02_id\0\x04\0\0\0a\xffb\0"]
+    for key in keys:
+        collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
+    for key in keys:
+        assert _key(collection, next(readings(shown(key)))) == key

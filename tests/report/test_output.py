@@ -1,0 +1,97 @@
+"""Tables and rows fit the terminal; an `_id` is never broken; a pipe has no edge."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
+
+from dedup_job.report.output import Output, whole
+from tests.test_printing import HOSTILE, commands
+
+ID = "65a0a0a0a0a0a0a0a0a0a0a0"
+TEXT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+
+
+def table_of(*rows: tuple[str, str, str]) -> Table:
+    """Return a table of figures, ids and texts."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("how many of them", justify="right")
+    table.add_column("_id", no_wrap=True)
+    table.add_column("text", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def printed(width: int | None, table: Table) -> str:
+    """Return what is printed of a table."""
+    stream = io.StringIO()
+    Output(stream, width=width).table(table)
+    return stream.getvalue()
+
+
+@given(st.integers(20, 200), st.text("字a b", max_size=300))
+def test_at_any_width_ids_and_figures_stay_whole_and_texts_within_the_edge(
+    width: int, text: str
+) -> None:
+    output = printed(width, table_of(("1,234", ID, text), ("5", ID, "")))
+    assert output.count(ID) == 2
+    assert "1,234" in output
+    for line in output.splitlines():
+        assert cell_len(line.rstrip()) <= max(width, len(ID) + len("how many of them") + 2)
+    shown = "".join(output.split()).replace("─", "")
+    assert all(shown.count(c) >= text.count(c) for c in "字")
+
+
+def test_a_table_that_is_too_wide_becomes_blocks_of_lines() -> None:
+    assert printed(44, table_of(("12", ID, TEXT[:20]), ("3", "7", ""))) == (
+        f"how many of them  12\n_id               {ID}\n"
+        f"text              {TEXT[:13]}\n                  {TEXT[13:20]}\n\n"
+        "how many of them  3\n_id               7\n"
+    )
+
+
+def test_headings_are_broken_before_that() -> None:
+    output = printed(60, table_of(("12", ID, TEXT)))
+    assert "of them" not in output
+    assert all(cell_len(line) <= 60 for line in output.splitlines())
+
+
+def test_a_pipe_breaks_no_line() -> None:
+    output = printed(None, table_of(("12", ID, TEXT * 20)))
+    assert TEXT * 20 in output
+
+
+def test_rows_are_broken_between_words_but_not_what_is_whole() -> None:
+    stream = io.StringIO()
+    long = '{"$uuid":"00000000-0000-0000-0000-000000000007"} and "a b c"'
+    Output(stream, width=40).rows([("_id", whole(long)), ("words", "one two " * 8)], indent=2)
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == f"  _id    {long}"
+    assert all(len(line) <= 40 for line in lines[1:])
+    assert lines[2].startswith("         one")
+
+
+def test_where_there_is_no_room_beside_a_name_a_value_stands_below_it() -> None:
+    stream = io.StringIO()
+    Output(stream, width=40).rows([("a name of many characters", "one two " * 8)])
+    name, *lines = stream.getvalue().splitlines()
+    assert name == "a name of many characters"
+    assert all(line.startswith("  ") and "one two" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [None, 30, 200])
+def test_nothing_that_is_given_to_it_commands_the_terminal(width: int | None) -> None:
+    stream = io.StringIO()
+    output = Output(stream, width=width)
+    output.say(HOSTILE)
+    output.rows([(HOSTILE, whole(HOSTILE)), ("name", HOSTILE)])
+    output.table(table_of(("1", HOSTILE, HOSTILE)))
+    assert commands(stream.getvalue()) == []
+    assert "\\x1b" in stream.getvalue()

@@ -1,0 +1,82 @@
+"""What is printed or written as JSON commands no terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from typing import TextIO
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job.printing import as_json, escaped, escaping, on_one_line, plain
+
+COMMANDS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+HOSTILE = "\x1b[31m\x1b]0;title\x07\x9b2J\x85\x7f\r\b\u061c\u200e\u202e\u2028\u2066\ufeff\ud83d"
+ANY_TEXT = st.text(
+    st.one_of(st.characters(), st.sampled_from(HOSTILE), st.sampled_from("\ue000中"))
+)
+
+
+def commands(text: str) -> list[str]:
+    """Return the characters that a terminal does not print but obeys, line feeds apart."""
+    return [c for c in text if unicodedata.category(c) in COMMANDS and c not in "\n\t"]
+
+
+@given(ANY_TEXT)
+def test_no_command_is_left_and_what_is_readable_stays(text: str) -> None:
+    assert commands(escaped(text)) == []
+    if not commands(text):
+        assert escaped(text) == text
+    assert escaped(escaped(text)) == escaped(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("\x9b2J", r"\x9b2J"),
+        ("\u202egnp.exe", r"\u202egnp.exe"),
+        ("\udc80", r"\udc80"),
+        ("第一行\n第二行\t完", "第一行\n第二行\t完"),
+    ],
+)
+def test_a_command_is_shown_by_its_number(text: str, shown: str) -> None:
+    assert escaped(text) == shown
+
+
+def test_on_one_line_a_line_feed_is_shown_too() -> None:
+    assert on_one_line("host\nerror: forged\x1b") == r"host\nerror: forged\x1b"
+
+
+@given(st.dictionaries(ANY_TEXT, ANY_TEXT))
+def test_json_stands_for_the_same_value(value: dict[str, str]) -> None:
+    text = as_json(value)
+    assert commands(text) == []
+    assert json.loads(text) == value
+
+
+def test_json_keeps_chinese_readable() -> None:
+    assert as_json({"text": "光合作用\x9b𠮷"}) == '{\n  "text": "光合作用\\u009b𠮷"\n}\n'
+
+
+def test_a_stream_escapes_whoever_writes_to_it() -> None:
+    below = io.StringIO()
+    stream: TextIO = escaping(below)
+    print(HOSTILE, file=stream)
+    click.echo(HOSTILE, file=stream)
+    assert commands(below.getvalue()) == []
+    assert "\\x1b]0;title" in below.getvalue()
+    plain(escaping(stream)).write("\x1b[1m")
+    assert below.getvalue().endswith("\x1b[1m")
+
+
+def test_an_ascii_stream_is_not_passed_by() -> None:
+    below = io.BytesIO()
+    stream = escaping(io.TextIOWrapper(below, encoding="ascii", errors="replace"))
+    click.echo("\x9b中", file=stream)
+    stream.flush()
+    assert below.getvalue() == b"\\x9b?\n"
