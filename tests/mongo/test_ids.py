@@ -111,8 +111,8 @@ def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
         any_database.target.count_documents({}) + any_database["target.ledger"].count_documents({})
         == 40
     )
-    command(any_database, "undo", "4")
-    command(any_database, "undo", "3")
+    command(any_database, "undo", "4", "--yes")
+    command(any_database, "undo", "3", "--yes")
 
 
 def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(
