@@ -116,6 +116,13 @@ class Quarantined:
     detail: str
 
 
+def too_long(text: str, most: int) -> Quarantined | None:
+    """Return why a cleaned text is not compared, None where it has at most so many characters."""
+    if len(text) <= most:
+        return None
+    return Quarantined(Reason.TOO_LARGE, f"text of {len(text):,} characters, limit {most:,}")
+
+
 Refusal = Skipped | Quarantined
 Decision = Kept | Duplicate | Skipped | Quarantined
 

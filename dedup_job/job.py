@@ -23,6 +23,7 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Skipped,
+    too_long,
 )
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.fingerprint import Fingerprinter
@@ -59,6 +60,7 @@ class Job:
     under_way: UnderWay
     brakes: Brakes
     memory: Memory
+    most_chars: int
     threads: int
     pace: Pace
     progress: Progress
@@ -121,9 +123,11 @@ class Course:
     def batches(self) -> Iterator[Batch]:
         """Read, clean and fingerprint ahead of the decisions."""
         job, scope = self._job, self._job.scope
-        expected, limit = job.source.expected, scope.limit
-        job.progress.total(min(limit, expected or limit) if limit else expected)
-        left = None if limit is None else limit - self._first.counts.scanned
+        before, limit = self._first.counts.scanned, scope.limit
+        undecided = job.source.undecided
+        total = None if undecided is None else undecided + before
+        job.progress.total(min(limit, total or limit) if limit else total)
+        left = None if limit is None else limit - before
         if job.stop() or left == 0:
             return
         self._since = time.perf_counter()
@@ -162,8 +166,7 @@ class Course:
         self._job.under_way.arrived(decided.batch)
         self.written = decided.report
         counts = decided.report.checkpoint.counts
-        behind_us = counts.scanned if self._job.scope.limit else counts.scanned + self._known()
-        self._job.progress.advance(behind_us, counts)
+        self._job.progress.advance(counts.scanned, counts)
 
     def ended(self) -> Report:
         """Return the report of a run that came to its end, or was stopped after a batch."""
@@ -214,6 +217,8 @@ def _clean(job: Job, page: Sequence[Document]) -> Iterator[Document]:
             yield document
         elif not (text := next(texts)):
             yield document.with_content(Skipped(Reason.EMPTY))
+        elif refused := too_long(text, job.most_chars):
+            yield document.with_content(refused)
         else:
             changed = document if text == document.content else document.with_content(text)
             yield changed if job.target.fits(changed) else document.with_content(_TOO_LARGE)

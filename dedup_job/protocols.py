@@ -17,8 +17,8 @@ class Source(Protocol):
     known: int
 
     @property
-    def expected(self) -> int | None:
-        """About how many documents there are, decided ones included."""
+    def undecided(self) -> int | None:
+        """About how many documents are left to decide, None if only reading could tell."""
 
     def pages(self, limit: int | None) -> Iterator[list[Document]]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""

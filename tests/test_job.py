@@ -71,9 +71,9 @@ class FakeSource:
         self.limits = []
 
     @property
-    def expected(self):
-        """Return how many documents there are, decided ones included."""
-        return len(self._contents)
+    def undecided(self):
+        """Return how many documents are left to decide."""
+        return len(self._contents.keys() - self._target.decided.keys())
 
     def pages(self, limit):
         """Count the decided documents as known and yield the others."""
@@ -293,6 +293,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "pace": Pace(),
         "brakes": Brakes(BrakeSettings(**brakes)),
         "memory": Nothing(),
+        "most_chars": 1000,
         "threads": 1,
         "progress": Memory(),
         "stop": lambda: False,
@@ -608,11 +609,11 @@ def test_progress_of_a_limited_run_ends_at_its_limit(target):
     assert (memory.totals, memory.steps[-1]) == ([5], (5, 5))
 
 
-def test_progress_of_the_next_run_counts_the_known_documents(target):
+def test_progress_of_the_next_run_counts_what_is_left_to_decide(target):
     run(job(target))
     memory = Memory()
     run(job(target, contents=TEXTS | {13: "new"}, progress=memory))
-    assert (memory.totals, memory.steps) == ([13], [(13, 1)])
+    assert (memory.totals, memory.steps) == ([1], [(1, 1)])
 
 
 def test_progress_of_a_resumed_run_counts_no_document_twice(target):

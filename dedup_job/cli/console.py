@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dedup_job.errors import UsageError
+from dedup_job.printing import plain
 
 if TYPE_CHECKING:
     from dedup_job.report.output import Output
@@ -32,12 +33,15 @@ def is_interactive() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def confirm(question: str, unchanged: str) -> None:
-    """Ask before something is taken away; without a yes, or a terminal, UsageError.
+def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
+    """Ask before something is done; without a yes, or a terminal, UsageError.
 
-    unchanged: what is as it was where the answer is no.
+    unchanged: what is as it was where the answer is no; default: what Enter stands for.
     """
+    from tqdm import tqdm
+
     if not is_interactive():
         raise UsageError(f"{question} Without a terminal to answer on, give --yes.")
-    if not typer.confirm(question, default=False, err=True):
-        raise UsageError(f"not confirmed; {unchanged}.")
+    with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
+        if not typer.confirm(question, default=default, err=True):
+            raise UsageError(f"not confirmed; {unchanged}.")

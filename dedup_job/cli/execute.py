@@ -11,14 +11,14 @@ import typer
 
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.console import console, is_interactive
+from dedup_job.cli.console import confirm, console, is_interactive
 from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
 from dedup_job.cli.opened import rows_of
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.decision import Brakes, FirstWins
-from dedup_job.errors import DedupError, Interrupted, UsageError
+from dedup_job.errors import DedupError, Interrupted
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.connection import (
@@ -81,8 +81,9 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                 lambda: _checked(client, settings, request, names, rows, patience)
             )
             _check_memory(settings, request.limit, source, target)
-            if not request.yes and not request.dry_run and target.is_new:
-                _confirm(source_name, target_name)
+            if not request.yes and not request.dry_run and target.is_new and is_interactive():
+                question = f"Copy the unique documents of {source_name} to the new {target_name}?"
+                confirm(question, "nothing was written", default=True)
             seen.stage("loading the dictionary")
             about = About(
                 source=str(source_name),
@@ -111,6 +112,7 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
                     under_way=under_way,
                     brakes=_brakes(settings, request, source, target),
                     memory=DryMemory(memory) if request.dry_run else memory,
+                    most_chars=settings.source.max_chars,
                     threads=settings.run.threads,
                     pace=Pace(settings.run.max_rate),
                     progress=seen,
@@ -217,17 +219,10 @@ def _checked(
 
 
 def _check_memory(settings: Settings, limit: int | None, source: Source, target: Target) -> None:
-    kept, ledger = (target.patience(c.estimated_document_count) for c in target.decided)
-    more = max((source.expected or 0) - kept - ledger, 0)  # 0 where the source was emptied
+    kept = target.patience(target.documents.estimated_document_count)
+    more = (source.expected if source.undecided is None else source.undecided) or 0
     each = settings.index.bytes_each(judged=settings.decision.judges)
     check_memory(settings.run.max_memory, settings.index, each, kept, min(more, limit or more))
-
-
-def _confirm(source: Namespace, target: Namespace) -> None:
-    if is_interactive():
-        question = f"\nCopy the unique documents of {source} to the new collection {target}?"
-        if not typer.confirm(question, default=True, err=True):
-            raise UsageError("not confirmed; nothing was written.")
 
 
 def versions(client: Client) -> dict[str, str]:

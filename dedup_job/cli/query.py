@@ -124,14 +124,12 @@ def _search(
 
 def _cleaned(settings: Settings, text: str) -> str:
     from dedup_job.cleaning import Cleaner
+    from dedup_job.documents import too_long
 
-    most = settings.source.max_chars
-    if len(text) > most:
-        raise UsageError(
-            f"the text has {len(text):,} characters, limit {most:,} (source.max_chars): a run "
-            "quarantines it."
-        )
-    if cleaned := Cleaner(settings.cleaning).clean(text):
+    cleaned = Cleaner(settings.cleaning).clean(text)
+    if refused := too_long(cleaned, settings.source.max_chars):
+        raise UsageError(f"{refused.detail} (source.max_chars): a run quarantines it.")
+    if cleaned:
         return cleaned
     raise UsageError(
         "nothing is left of the text after cleaning: a run skips it. See "

@@ -11,7 +11,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.cli.execute import versions
 from dedup_job.cli.explanations import decided_records, refusal
 from dedup_job.cli.opened import Opened, opened_as_made
-from dedup_job.documents import Document, Kept
+from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.restore import take_out
@@ -139,6 +139,8 @@ def _kept(on: Opened, record: Record) -> Document:
     if not isinstance(content, str):
         raise UsageError(f"_id {name} has no text to keep: {refusal(content)}. {way_out}")
     text = Cleaner(on.settings.cleaning).clean(content)
+    if refused := too_long(text, on.settings.source.max_chars):
+        raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")
     if not text:
         raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
     document = record.dropped.with_content(text)

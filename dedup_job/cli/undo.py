@@ -11,7 +11,9 @@ from dedup_job.cli.options import Config, Database, Field, Target, Uri, UriFile,
 from dedup_job.cli.signals import ending_at_once
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.undo import Planned
+    from collections.abc import Iterator
+
+    from dedup_job.mongo.undo import Planned, Undone
 
 
 def undo(
@@ -43,13 +45,28 @@ def undo(
 
     with ending_at_once("ended at once. The same command or the next run finishes what began."):
         found = undone(settings, target, run, agree, given=given)
-    back = f"{found.kept:,} documents and {found.ledger:,} rows of the ledger were taken back"
-    typer.echo(f"run {run} is undone: {back}. The next run decides anew.")
-    if found.left:
-        typer.echo(
-            f"{found.left:,} documents stay in the target: the source no longer holds them, so "
-            "these may be the only copies."
+    for line in _told(found, target):
+        typer.echo(line)
+
+
+def _told(found: Undone, target: str) -> Iterator[str]:
+    """Say what was taken back."""
+    if found.by_hand and found.left:
+        yield (
+            f"_id {found.id} stays in {target}: the source no longer holds it, so this may be the "
+            "only copy."
         )
+    elif found.by_hand:
+        gone = f"_id {found.id} left {target}, and" if found.kept else f"of _id {found.id}"
+        yield f"number {found.run} is undone: {gone} its row stands in the ledger again."
+    else:
+        back = f"{found.kept:,} documents and {found.ledger:,} rows of the ledger were taken back"
+        yield f"run {found.run} is undone: {back}. The next run decides them anew."
+        if found.left:
+            yield (
+                f"{found.left:,} documents stay: the source no longer holds them, so these may be "
+                "the only copies."
+            )
 
 
 def _question(planned: Planned, target: str) -> str:

@@ -45,8 +45,9 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
 
 
 def _never_written(client: Client, name: Namespace) -> str:
-    message = f"the target {name} does not exist: no dedup run ever wrote to it."
     found = client[name.database].list_collection_names(authorizedCollections=True)
+    exists = "exists, but" if name.collection in found else "does not exist:"
+    message = f"the target {name} {exists} no dedup run ever wrote to it."
     targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
     named = ", ".join(targets[:5]) or "none"
     return f"{message} Targets in {name.database}: {named}."

@@ -24,6 +24,7 @@ from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
+_MARKUP = 10  # times as long as its text a page may be
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 _COUNT_MILLISECONDS = 5000
@@ -41,7 +42,8 @@ class SourceSettings(BaseModel):
     max_chars: int = Field(
         default=1_000_000,
         ge=1,
-        description="a longer text (characters, before cleaning) is quarantined as too_large",
+        description="a longer text (characters, after cleaning) is quarantined as too_large; one "
+        "that is ten times as long before is not cleaned",
     )
 
     @field_validator("field")
@@ -95,6 +97,7 @@ class Source:
         self._collection = majority(collection)
         self._settings = settings
         self._path = settings.field.split(".")
+        self._most = _MARKUP * settings.max_chars
         self._query = parse_query(settings.query)
         self._decided = [majority(c) for c in decided]
         self._page = page
@@ -143,6 +146,14 @@ class Source:
         if not self._query:
             return self._patience(self._collection.estimated_document_count)
         return self._patience(self._count)
+
+    @cached_property
+    def undecided(self) -> int | None:
+        """About how many documents are left to decide, None if only reading could tell."""
+        decided = sum(self._patience(c.estimated_document_count) for c in self._decided)
+        if not decided or self.expected is None:
+            return self.expected
+        return None if self._query else max(self.expected - decided, 0)
 
     def _count(self) -> int | None:
         try:
@@ -200,7 +211,7 @@ class Source:
         if len(key) > LONGEST_ID:
             detail = f"its _id takes {len(key):,} bytes, limit {LONGEST_ID:,}"
             return _Plain(None, key, raw, Quarantined(Reason.TOO_LARGE, detail))
-        if text is not None and len(text) <= self._settings.max_chars:
+        if text is not None and len(text) <= self._most:
             return _Plain(None, key, raw, text, text_at)
         try:
             decoded = bson.decode(raw)
@@ -220,11 +231,9 @@ class Source:
             return Skipped(Reason.MISSING)
         if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
-        if len(value) > self._settings.max_chars:
-            return Quarantined(
-                Reason.TOO_LARGE,
-                f"text of {len(value):,} characters, limit {self._settings.max_chars:,}",
-            )
+        if len(value) > self._most:
+            detail = f"text of {len(value):,} characters before cleaning, limit {self._most:,}"
+            return Quarantined(Reason.TOO_LARGE, detail)
         return value
 
 

@@ -37,12 +37,17 @@ _WRITE = 1000  # documents in a transaction
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back; `left` documents stay, since the source no longer holds them."""
+    """What was taken back; `left` documents stay, since the source no longer holds them.
+
+    by_hand: `restored` or `reopened`, "" for a run; id: of the document that this was, as shown.
+    """
 
     run: int
     kept: int
     ledger: int
     left: int
+    by_hand: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ def _take_back(target: Target, run: int, progress: Progress) -> Undone:
         target.patience(lambda: target.state.update({"undo": None}))
         return Undone(run, 0, 0, 0)
     if row["status"] in BY_HAND:
-        return _put_row_back(target, run)
+        return _put_row_back(target, run, str(row["status"]))
     total = sum(target.patience(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     kept, left, done = _delete(target, target.documents, run, progress, 0)
@@ -225,7 +230,7 @@ def ledger_row(target: Target, run: int) -> bytes:
     return raw[element.value : element.end]
 
 
-def _put_row_back(target: Target, run: int) -> Undone:
+def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
     """Let the ledger's row stand again in place of the document, unless that is the only copy."""
     row = ledger_row(target, run)
     key = bson_raw.id_element(row)
@@ -243,4 +248,4 @@ def _put_row_back(target: Target, run: int) -> Undone:
             target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
     target.commits.commit(writes, {"undo": None}, {"undo": run})
-    return Undone(run, int(in_target and not stays), 0, int(stays))
+    return Undone(run, int(in_target and not stays), 0, int(stays), by_hand, shown(key))

@@ -121,8 +121,9 @@ class Log:
             return
         rate = (done - self._done) / (self._last - before)
         self._done = done
-        left = "?" if not self._total or not rate else _clock((self._total - done) / rate)
-        share = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
+        total = max(self._total or 0, done) if self._total else 0  # it was an estimate
+        left = _clock((total - done) / rate) if total and rate else "?"
+        share = f" of {total:,} ({done / total:.0%})" if total else ""
         log.info(
             "%s: %s%s, %s docs/s, ETA %s%s",
             self._doing,

@@ -61,7 +61,8 @@ def run(scale: float) -> Iterator[Row]:
             else:
                 uri = stack.enter_context(replica_set(PORTS)).uri
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dedup-kills-"))
-            kills = Kills(Subject(uri, Path(folder), documents=DOCUMENTS), Path(folder), uri)
+            subject = Subject(uri, Path(folder), documents=DOCUMENTS, storing="whole")
+            kills = Kills(subject, Path(folder), uri)
             yield kills.at_random(times(100, scale)).row(f"killed at a random moment{name}")
             for point in (p for p in Point if p is not Point.SNAPSHOT):
                 yield kills.at_point(point, times(20, scale)).row(f"killed {point}{name}")

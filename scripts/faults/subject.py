@@ -28,9 +28,20 @@ class Subject:
     """A source, what a run left alone makes of it, and runs of other targets."""
 
     def __init__(
-        self, uri: str, folder: Path, *, documents: int = 3000, name: str = "faults", **more: Any
+        self,
+        uri: str,
+        folder: Path,
+        *,
+        documents: int = 3000,
+        name: str = "faults",
+        storing: str = "none",
+        **more: Any,
     ) -> None:
-        """Make the source and the run left alone. more: options of this suite's own client."""
+        """Make the source and the run left alone.
+
+        storing: what the ledger holds of dropped documents; more: options of this suite's own
+        client.
+        """
         self.uri = uri
         self._folder = folder
         self._count = 0
@@ -41,7 +52,7 @@ class Subject:
         self.environment = {
             "DEDUP_RUN__BATCH_DOCUMENTS": "50",
             "DEDUP_INDEX__FOLDER": str(folder),
-            "DEDUP_LEDGER__DOCUMENT": "whole",  # more to lose than without
+            "DEDUP_LEDGER__DOCUMENT": storing,
             "DEDUP_INDEX__SNAPSHOT_FROM": "0",
         }
         code = self.run("alone")

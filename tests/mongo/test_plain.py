@@ -76,6 +76,7 @@ def source_of(field: str, most: int = 1_000_000) -> Source:
     source = Source.__new__(Source)
     source._settings = SourceSettings(field=field, max_chars=most)
     source._path = field.split(".")
+    source._most = 10 * most
     return source
 
 
