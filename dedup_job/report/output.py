@@ -96,10 +96,10 @@ class Output(Console):
 
         Lines are broken between words, but for a value that is a Text with `no_wrap`.
         """
-        texts = [(name, _text(value)) for name, value in rows]
+        texts = [(escaped(name), _text(value)) for name, value in rows]
         beside = indent + max((cell_len(name) for name, _ in texts), default=0) + 2
         for name, value in texts:
-            start, at = Text(" " * indent + escaped(name)), beside
+            start, at = Text(" " * indent + name), beside
             if value.no_wrap:
                 lines = [*value.split("\n", allow_blank=True)]
             elif self.width - beside < _BESIDE and beside + value.cell_len > self.width:
