@@ -293,7 +293,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "pace": Pace(),
         "brakes": Brakes(BrakeSettings(**brakes)),
         "memory": Nothing(),
-        "most_chars": 1000,
+        "most_chars": 10_000,
         "threads": 1,
         "progress": Memory(),
         "stop": lambda: False,

@@ -158,7 +158,7 @@ def _tell_distances(found: Compared, settings: Settings, console: Output, exampl
             classes_of(band),
         )
     console.say(f"\nBy distance (index.distance is {settings.index.distance})\n")
-    console.table(table)
+    console.table(table, spare=("found up to here", "95 %", "cost"))
     console.say(
         "\nprecision: share of the pairs that are similar; found up to here: share of all similar "
         "pairs above that simhash alone finds with this distance; cost: pairs within it for each "
@@ -203,6 +203,7 @@ def _tell_similarities(found: Compared, settings: Settings, console: Output, exa
 def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, examples: int) -> None:
     from dedup_job.cli.differences import differences, on_one_line, visible
     from dedup_job.decision.near_pairs import WIDEST
+    from dedup_job.mongo.written import shown
 
     sample, pairs = found.sample, found.pairs
     for band in bands:
@@ -212,7 +213,7 @@ def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, exam
             head = (
                 f"{band.name}: similarity {pairs.similarities[place]:.2f}, distance "
                 f"{distance if distance <= WIDEST else f'over {WIDEST}'}, "
-                f"_id {sample.ids[earlier]} and {sample.ids[later]}"
+                f"_id {shown(sample.keys[earlier])} and {shown(sample.keys[later])}"
             )
             console.say(f"\n{visible(head)}")
             pieces = differences(sample.texts[earlier], sample.texts[later])

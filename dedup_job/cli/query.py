@@ -92,7 +92,7 @@ def query(
         answer = _search(settings, target, wanted, k, limit, given=given)
     output = console()
     if answer.nearest:
-        output.table(_table(answer.nearest))
+        output.table(_table(answer.nearest), spare=["found by"])
         output.say()
     for line in _summary(answer, k):
         output.say(line)
@@ -160,7 +160,7 @@ def _table(nearest: list[_Near]) -> Table:
     table.add_column("distance", no_wrap=True)
     table.add_column("_id", no_wrap=True)
     table.add_column("similarity", justify="right", no_wrap=True)
-    table.add_column("kept apart by", no_wrap=True)
+    table.add_column("kept apart by")
     table.add_column("found by", overflow="fold")
     table.add_column("text", no_wrap=True, overflow="crop")
     for row in nearest:

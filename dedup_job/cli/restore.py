@@ -65,7 +65,7 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
     if file is None:
         return [str(id_)]
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").split("\n")  # ids may hold other ends
     except (OSError, UnicodeDecodeError) as e:
         raise UsageError(f"--ids {file} cannot be read: {e}") from e
     if found := [line.strip() for line in lines if line.strip()]:

@@ -13,7 +13,6 @@ from dedup_job.mongo.connection import Namespace, check_source, connect, patienc
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.written import shown
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import Settings
 
@@ -22,14 +21,14 @@ _MOST_CHARACTERS = 300_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was read: how many documents, how many with a text, and the unlike texts with ids.
+    """What was read: how many documents, how many with a text, and the unlike texts with keys.
 
     full: whether reading ended at _MOST_CHARACTERS.
     """
 
     documents: int
     with_text: int
-    ids: list[str]
+    keys: list[bytes]
     texts: list[str]
     full: bool
 
@@ -78,7 +77,7 @@ def _read(settings: Settings, name: str, limit: int, seen: Progress) -> Sample:
         source.check_field()
         seen.stage("reading and cleaning")
         cleaner = Cleaner(settings.cleaning)
-        texts: dict[str, str] = {}
+        texts: dict[str, bytes] = {}
         documents = with_text = characters = 0
         full = False
         for some in source.pages(limit):
@@ -89,7 +88,7 @@ def _read(settings: Settings, name: str, limit: int, seen: Progress) -> Sample:
                 if text := cleaner.clean(document.content):
                     with_text += 1
                     characters += 0 if text in texts else len(text)
-                    texts.setdefault(text, shown(document.key))
+                    texts.setdefault(text, document.key)
             if full := characters > _MOST_CHARACTERS:
                 break
     if not documents:

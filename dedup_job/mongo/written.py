@@ -41,9 +41,9 @@ def shown(key: bytes) -> str:
     A huge one is named by how it begins, and by its size.
     """
     if len(key) > _HUGE:
-        begins = bson_raw.fields({"_id": str(bson_raw.id_value(key))[:_BEGINS]})
+        begins = bson_raw.fields({"_id": str(_value(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
-    return shown_value(bson_raw.storable(key))
+    return shown_value(_value(key))
 
 
 def shown_value(value: Any) -> str:
@@ -60,7 +60,7 @@ def shown_value(value: Any) -> str:
 
 def unmistakable(key: bytes) -> str:
     """Return an `_id` in a form that nobody would give a string: `17` may be the string, too."""
-    value = bson_raw.storable(key)
+    value = _value(key)
     if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
         return _json(Binary(key, bson_raw.KEY_SUBTYPE), _FORMS[0])
     return _json(value, _FORMS[1]) if isinstance(value, (ObjectId, int, float)) else shown(key)
@@ -90,6 +90,14 @@ def readings(written: str) -> Iterator[Any]:
         if key not in seen and _stands_for_an_id(value):
             seen.add(key)
             yield value
+
+
+def _value(key: bytes) -> Any:
+    """Return what stands for a key, the bytes themselves where the driver cannot decode them."""
+    try:
+        return bson_raw.storable(key)
+    except BSONError:
+        return Binary(key, bson_raw.KEY_SUBTYPE)
 
 
 def _key(value: Any) -> bytes:

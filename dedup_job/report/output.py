@@ -58,17 +58,33 @@ class Output(Console):
         """Print a text whose lines only the terminal itself breaks, so that they can be copied."""
         self.print(text, soft_wrap=True)
 
-    def table(self, table: Table) -> None:
-        """Print a table of texts, or its rows as blocks of lines where it is too wide."""
+    def table(self, table: Table, spare: Sequence[str] = ()) -> None:
+        """Print a table of texts, or its rows as blocks of lines where it is too wide.
+
+        spare: columns that are left out rather than that, one after the other; a line names them.
+        """
+        shown, left_out = table, list[str]()
+        while not (fits := self._fit(shown)) and len(left_out) < len(spare):
+            left_out.append(spare[len(left_out)])
+            shown = _without(shown, left_out[-1])
+        if not fits:
+            self._blocks(table)
+            return
+        self.print(shown)
+        if left_out:
+            self.say(f"left out for want of width: {', '.join(left_out)}")
+
+    def _fit(self, table: Table) -> bool:
+        """Give each column its width; tell whether all fit, else nothing is changed."""
         widths = _widths(table.columns, self.width, _GAP)
         if widths is None and (widths := _widths(table.columns, self.width, _NARROW)):
             table.padding = 0
-        if widths is not None:
-            for column, width in zip(table.columns, widths, strict=True):
-                column.width = width
-                column.overflow = "fold" if column.overflow == "fold" else "ellipsis"
-            self.print(table)
-            return
+        for column, width in zip(table.columns, widths or (), strict=widths is not None):
+            column.width = width
+            column.overflow = "fold" if column.overflow == "fold" else "ellipsis"
+        return widths is not None
+
+    def _blocks(self, table: Table) -> None:
         names = [str(column.header) for column in table.columns]
         for number, row in enumerate(zip(*(_cells(c) for c in table.columns), strict=True)):
             if number:
@@ -80,10 +96,10 @@ class Output(Console):
 
         Lines are broken between words, but for a value that is a Text with `no_wrap`.
         """
-        texts = [(name, _text(value)) for name, value in rows]
+        texts = [(escaped(name), _text(value)) for name, value in rows]
         beside = indent + max((cell_len(name) for name, _ in texts), default=0) + 2
         for name, value in texts:
-            start, at = Text(" " * indent + escaped(name)), beside
+            start, at = Text(" " * indent + name), beside
             if value.no_wrap:
                 lines = [*value.split("\n", allow_blank=True)]
             elif self.width - beside < _BESIDE and beside + value.cell_len > self.width:
@@ -101,6 +117,25 @@ class Output(Console):
 def whole(text: str) -> Text:
     """Return a value for `rows` whose line is not broken: an `_id`, a command."""
     return Text(escaped(text), no_wrap=True)
+
+
+def _without(table: Table, name: str) -> Table:
+    """Return a table without one of its columns."""
+    kept = [column for column in table.columns if column.header != name]
+    less = Table(box=table.box, show_edge=table.show_edge, pad_edge=table.pad_edge)
+    for column in kept:
+        less.add_column(
+            column.header,
+            justify=column.justify,
+            no_wrap=column.no_wrap,
+            overflow=column.overflow,
+            min_width=column.min_width,
+            max_width=column.max_width,
+        )
+    cells = zip(*(column.cells for column in kept), strict=True)
+    for row, of_row in zip(table.rows, cells, strict=True):
+        less.add_row(*of_row, end_section=row.end_section)
+    return less
 
 
 def _text(value: object) -> Text:

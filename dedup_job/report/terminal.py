@@ -39,7 +39,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.table(_stages(report))
     if profile and report.profile is not None:
         console.say()
-        console.table(_profile(report.profile))
+        console.table(_profile(report.profile), spare=("threads", "waiting"))
         stage, share = report.profile.bottleneck
         console.say(f"the others wait for: {stage}, busy {share:.0%} of the time")
     if not checkpoint.counts.scanned:

@@ -87,13 +87,15 @@ def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) ->
     texts = [
         {"_id": {"again": id_}, "text": d["text"]} for id_, d in zip(IDS, DOCUMENTS, strict=True)
     ]
-    hostile[WEIRD].insert_many(texts)
+    ends = {"_id": "other\u2028line\u0085ends", "text": DOCUMENTS[0]["text"]}
+    hostile[WEIRD].insert_many([*texts, ends])
     run_here(hostile, source=WEIRD, target=f"t{WEIRD}")
     keys = [raw.fields({"_id": text["_id"]}) for text in texts]
     file = tmp_path / "ids"
-    file.write_text("\n".join(map(shown, keys)), encoding="utf-8")
+    lines = [*map(shown, keys), ends["_id"]]
+    file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
     output = said(hostile, "restore", "--ids", str(file), width=None)
-    assert output.count("is kept now") == len(IDS)
+    assert output.count("is kept now") == len(IDS) + 1
 
 
 def test_messages_reports_and_logs_of_a_process_command_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_check_explain_query_restore_and_a_dry_run_work_on_it(twice: Db, tmp_pat
     row = twice["target.ledger"].find_one({"reason": "near"}) or {}
     text = (twice.source.find_one({"_id": row["_id"]}) or {})["text"]
     told = command(twice, "query", text, **environment)
-    assert f"a run drops it: near duplicate of _id {row['of']!r}" in told
+    assert f"a run drops it: near duplicate of _id {json.dumps(row['of'])}" in told
     assert "duplicate: near" in command(twice, "explain", row["_id"], **environment)
     command(twice, "restore", row["_id"], **environment)
     assert (twice.target.find_one({"_id": row["_id"]}) or {})["text"] == text

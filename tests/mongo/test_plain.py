@@ -7,6 +7,7 @@ from typing import Any
 
 import bson
 import pytest
+import xxhash
 from bson.errors import BSONError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -192,7 +193,9 @@ DROPPED = DUPLICATES | st.builds(Skipped, REASONS) | st.builds(Quarantined, REAS
 
 @given(IDS, DROPPED, st.integers(1, 2**40))
 def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any, run: int) -> None:
-    document = Document(id_, raw.fields({"_id": id_}), b"", Skipped(Reason.EMPTY))
+    is_text = isinstance(decision, Duplicate)
+    content = "一段文字" if is_text else Skipped(Reason.EMPTY)
+    document = Document(id_, raw.fields({"_id": id_}), b"", content)
     row: dict[str, Any] = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
     row |= {"distance": None, "similarity": None, "found_by": None}
     if isinstance(decision, Duplicate):
@@ -210,4 +213,6 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
         row["richer"] = list(decision.richer)
     if isinstance(decision, Duplicate) and decision.tried.void:
         row["void"] = [7] * len(decision.tried.void)
+    if is_text:
+        row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
     assert LedgerRows(Storing.NONE, "text").encode(document, decision, run) == bson.encode(row)

@@ -106,6 +106,7 @@ def test_ids_are_24_digits_or_extended_json(value: Any, form: str) -> None:
         b"\x0e_id\0\x02\0\0\0a\0",  # a symbol
         b"\x03_id\0" + raw.document(b"\x10a\0\1\0\0\0", b"\x10a\0\2\0\0\0"),  # a name twice
         key_of(Binary(b"\x02_id\0\x02\0\0\0a\0", 0xD1)),
+        b"\x05_id\0\x08\0\0\0\x02\x03\0\0\0abcd",  # old binary data of a wrong length
         key_of({"a": {"$oid": "65a0a0a0a0a0a0a0a0a0a0a0"}}),
     ],
 )
