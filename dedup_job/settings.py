@@ -6,7 +6,9 @@ Each stage owns its part; here they are composed, read and explained.
 from __future__ import annotations
 
 import difflib
+import json
 import os
+import reprlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -48,6 +50,7 @@ FILES = (  # settings that name a file whose content decides
 )
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
+_TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
@@ -241,14 +244,20 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
+    except RecursionError:
+        raise ConfigurationError([f"{file}: {_TOO_DEEP}"]) from None
 
 
 def _check_passwords(values: Mapping[str, Any], where: str) -> None:
     """Refuse a connection string with a password in the place of any other value, or of a key."""
+    try:
+        texts = [*_texts(values)]
+    except RecursionError:
+        raise ConfigurationError([f"{where}: {_TOO_DEEP}"]) from None
     problems = [
         f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
         f"{_URI} or into a file (--uri-file)"
-        for name, text in _texts(values)
+        for name, text in texts
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")
     ]
@@ -291,9 +300,23 @@ def _from_environment() -> dict[str, Any]:
         raise ConfigurationError(
             [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
         ) from e
+    except RecursionError:
+        raise ConfigurationError([f"{name}: {_TOO_DEEP}" for name in _deep_variables()]) from None
     if os.environ.get(_URI):
         found.setdefault("connection", {})["uri"] = os.environ[_URI]
     return found
+
+
+def _deep_variables() -> Iterator[str]:
+    """Yield the variables whose JSON Python does not read."""
+    for name in sorted(os.environ):
+        if name.startswith(_PREFIX):
+            try:
+                json.loads(os.environ[name])
+            except RecursionError:
+                yield name
+            except ValueError:
+                continue  # it is no JSON, and need not be
 
 
 def _unknown_variables() -> Iterator[str]:
@@ -358,8 +381,15 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")
-    given = "" if location.startswith("connection") else f", not {error['input']!r}"
+    given = "" if location.startswith("connection") else f", not {_short(error['input'])}"
     return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"
+
+
+def _short(value: Any) -> str:
+    """Return a value as a message repeats it, however long or deep it is."""
+    found = reprlib.Repr()
+    found.maxstring = found.maxother = 80
+    return found.repr(value)
 
 
 def _perhaps(location: str) -> str:

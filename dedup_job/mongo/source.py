@@ -25,6 +25,8 @@ from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majorit
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _COUNT_MILLISECONDS = 5000
+_DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
+_TOO_DEEP = f"nested more than {_DEEPEST} levels deep, which no server takes"
 
 
 class SourceSettings(BaseModel):
@@ -47,6 +49,10 @@ class SourceSettings(BaseModel):
     def _is_a_path(cls, value: str) -> str:
         if not all(value.split(".")) or "\0" in value or value.split(".")[0] in ("_id", "dedup"):
             raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
+        if any(name.startswith("$") for name in value.split(".")):
+            raise ValueError("no name in a path may begin with $")
+        if len(value.split(".")) > _DEEPEST:
+            raise ValueError(f"a path of more than {_DEEPEST} names, deeper than documents are")
         return value
 
     @field_validator("query")
@@ -69,11 +75,29 @@ def parse_query(text: str | None) -> dict[str, Any]:
         ) from e
     except (ValueError, TypeError, KeyError, BSONError) as e:
         raise ValueError(f"not valid extended JSON: {e}") from e
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
     if not isinstance(query, dict):
         raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors
             'must be an object, e.g. {"lang": "zh"}'
         )
+    if _depth(query) > _DEEPEST:
+        raise ValueError(_TOO_DEEP)
     return query
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists lie within each other."""
+    depth, level = 0, [value]
+    while level:
+        inner = (v.values() if isinstance(v, Mapping) else v for v in level if _holds(v))
+        level = [part for parts in inner for part in parts]
+        depth += bool(level)
+    return depth
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, Mapping | list)
 
 
 class Source:
@@ -99,11 +123,12 @@ class Source:
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
         try:
-            next(self._collection.find(self._query).limit(1), None)
+            # in the way that documents are counted, too, which takes no $where and no $near
+            self._collection.count_documents(self._query, limit=1)
         except OperationFailure as e:
             if e.code in _NOT_THE_QUERY or is_transient(e):
                 raise
-            message = (e.details or {}).get("errmsg", "")
+            message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
             raise UsageError(f"the server does not understand --query: {message}") from e
 
     def check_field(self) -> None:
