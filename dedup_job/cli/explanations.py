@@ -18,6 +18,7 @@ from dedup_job.mongo.records import Kept, Record, Records, readings
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64
+_MOST_SHOWN = 200  # characters of an _id that a message repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,9 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     decided = [record for record in found if record.decided]
     if decided:
         return decided
-    tried = ", ".join(_read_as(value) for value in readings(written))
-    message = f"no run of the target {on.target.name} decided an _id {written!r} (read as {tried})."
+    tried = ", ".join(_brief(_read_as(value)) for value in readings(written))
+    name = _brief(repr(written))
+    message = f"no run of the target {on.target.name} decided an _id {name} (read as {tried})."
     source = on.target.source.full_name
     if found:
         raise UsageError(
@@ -120,6 +122,10 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
         f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
         'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
     )
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _read_as(value: Any) -> str:

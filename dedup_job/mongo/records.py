@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import bson
-from bson import ObjectId, json_util
+from bson import ObjectId
 from bson.errors import BSONError
 
 from dedup_job.documents import Document
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.extended_json import parsed
 from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import PageSize, Row, majority
 from dedup_job.mongo.source import Source, SourceSettings
@@ -135,8 +136,8 @@ def readings(written: str) -> Iterator[Any]:
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
         values.append(ObjectId(match[1]))
-    with suppress(ValueError, TypeError, KeyError, BSONError):  # where it is no extended JSON
-        values.append(json_util.loads(written))
+    with suppress(ValueError):  # where it is no extended JSON
+        values.append(parsed(written))
     if match := _QUOTED.fullmatch(written):
         values.append(match[1])
     values.append(written)

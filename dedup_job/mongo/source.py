@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import bson
-from bson import json_util
 from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
@@ -19,14 +17,13 @@ from dedup_job.documents import Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.extended_json import DEEPEST, parsed
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages
 
 _SAMPLE = 1000
 _NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _COUNT_MILLISECONDS = 5000
-_DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
-_TOO_DEEP = f"nested more than {_DEEPEST} levels deep, which no server takes"
 
 
 class SourceSettings(BaseModel):
@@ -51,8 +48,8 @@ class SourceSettings(BaseModel):
             raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
         if any(name.startswith("$") for name in value.split(".")):
             raise ValueError("no name in a path may begin with $")
-        if len(value.split(".")) > _DEEPEST:
-            raise ValueError(f"a path of more than {_DEEPEST} names, deeper than documents are")
+        if len(value.split(".")) > DEEPEST:
+            raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
         return value
 
     @field_validator("query")
@@ -66,38 +63,12 @@ def parse_query(text: str | None) -> dict[str, Any]:
     """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
     if text is None:
         return {}
-    try:
-        query = json_util.loads(text)
-    except json.JSONDecodeError as e:
-        raise ValueError(
-            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
-            'double quotes, e.g. {"lang": "zh"}'
-        ) from e
-    except (ValueError, TypeError, KeyError, BSONError) as e:
-        raise ValueError(f"not valid extended JSON: {e}") from e
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+    query = parsed(text)
     if not isinstance(query, dict):
         raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors
             'must be an object, e.g. {"lang": "zh"}'
         )
-    if _depth(query) > _DEEPEST:
-        raise ValueError(_TOO_DEEP)
     return query
-
-
-def _depth(value: Any) -> int:
-    """Return how many objects and lists lie within each other."""
-    depth, level = 0, [value]
-    while level:
-        inner = (v.values() if isinstance(v, Mapping) else v for v in level if _holds(v))
-        level = [part for parts in inner for part in parts]
-        depth += bool(level)
-    return depth
-
-
-def _holds(value: Any) -> bool:
-    return isinstance(value, Mapping | list)
 
 
 class Source:
