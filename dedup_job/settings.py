@@ -6,9 +6,7 @@ Each stage owns its part; here they are composed, read and explained.
 from __future__ import annotations
 
 import difflib
-import json
 import os
-import reprlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +28,7 @@ from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judgi
 from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.connection import ConnectionSettings
@@ -37,7 +36,7 @@ from dedup_job.mongo.ledger import LedgerSettings
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
 from dedup_job.mongo.stamp import CONTENT
-from dedup_job.mongo.uri import has_password, names_server, redacted
+from dedup_job.mongo.uri import redacted
 from dedup_job.userfile import digest_of
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -50,7 +49,6 @@ FILES = (  # settings that name a file whose content decides
 )
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
-_TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
@@ -218,7 +216,7 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
     merged: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, values in layers.items():
-        _check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
+        check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
         _merge(merged, values)
         origins.update(dict.fromkeys(_names(values), origin))
     _settle_uri(merged, origins)
@@ -238,45 +236,14 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         return {}
     found = _preset(file)
     try:
-        return tomllib.loads((found or file).read_text(encoding="utf-8"))
+        return tomllib.loads(file_text(found or file))
     except OSError as e:
         presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
         raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
     except RecursionError:
-        raise ConfigurationError([f"{file}: {_TOO_DEEP}"]) from None
-
-
-def _check_passwords(values: Mapping[str, Any], where: str) -> None:
-    """Refuse a connection string with a password in the place of any other value, or of a key."""
-    try:
-        texts = [*_texts(values)]
-    except RecursionError:
-        raise ConfigurationError([f"{where}: {_TOO_DEEP}"]) from None
-    problems = [
-        f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
-        f"{_URI} or into a file (--uri-file)"
-        for name, text in texts
-        if name != "connection.uri" and has_password(text)
-        if names_server(text) or name.startswith("connection.")
-    ]
-    if problems:
-        raise ConfigurationError(problems)
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text within a value under its dotted name, and each key."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield "a key", key
-            shown = "***" if has_password(key) else key
-            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts(part, name)
-    elif isinstance(value, str | Path):
-        yield name, str(value)
+        raise ConfigurationError([f"{file}: {TOO_DEEP}"]) from None
 
 
 def preset_names() -> list[str]:
@@ -301,22 +268,14 @@ def _from_environment() -> dict[str, Any]:
             [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
         ) from e
     except RecursionError:
-        raise ConfigurationError([f"{name}: {_TOO_DEEP}" for name in _deep_variables()]) from None
+        raise ConfigurationError(
+            [f"{name}: {TOO_DEEP}" for name in deep_variables(_PREFIX)]
+        ) from None
     if os.environ.get(_URI):
-        found.setdefault("connection", {})["uri"] = os.environ[_URI]
+        part = found.setdefault("connection", {})
+        if isinstance(part, dict):  # else it is refused for that
+            part["uri"] = os.environ[_URI]
     return found
-
-
-def _deep_variables() -> Iterator[str]:
-    """Yield the variables whose JSON Python does not read."""
-    for name in sorted(os.environ):
-        if name.startswith(_PREFIX):
-            try:
-                json.loads(os.environ[name])
-            except RecursionError:
-                yield name
-            except ValueError:
-                continue  # it is no JSON, and need not be
 
 
 def _unknown_variables() -> Iterator[str]:
@@ -381,15 +340,8 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")
-    given = "" if location.startswith("connection") else f", not {_short(error['input'])}"
+    given = "" if location.startswith("connection") else f", not {short(error['input'])}"
     return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"
-
-
-def _short(value: Any) -> str:
-    """Return a value as a message repeats it, however long or deep it is."""
-    found = reprlib.Repr()
-    found.maxstring = found.maxother = 80
-    return found.repr(value)
 
 
 def _perhaps(location: str) -> str:

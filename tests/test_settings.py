@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,23 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
     monkeypatch.setenv("DEDUP_CONNECTION__URI_FILE", "x")
     with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
         load({"connection.uri": "mongodb://host"}, file)
+
+
+def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
+    with pytest.raises(ConfigurationError, match="more than 1,048,576 characters"):
+        load(file=Path("/dev/zero"))
+    reader, writer = os.pipe()
+    os.write(writer, b"[run]\nthreads = 3\n")
+    os.close(writer)
+    assert load(file=Path(f"/dev/fd/{reader}")).settings.run.threads == 3
+    os.close(reader)
+
+
+@pytest.mark.parametrize("value", ["5", "[1]"])
+def test_a_variable_in_the_place_of_a_section_is_refused_beside_the_uri(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEDUP_URI", "mongodb://host")
+    monkeypatch.setenv("DEDUP_CONNECTION", value)
+    with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
+        load()
