@@ -28,6 +28,7 @@ from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judgi
 from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.connection import ConnectionSettings
@@ -35,7 +36,7 @@ from dedup_job.mongo.ledger import LedgerSettings
 from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
 from dedup_job.mongo.stamp import CONTENT
-from dedup_job.mongo.uri import has_password, names_server, redacted
+from dedup_job.mongo.uri import redacted
 from dedup_job.userfile import digest_of
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -215,7 +216,7 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
     merged: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, values in layers.items():
-        _check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
+        check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
         _merge(merged, values)
         origins.update(dict.fromkeys(_names(values), origin))
     _settle_uri(merged, origins)
@@ -235,39 +236,14 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         return {}
     found = _preset(file)
     try:
-        return tomllib.loads((found or file).read_text(encoding="utf-8"))
+        return tomllib.loads(file_text(found or file))
     except OSError as e:
         presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
         raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
-
-
-def _check_passwords(values: Mapping[str, Any], where: str) -> None:
-    """Refuse a connection string with a password in the place of any other value, or of a key."""
-    problems = [
-        f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
-        f"{_URI} or into a file (--uri-file)"
-        for name, text in _texts(values)
-        if name != "connection.uri" and has_password(text)
-        if names_server(text) or name.startswith("connection.")
-    ]
-    if problems:
-        raise ConfigurationError(problems)
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text within a value under its dotted name, and each key."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield "a key", key
-            shown = "***" if has_password(key) else key
-            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts(part, name)
-    elif isinstance(value, str | Path):
-        yield name, str(value)
+    except RecursionError:
+        raise ConfigurationError([f"{file}: {TOO_DEEP}"]) from None
 
 
 def preset_names() -> list[str]:
@@ -291,8 +267,14 @@ def _from_environment() -> dict[str, Any]:
         raise ConfigurationError(
             [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
         ) from e
+    except RecursionError:
+        raise ConfigurationError(
+            [f"{name}: {TOO_DEEP}" for name in deep_variables(_PREFIX)]
+        ) from None
     if os.environ.get(_URI):
-        found.setdefault("connection", {})["uri"] = os.environ[_URI]
+        part = found.setdefault("connection", {})
+        if isinstance(part, dict):  # else it is refused for that
+            part["uri"] = os.environ[_URI]
     return found
 
 
@@ -358,7 +340,7 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     message = error["msg"].removeprefix("Value error, ")
-    given = "" if location.startswith("connection") else f", not {error['input']!r}"
+    given = "" if location.startswith("connection") else f", not {short(error['input'])}"
     return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"
 
 

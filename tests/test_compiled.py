@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 import xxhash
 
@@ -95,7 +96,8 @@ def one_more(number):
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of the user's cache."""
+    """Return the folder of the user's cache; NUMBA_CACHE_DIR names no other."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

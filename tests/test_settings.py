@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,68 @@ def test_guards_in_a_file_are_refused_with_their_replacement(tmp_path: Path) -> 
         "as before, without guards"
     )
     assert "decision.words" in words
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "a = " + "[" * 20_000 + "]" * 20_000,
+        "[" + ".".join(["a"] * 5_000) + "]\nx = 1",
+        "[" + ".".join(["a"] * 960) + "]\nx = 1",
+        "[run]\nthreads = " + "[" * 150 + "]" * 150,
+    ],
+)
+def test_a_file_that_is_nested_deep_is_refused_in_a_short_message(
+    written: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as refused:
+        load(file=file)
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"{file}: ")
+    assert len(problem) < 200 + len(str(file))
+
+
+@pytest.mark.parametrize("levels", [150, 700, 960, 20_000])
+@pytest.mark.parametrize("name", ["DEDUP_DECISION__HARMLESS", "DEDUP_DECISION"])
+def test_a_variable_that_is_nested_deep_is_refused(
+    levels: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = '{"a":' * levels + "1" + "}" * levels
+    monkeypatch.setenv(name, deep)
+    with pytest.raises(ConfigurationError) as refused:
+        load()
+    assert len(str(refused.value)) < 600
+    if levels == 20_000:
+        assert f"{name}: a value is nested too deep" in str(refused.value)
+
+
+def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text("connection = 5\n", encoding="utf-8")
+    monkeypatch.setenv("DEDUP_CONNECTION__URI_FILE", "x")
+    with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
+        load({"connection.uri": "mongodb://host"}, file)
+
+
+def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
+    with pytest.raises(ConfigurationError, match="more than 1,048,576 characters"):
+        load(file=Path("/dev/zero"))
+    reader, writer = os.pipe()
+    os.write(writer, b"[run]\nthreads = 3\n")
+    os.close(writer)
+    assert load(file=Path(f"/dev/fd/{reader}")).settings.run.threads == 3
+    os.close(reader)
+
+
+@pytest.mark.parametrize("value", ["5", "[1]"])
+def test_a_variable_in_the_place_of_a_section_is_refused_beside_the_uri(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEDUP_URI", "mongodb://host")
+    monkeypatch.setenv("DEDUP_CONNECTION", value)
+    with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
+        load()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -27,6 +26,7 @@ from dedup_job.cli import (
     texts,
     undo,
 )
+from dedup_job.cli.logs import set_up_logs
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error
 from dedup_job.errors import DedupError
@@ -93,8 +93,7 @@ def _run() -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
-    logging.getLogger("dedup").setLevel(logging.INFO)
+    set_up_logs()
     try:
         app()
     except DedupError as e:

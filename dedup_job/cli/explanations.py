@@ -18,6 +18,7 @@ from dedup_job.mongo.written import readings, shown, shown_value
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64
+_MOST_SHOWN = 200  # characters of an _id that a message repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
         return decided
     if not [*readings(written)]:
         raise UsageError(f"the _id {written!r} is not in UTF-8, as ids are.")
-    tried = ", ".join(map(shown_value, readings(written)))
-    message = f"no run of the target {on.target.name} decided an _id {written!r} (read as {tried})."
+    tried = ", ".join(_brief(shown_value(value)) for value in readings(written))
+    name = _brief(repr(written))
+    message = f"no run of the target {on.target.name} decided an _id {name} (read as {tried})."
     source = on.target.source.full_name
     if found:
         raise UsageError(
@@ -122,6 +124,10 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
         f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
         'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
     )
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _source_side(settings: Settings, record: Record) -> Side:

@@ -11,7 +11,13 @@ from dedup_job.errors import UsageError
 
 def check_writable(option: str, file: Path) -> None:
     """Refuse a file that could not be written, before the work rather than after it."""
-    folder = file.resolve().parent
+    try:
+        folder = file.resolve().parent
+    except OSError as e:  # the working folder is gone
+        raise UsageError(
+            f"{option} {file}: there is no folder that this could lie in ({e.strerror}). Change to "
+            "one that exists, or give the whole path."
+        ) from e
     if file.is_dir():
         raise UsageError(f"{option} {file} is a folder; name a file.")
     if not folder.is_dir() or not os.access(folder, os.W_OK):

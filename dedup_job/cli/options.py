@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,6 +54,7 @@ Config = Annotated[
 ]
 
 
+_GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
@@ -62,9 +64,9 @@ class Guarded(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse a connection string with a password, whatever it stands for, with UsageError."""
         for before, argument in pairwise(["", *args]):
-            option, equals, value = argument.partition("=")
-            if not (equals and option.startswith("--")):
-                option, value = before if before.startswith("--") else "an argument", argument
+            option, value = before if before.startswith("--") else "an argument", argument
+            if glued := _GLUED.match(argument):
+                option, value = glued.groups()
             if has_password(value) and (names_server(value) or option in _NAMES):
                 raise UsageError(
                     f"{option} holds a password, or what may be one, which other users of this "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import sys
 from typing import Any, TextIO
 
@@ -24,12 +25,13 @@ class _Tolerant(io.FileIO):
 
     def write(self, data: Any) -> int:
         """Write, or drop what cannot be written."""
-        if self.failed is None:
-            try:
-                return super().write(data)
-            except OSError as e:
-                self.failed = e
-        return memoryview(data).nbytes
+        written: int | None = None
+        try:
+            while self.failed is None and (written := super().write(data)) is None:
+                select.select((), (self,), ())  # it may be one that does not wait by itself
+        except OSError as e:
+            self.failed = e
+        return memoryview(data).nbytes if written is None else written
 
 
 def open_streams() -> None:

@@ -41,7 +41,7 @@ def undo(
 
     def agree(planned: Planned) -> None:
         if not yes:
-            confirm(_question(planned, target), "nothing was written")
+            confirm(_question(planned), "nothing was written")
 
     with ending_at_once("ended at once. The same command or the next run finishes what began."):
         found = undone(settings, target, run, agree, given=given)
@@ -69,12 +69,13 @@ def _told(found: Undone, target: str) -> Iterator[str]:
             )
 
 
-def _question(planned: Planned, target: str) -> str:
+def _question(planned: Planned) -> str:
     """Say what will leave the target and its ledger."""
     begun = "Finish the undo of" if planned.begun else "Take back"
     if planned.by_hand:
-        return f"{begun} number {planned.run} of {target}, a document {planned.by_hand} by hand?"
+        what = f"a document {planned.by_hand} by hand"
+        return f"{begun} number {planned.run} of {planned.target}, {what}?"
     return (
-        f"{begun} run {planned.run} of {target}? {planned.kept:,} documents leave the target, "
-        f"{planned.ledger:,} rows its ledger."
+        f"{begun} run {planned.run} of {planned.target}? {planned.kept:,} documents leave the "
+        f"target, {planned.ledger:,} rows its ledger."
     )

@@ -203,9 +203,13 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
                 f"the target {target} ends in {suffix}, which is where another target keeps its "
                 "records. Name another --target."
             )
-    kind = _collections(client, target.database).get(target.collection, "collection")
-    if kind != "collection":
-        raise UsageError(f"the target {target} is a {kind}. Name a collection.")
+    kinds = _collections(client, target.database)
+    for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
+        if (kind := kinds.get(name, "collection")) != "collection":
+            what = f"the target {target}"
+            if name != target.collection:
+                what = f"{target.database}.{name}, which belongs to the target {target},"
+            raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:

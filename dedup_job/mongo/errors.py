@@ -16,8 +16,8 @@ from pymongo.errors import (
     WTimeoutError,
 )
 
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.mongo.patience import is_transient
+from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
+from dedup_job.mongo.patience import DUPLICATE_KEY, is_transient
 
 _UNAUTHORIZED, _AUTHENTICATION_FAILED = 13, 18
 HOW_TO_GRANT = (
@@ -33,6 +33,9 @@ _ACTIONS = {  # of commands that are not called as the right to them
     "create": "createCollection",
 }
 _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+): \"([^\"]*)\"")
+_VALIDATION, _ON_VIEW, _CAPPED = 121, 166, 263
+_UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
+_MOST_SHOWN = 100  # characters of a value
 _BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
@@ -60,20 +63,60 @@ def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
 
 
 def _operation_failure(e: OperationFailure) -> DedupError:
-    message = _first_line(e)
-    if e.code == _AUTHENTICATION_FAILED:
+    code, message = _first_refused(e)
+    if refused := _refused_write(e, code, message):
+        return refused
+    if code == _AUTHENTICATION_FAILED:
         return UsageError(
             "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
             "authSource if the user belongs to another database than the one in the URI."
         )
-    if e.code == _UNAUTHORIZED:
+    if code == _UNAUTHORIZED:
         return UsageError(f"the database user lacks a right: {_lacking(message)}\n{HOW_TO_GRANT}")
-    if e.code in _BAD_NAME:
+    if code in _BAD_NAME:
         return UsageError(f"the server refuses a name: {message}")
     return DedupError(
-        f"the server refused an operation (code {e.code}): {message}\n"
+        f"the server refused an operation (code {code}): {message}\n"
         "Nothing is lost: what was committed stays."
     )
+
+
+def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
+    """Return code and message of the first thing that was refused, of many writes perhaps."""
+    details = e.details or {}
+    errors = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    if not errors:
+        return e.code, _first_line(e)
+    return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
+
+
+def _refused_write(e: OperationFailure, code: int | None, message: str) -> DedupError | None:
+    """Return the error for a write that the target's collections do not take as they are made."""
+    if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
+        collection, index, value = match.groups()
+        return StateMismatch(
+            f"{collection} has the unique index {index}, and holds {value[:_MOST_SHOWN]} already. "
+            f"Drop that index: dedup keeps all documents whose text is new. {_AGAIN}"
+        )
+    if code == _VALIDATION:
+        return StateMismatch(
+            f"a validation rule of {_where(e)}: {message}. Take the rule off (collMod with "
+            f"validator: {{}}) or name another --target. {_AGAIN}"
+        )
+    if code == _CAPPED:
+        return StateMismatch(f"{message} Name another --target, which is not capped.")
+    if code == _ON_VIEW:
+        return UsageError(f"{message}. Name a --target whose parts are collections.")
+    return None
+
+
+def _where(e: OperationFailure) -> str:
+    """Say which collection refuses which document, as far as it is known."""
+    name = next(iter(getattr(e, "__notes__", ())), "a collection of the target")
+    details = e.details or {}
+    first = next(iter(details.get("writeErrors", ())), details)
+    key = (first.get("errInfo") or {}).get("failingDocumentId")
+    return f"{name} refuses {'a document' if key is None else f'_id {key!r}'[:_MOST_SHOWN]}"
 
 
 def _lacking(message: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import bson
-from bson import json_util
 from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
@@ -20,6 +18,7 @@ from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refus
 from dedup_job.errors import UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.extended_json import DEEPEST, parsed
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 
@@ -52,6 +51,10 @@ class SourceSettings(BaseModel):
         first, names = value.partition(".")[0], value.split(".")
         if not all(names) or first in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
             raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
+        if any(name.startswith("$") for name in value.split(".")):
+            raise ValueError("no name in a path may begin with $")
+        if len(value.split(".")) > DEEPEST:
+            raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
         return value
 
     @field_validator("query")
@@ -65,17 +68,12 @@ def parse_query(text: str | None) -> dict[str, Any]:
     """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
     if text is None:
         return {}
-    try:
-        query = json_util.loads(text)
-        if isinstance(query, dict):
+    query = parsed(text)
+    if isinstance(query, dict):
+        try:
             bson.encode(query)  # a half of a character, a number of more than 64 bits
-    except json.JSONDecodeError as e:
-        raise ValueError(
-            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
-            'double quotes, e.g. {"lang": "zh"}'
-        ) from e
-    except (ValueError, TypeError, KeyError, OverflowError, BSONError) as e:
-        raise ValueError(f"not valid extended JSON: {e}") from e
+        except (ValueError, OverflowError, BSONError) as e:
+            raise ValueError(f"not valid extended JSON: {e}") from e
     if not isinstance(query, dict):
         raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors
             'must be an object, e.g. {"lang": "zh"}'
@@ -107,11 +105,12 @@ class Source:
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
         try:
-            next(self._collection.find(self._query).limit(1), None)
+            # in the way that documents are counted, too, which takes no $where and no $near
+            self._collection.count_documents(self._query, limit=1)
         except OperationFailure as e:
             if e.code in _NOT_THE_QUERY or is_transient(e):
                 raise
-            message = (e.details or {}).get("errmsg", "")
+            message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
             raise UsageError(f"the server does not understand --query: {message}") from e
 
     def check_field(self) -> None:

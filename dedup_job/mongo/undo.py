@@ -57,6 +57,7 @@ class Planned:
     by_hand: `restored` or `reopened`, "" for a run; begun: another process began and was cut off.
     """
 
+    target: str
     run: int
     kept: int
     ledger: int
@@ -73,11 +74,12 @@ def planned(target: Target, run: int) -> Planned:
     row, checkpoint = target.patience(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Planned(run, 0, 0, status, begun)
+        return Planned(target.name, run, 0, 0, status, begun)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    return Planned(run, counts.kept, counts.scanned - counts.kept, begun=begun)
+    dropped = counts.scanned - counts.kept
+    return Planned(target.name, run, counts.kept, dropped, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:

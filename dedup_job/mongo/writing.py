@@ -16,6 +16,8 @@ from dedup_job.mongo.patience import DUPLICATE_KEY
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.written import shown_value
 
+_BY_ID = ["_id"]
+
 
 class Clash(StateMismatch):
     """Documents are there already."""
@@ -36,15 +38,22 @@ class Clash(StateMismatch):
 def insert(
     collection: Documents, rows: Sequence[bytes], session: ClientSession | None = None
 ) -> None:
-    """Insert raw documents; Clash where one is there already."""
+    """Insert raw documents; Clash where one is there already.
+
+    A unique index on another field than `_id` is no clash: BulkWriteError, with a note that names
+    the collection, since the server's answer does not.
+    """
     if not rows:
         return
     documents = [RawBSONDocument(row) for row in rows]
     try:
         collection.insert_many(documents, ordered=False, session=session)
     except BulkWriteError as e:
+        e.add_note(collection.full_name)
         errors = e.details.get("writeErrors", [])
-        clash = next((x for x in errors if x.get("code") == DUPLICATE_KEY), None)
+        clashes = [x for x in errors if x.get("code") == DUPLICATE_KEY]
+        by_id = all(list(x.get("keyPattern", _BY_ID)) == _BY_ID for x in clashes)
+        clash = clashes[0] if clashes and by_id else None
         if clash is None or e.has_error_label("TransientTransactionError"):
             raise
         raise Clash(collection.full_name, clash, e) from e

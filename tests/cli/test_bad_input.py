@@ -329,3 +329,64 @@ def test_names_without_a_database_are_refused(replica_set: str) -> None:
 
 def test_an_unknown_option_ends_with_2() -> None:
     assert_refused(dedup("run", "--sorce", "a"), 2, "--sorce")
+
+
+def deep(levels: int) -> str:
+    """Return JSON of so many objects within each other."""
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+@pytest.mark.parametrize("levels", [181, 500, 950, 20_000])
+def test_a_query_nested_too_deep_is_refused_in_a_short_message(levels: int) -> None:
+    names = ("--source", "d.a", "--target", "d.b")
+    by_option = refusal("run", *names, "--query", deep(levels))
+    by_variable = refusal("run", *names, DEDUP_SOURCE__QUERY=deep(levels))
+    for error, name in ((by_option, "--query"), (by_variable, "source.query")):
+        assert error.code == 2
+        assert f"{name}: nested more than 180 levels deep" in str(error)
+        assert len(str(error)) < 300
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ('{"$where": "this.a == 1"}', "$where is not allowed"),
+        ('{"a": {"$near": [1, 2]}}', "$near"),
+        ('{"$text": {"$search": "x"}}', "text index required"),
+    ],
+)
+def test_a_query_by_which_nothing_can_be_counted_is_refused_as_such(
+    filled: Db, query: str, words: str
+) -> None:
+    names = ("--db", filled.name, "--source", "source", "--target", "target")
+    error = refusal("run", *names, "--query", query, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert "the server does not understand --query" in str(error)
+    assert words in str(error)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("field", ["$text", "a.$b", "a" + ".a" * 180])
+def test_a_field_that_no_server_reads_is_refused(field: str) -> None:
+    error = refusal("run", "--source", "d.a", "--target", "d.b", "--field", field)
+    assert error.code == 2
+    assert "--field: " in str(error)
+    assert len(str(error)) < 300
+
+
+def test_a_report_is_refused_where_the_working_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for words in (
+        ("run", "--source", "d.a", "--target", "d.b", "--report", "r.json"),
+        ("idf", "--source", "d.a", "--output", "x.txt"),
+        ("run", "--source", "d.a", "--target", "d.b", "--embedded", "data"),
+        ("config", "validate", "c.toml"),
+    ):
+        error = refusal(*words)
+        assert error.code == 2
+        assert "No such file or directory" in str(error)

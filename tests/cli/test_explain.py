@@ -163,6 +163,9 @@ def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
     assert list(readings('{"$oid": "x"}')) == ['{"$oid": "x"}']
     assert next(readings('{"$numberLong": "5"}')) == Int64(5)
     assert next(readings('{"$gt": 1}')) == {"$gt": 1}
+    for levels in (181, 950, 20_000):  # no server takes it: it is a string, if anything
+        deep = '{"a":' * levels + "1" + "}" * levels
+        assert list(readings(deep)) == [deep]
 
 
 def test_an_id_that_looks_like_a_query_finds_nothing(decided: Db) -> None:

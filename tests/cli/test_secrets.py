@@ -232,6 +232,8 @@ def test_a_password_in_the_place_of_a_name_is_refused_and_not_repeated(
         ("run", "--query", "{}"),
         ("run", "--embedded", "{}"),
         ("run", "--limit={}"),
+        ("run", "--uri{}"),
+        ("run", "-u{}/?a=b"),
         ("{}",),
         ("run", "{}"),
         ("explain", "--target", "d.t", "{}"),

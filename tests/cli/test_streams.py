@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from pymongo.database import Database
 
+from dedup_job.cli import streams
 from tests.forked import Forked
 from tests.running import assert_each_source_id_is_in_one_place, environment_for, uri_of
 
@@ -71,6 +73,19 @@ def test_a_run_that_cannot_print_ends_as_any_other(
     assert "Traceback" not in said
     assert_each_source_id_is_in_one_place(filled)
     assert filled["target.runs"].distinct("status") == ["done"]
+
+
+def test_a_reader_that_is_slow_gets_all_of_it() -> None:
+    """The shell's other programs may have made the pipe or terminal one that does not wait."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    output = streams._tolerant(writer, None)
+    text = "一行\n" * 50_000
+    thread = Thread(target=lambda: (output.write(text), output.flush(), os.close(writer)))
+    thread.start()
+    with os.fdopen(reader, encoding="utf-8") as stream:
+        assert stream.read() == text
+    thread.join()
 
 
 def test_a_run_says_that_its_report_could_not_be_printed(filled: Db, tmp_path: Path) -> None:

@@ -228,9 +228,8 @@ def test_on_a_terminal_it_asks(made: Db, monkeypatch: pytest.MonkeyPatch, answer
 def test_of_a_document_restored_by_hand_it_asks_as_such(made: Db) -> None:
     row = made["target.ledger"].find_one({"reason": "near"}) or {}
     command(made, "restore", str(row["_id"]))
-    assert "Take back number 3 of target, a document restored by hand?" in str(
-        refused(made, "undo", "3")
-    )
+    question = f"Take back number 3 of {made.name}.target, a document restored by hand?"
+    assert question in str(refused(made, "undo", "3"))
 
 
 def test_what_another_process_began_to_undo_is_asked_as_such(

@@ -1,0 +1,78 @@
+"""Values as they are given, looked at before they become settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import reprlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dedup_job.errors import ConfigurationError
+from dedup_job.mongo.uri import has_password, names_server
+
+TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
+_LARGEST = 1 << 20  # characters of a file of settings
+
+
+def file_text(file: Path) -> str:
+    """Return the text of a file of settings, which may be a pipe, but no device without end.
+
+    Raises OSError, UnicodeDecodeError, ConfigurationError.
+    """
+    with file.open(encoding="utf-8") as stream:
+        text = stream.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise ConfigurationError([f"{file} has more than {_LARGEST:,} characters: no settings"])
+    return text
+
+
+def check_passwords(values: Mapping[str, Any], where: str) -> None:
+    """Refuse a connection string with a password in the place of any other value, or of a key."""
+    try:
+        texts = [*_texts(values)]
+    except RecursionError:
+        raise ConfigurationError([f"{where}: {TOO_DEEP}"]) from None
+    problems = [
+        f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
+        "DEDUP_URI or into a file (--uri-file)"
+        for name, text in texts
+        if name != "connection.uri" and has_password(text)
+        if names_server(text) or name.startswith("connection.")
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text within a value under its dotted name, and each key."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield "a key", key
+            shown = "***" if has_password(key) else key
+            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part, name)
+    elif isinstance(value, str | Path):
+        yield name, str(value)
+
+
+def deep_variables(prefix: str) -> Iterator[str]:
+    """Yield the variables whose JSON Python does not read."""
+    for name in sorted(os.environ):
+        if name.startswith(prefix):
+            try:
+                json.loads(os.environ[name])
+            except RecursionError:
+                yield name
+            except ValueError:
+                continue  # it is no JSON, and need not be
+
+
+def short(value: Any) -> str:
+    """Return a value as a message repeats it, however long or deep it is."""
+    found = reprlib.Repr()
+    found.maxstring = found.maxother = 80
+    return found.repr(value)

@@ -1,0 +1,40 @@
+"""What a person writes in MongoDB extended JSON: a query, or an `_id`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bson import json_util
+from bson.errors import BSONError
+
+DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
+_TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
+
+
+def parsed(text: str) -> Any:
+    """Return the value; ValueError says where it is wrong."""
+    try:
+        value = json_util.loads(text)
+    except json.JSONDecodeError as e:
+        raise ValueError(
+            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
+            'double quotes, e.g. {"lang": "zh"}'
+        ) from e
+    except (ValueError, TypeError, KeyError, BSONError) as e:
+        raise ValueError(f"not valid extended JSON: {e}") from e
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if _depth(value) > DEEPEST:
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists lie within each other, without recursion."""
+    depth, level = 0, [value]
+    while level := [v for v in level if isinstance(v, Mapping | list)]:
+        depth += 1
+        level = [part for v in level for part in (v.values() if isinstance(v, Mapping) else v)]
+    return depth

@@ -1,0 +1,105 @@
+"""What the server refuses of a run, in words: which collection, which index, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.errors import DedupError, StateMismatch, UsageError
+from tests.running import assert_each_source_id_is_in_one_place, run_here
+
+Db = Database[dict[str, Any]]
+NEVER = {"not there": {"$exists": True}}  # a rule that no document keeps
+
+
+@pytest.fixture
+def filled(any_database: Db) -> Db:
+    """Return a database with a source of ten texts, each twice."""
+    any_database.source.insert_many(
+        {"_id": i, "text": f"第{i // 2}段不同的正文", "school": "一中"} for i in range(20)
+    )
+    return any_database
+
+
+def refused(database: Db) -> DedupError:
+    """Run; return the error."""
+    with pytest.raises(DedupError) as found:
+        run_here(database)
+    assert "Traceback" not in str(found.value)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "value"), [("target", "school", "一中"), ("target.ledger", "reason", "exact")]
+)
+def test_a_unique_index_on_another_field_is_named_and_the_run_goes_on_without_it(
+    filled: Db, part: str, field: str, value: str
+) -> None:
+    filled[part].create_index(field, unique=True)
+    error = refused(filled)
+    assert isinstance(error, StateMismatch)
+    assert f"{filled.name}.{part} has the unique index {field}_1" in str(error)
+    assert f'{field}: "{value}"' in str(error)
+    assert "Drop that index" in str(error)
+    filled[part].drop_index(f"{field}_1")
+    run_here(filled)
+    assert_each_source_id_is_in_one_place(filled)
+
+
+def test_a_document_of_another_writer_is_named_by_its_id(
+    filled: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dedup_job.mongo.target import Target
+
+    write = Target.write
+
+    def other_first(target: Target, *arguments: Any) -> Any:
+        filled.target.insert_one({"_id": 0, "of": "another tool"})
+        return write(target, *arguments)
+
+    monkeypatch.setattr(Target, "write", other_first)
+    assert "already holds _id 0: something else writes to the target" in str(refused(filled))
+
+
+@pytest.mark.parametrize("part", ["target", "target.ledger"])
+def test_a_validation_rule_is_named_with_collection_and_document(filled: Db, part: str) -> None:
+    filled.create_collection(part, validator=NEVER)
+    error = refused(filled)
+    assert isinstance(error, StateMismatch)
+    name = f"a validation rule of {filled.name}.{part} refuses _id"
+    assert name in str(error)
+    assert "Document failed validation" in str(error)
+    filled.command("collMod", part, validator={})
+    run_here(filled)
+    assert_each_source_id_is_in_one_place(filled)
+
+
+@pytest.mark.parametrize("part", ["target.runs", "target.state"])
+def test_a_validation_rule_of_runs_or_state_is_named(filled: Db, part: str) -> None:
+    filled.create_collection(part, validator=NEVER)
+    error = refused(filled)
+    assert isinstance(error, StateMismatch)
+    assert "a validation rule of a collection of the target refuses" in str(error)
+
+
+@pytest.mark.parametrize("part", ["target", "target.ledger", "target.runs", "target.state"])
+def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_written(
+    filled: Db, part: str
+) -> None:
+    filled.command("create", part, viewOn="source", pipeline=[])
+    before = sorted(filled.list_collection_names())
+    error = refused(filled)
+    assert isinstance(error, UsageError)
+    assert f"{filled.name}.{part}" in str(error)
+    assert "is a view" in str(error)
+    assert sorted(filled.list_collection_names()) == before
+
+
+def test_a_capped_target_is_named(database: Db) -> None:
+    database.source.insert_one({"_id": 1, "text": "正文"})
+    database.create_collection("target", capped=True, size=4096)
+    error = refused(database)
+    assert isinstance(error, StateMismatch)
+    assert f"{database.name}.target' is a capped collection" in str(error)
