@@ -118,6 +118,7 @@ class Course:
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         self._first = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
+        self._expected: int | None = None
         self.written = self._report(self._first, Status.RUNNING)
 
     def batches(self) -> Iterator[Batch]:
@@ -126,7 +127,8 @@ class Course:
         before, limit = self._first.counts.scanned, scope.limit
         undecided = job.source.undecided
         total = None if undecided is None else undecided + before
-        job.progress.total(min(limit, total or limit) if limit else total)
+        self._expected = min(limit, total or limit) if limit else total
+        job.progress.total(self._expected)
         left = None if limit is None else limit - before
         if job.stop() or left == 0:
             return
@@ -178,6 +180,7 @@ class Course:
             clusters=_clusters(job),
             left_out=job.index.left_out,
             profile=profile,
+            expected=self._expected,
         )
 
     def _seconds(self) -> float:

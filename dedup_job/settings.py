@@ -339,6 +339,8 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
         return f"{where}{GONE[location]}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
+    if error["type"].startswith("byte_size"):
+        return f"{where}{location} {short(error['input'])} is not a size; write 8GB"
     message = error["msg"].removeprefix("Value error, ")
     given = "" if location.startswith("connection") else f", not {short(error['input'])}"
     return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"

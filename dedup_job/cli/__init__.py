@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -29,8 +29,11 @@ from dedup_job.cli import (
 from dedup_job.cli.logs import set_up_logs
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error
-from dedup_job.errors import DedupError
+from dedup_job.errors import DedupError, Interrupted
 from dedup_job.printing import escaping
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 
@@ -96,6 +99,9 @@ def _run() -> None:
     set_up_logs()
     try:
         app()
+    except Interrupted as e:  # as was asked for: no error
+        _say(f"{e}")
+        sys.exit(e.code)
     except DedupError as e:
         _fail(f"{e}", e.code)
     except Exception as e:  # the last resort: a sentence, not a traceback
@@ -124,8 +130,11 @@ def _leave(code: int) -> NoReturn:
 def _fail(message: str, code: int) -> NoReturn:
     from rich.text import Text
 
+    _say(Text("error: ", style="red").append(message, style="default"))
+    sys.exit(code)
+
+
+def _say(line: str | Text) -> None:
     from dedup_job.cli.console import errors
 
-    line = Text("error: ", style="red").append(message, style="default")
     errors().say(line)
-    sys.exit(code)

@@ -98,7 +98,7 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column("found", justify="right")
     table.add_column("")
     for finding in findings:
-        verdict = "WRONG" if finding.is_error else "told" if finding.found else "good"
+        verdict = "WRONG" if finding.is_error else "note" if finding.found else "good"
         table.add_row(str(finding.check), f"{finding.examined:,}", f"{finding.found:,}", verdict)
     return table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import signal
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -174,7 +175,11 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if outcome.status is Status.STOPPED:
-        raise Interrupted("stopped by a signal after a checkpoint.", stop.received or 2)
+        signum = signal.Signals(stop.received or signal.SIGINT)
+        by = "Ctrl-C" if signum is signal.SIGINT else signum.name
+        of = "" if outcome.expected is None else f" of {outcome.expected:,}"
+        done = f"{outcome.checkpoint.counts.scanned:,}{of} documents"
+        raise Interrupted(f"Stopped by {by} after {done}. The same command continues.", signum)
     if outcome.checkpoint.counts.quarantined:
         raise typer.Exit(QUARANTINED)
 

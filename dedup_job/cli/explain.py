@@ -215,9 +215,11 @@ def _show_kept(found: Explained, console: Output, limit: int) -> None:
             near.side.id,
             on_one_line(pieces, console, 160),
         )
+    candidates = f"{found.found:,} candidate{'' if found.found == 1 else 's'}"
+    some = f", {len(shown):,} shown" if len(shown) < found.found else ""
     console.say(
-        f"found by a channel now, of {found.among:,} other kept documents: {found.found:,}; shown: "
-        f"{len(shown):,}. Of the differences, {legend(console)}.\n"
+        f"{candidates} among {found.among:,} kept documents{some}. Of the differences, "
+        f"{legend(console)}.\n"
     )
     console.table(table)
     if any(near.view.refused_by is None for near in shown):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dedup_job.cli.differences import visible
 from dedup_job.cli.explanations import Explained, Near, Side
+from dedup_job.decision import DecisionSettings
 from dedup_job.decision.pair import PairView
 from dedup_job.settings import Settings
 
@@ -16,11 +17,6 @@ _ALWAYS = {
     ("decision", "compare"),
     ("decision", "similarity"),
     ("decision", "judge"),
-}
-_APART = {
-    "channels": "no channel finds the pair",
-    "sketch": "their sketches are too unlike for a comparison",
-    "similarity": "they are not similar enough",
 }
 
 
@@ -86,13 +82,27 @@ def verdict(found: Explained, view: PairView) -> str:
             "The texts were equal then and are not now: the source document, the kept one or the "
             "settings of cleaning changed since."
         )
-    if view.refused_by is None:
-        return "Looked at now, they are duplicates as then."
-    why = _APART.get(view.refused_by, f"a difference of the class {view.refused_by}")
+    apart = kept_apart(view, found.settings.decision)
+    if not apart:
+        return "With today's texts: still duplicates."
     return (
-        f"Looked at now, they are not duplicates: {why}. The source document or the kept one "
+        f"With today's texts: not duplicates ({apart}). The source document or the kept one "
         "changed since the run, or dedup did."
     )
+
+
+def kept_apart(view: PairView, decision: DecisionSettings) -> str:
+    """Say what keeps a pair apart, "" where nothing does."""
+    if view.refused_by is None:
+        return ""
+    least = "" if decision.judges else f" < {view.required:.2f}"
+    similarity = f"similarity {view.similarity:.2f}{least}"
+    if view.refused_by == "channels":
+        low = not decision.judges and view.similarity >= view.required
+        return f"{'' if low else f'{similarity}, and '}nothing would propose the pair"
+    if view.refused_by == "sketch":
+        return f"{view.agreement} equal bits in their sketches, least {view.least_agreement}"
+    return similarity if view.refused_by == "similarity" else view.refused_by
 
 
 def words_of(words: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.cli.neighbours import Neighbourhood
 from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.decision.pair import PairView, PairViewer
-from dedup_job.documents import Quarantined, Refusal, Skipped
+from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
+from dedup_job.mongo.raw import kind_at
 from dedup_job.mongo.records import Kept, Record, Records
 from dedup_job.mongo.written import readings, shown, shown_value
 from dedup_job.settings import Settings
@@ -137,18 +138,19 @@ def _source_side(settings: Settings, record: Record) -> Side:
         return Side(name, None, "the source no longer holds it")
     content = record.dropped.content
     if not isinstance(content, str):
-        return Side(name, None, f"the source document now: {refusal(content)}")
+        return Side(name, None, refusal(record.dropped, settings.source.field))
     text = Cleaner(settings.cleaning).clean(content)
     return Side(name, text or None, "" if text else "nothing is left of it after cleaning")
 
 
-def refusal(content: Refusal) -> str:
-    """Return in words why there is no text."""
-    match content:
-        case Skipped():
-            return str(content.reason)
-        case Quarantined():
-            return f"{content.reason}: {content.detail}"
+def refusal(document: Document, field: str) -> str:
+    """Return in words why a document has no text in its field."""
+    content = document.content
+    if isinstance(content, Quarantined):
+        return f"{content.reason}: {content.detail}"
+    if content != Skipped(Reason.NOT_TEXT):
+        return f"field `{field}` is missing now"
+    return f"field `{field}` is {kind_at(document.raw, field.split('.'))} now, not text"
 
 
 def _kept_side(key: bytes, kept: Kept | None) -> Side:

@@ -134,10 +134,12 @@ def _kept(on: Opened, record: Record) -> Document:
             f"the source {source} no longer holds _id {name}, and the ledger holds no copy of it "
             "(ledger.document). Put it back into the source; then the same command."
         )
-    content = record.dropped.content
+    content, field = record.dropped.content, on.settings.source.field
     way_out = "Repair it in the source; then the same command, or --again to have it decided anew."
     if not isinstance(content, str):
-        raise UsageError(f"_id {name} has no text to keep: {refusal(content)}. {way_out}")
+        raise UsageError(
+            f"_id {name} has no text to keep: {refusal(record.dropped, field)}. {way_out}"
+        )
     text = Cleaner(on.settings.cleaning).clean(content)
     if refused := too_long(text, on.settings.source.max_chars):
         raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")

@@ -141,6 +141,8 @@ def _see(texts: list[str], settings: Settings, equipment: Equipment) -> list[_Se
 
 
 def _reasons(view: PairView, settings: Settings) -> Iterator[str]:
+    from dedup_job.cli.explain_lines import kept_apart
+
     if view.equal:
         yield "equal texts: duplicates (exact)"
         return
@@ -156,7 +158,8 @@ def _reasons(view: PairView, settings: Settings) -> Iterator[str]:
     harmful = [str(one.kind) for one in view.differences if not one.harmless]
     decides = "" if settings.decision.judges else " (the judge is off)"
     yield f"differences: {_kinds(harmful) if harmful else 'all harmless'}{decides}"
-    yield f"not duplicates: {view.refused_by}" if view.refused_by else "duplicates (near)"
+    apart = kept_apart(view, settings.decision)
+    yield f"not duplicates: {apart}" if apart else "duplicates (near)"
 
 
 def _kinds(kinds: list[str]) -> str:

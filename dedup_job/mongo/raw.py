@@ -40,6 +40,21 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
     0x0E: 4,  # symbol
     0x0F: 0,  # code with scope
 }
+_KINDS = {
+    0x01: "a number",
+    0x02: "text",
+    0x03: "an object",
+    0x04: "an array",
+    0x05: "binary data",
+    0x07: "an ObjectId",
+    0x08: "true or false",
+    0x09: "a date",
+    0x0A: "null",
+    0x0B: "a regular expression",
+    0x10: "a number",
+    0x12: "a number",
+    0x13: "a number",
+}
 DOCUMENT, BINARY = 0x03, 0x05
 _STRING, _ARRAY, _REGEX = 0x02, 0x04, 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
@@ -140,6 +155,17 @@ def value(raw: bytes, *path: bytes) -> bytes:
             raise KeyError(name)
         start, end = element.value, element.end
     return raw[start:end]
+
+
+def kind_at(raw: bytes, path: Sequence[str]) -> str:
+    """Name the type of the value that a path leads to; KeyError where it leads nowhere."""
+    start, end = 0, len(raw)
+    for name in path:
+        element = find(raw, name.encode(), start, end)
+        if element is None:
+            raise KeyError(name)
+        start, end = element.value, element.end
+    return _KINDS.get(element.kind, f"of BSON type 0x{element.kind:02x}")
 
 
 def id_element(raw: bytes) -> bytes:

@@ -107,7 +107,8 @@ class Report:
     `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `clusters` the largest ones of the last part, known when it ends, and `left_out` how often the
-    index does not find a kept document by a key that very many share.
+    index does not find a kept document by a key that very many share; `expected` is about how many
+    documents the run has to decide, None where that is not known.
     """
 
     about: About
@@ -119,6 +120,7 @@ class Report:
     clusters: tuple[Cluster, ...] = ()
     left_out: int = 0
     profile: Profile | None = None
+    expected: int | None = None
 
     @property
     def docs_per_second(self) -> float:
