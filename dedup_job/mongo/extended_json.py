@@ -8,21 +8,22 @@ from typing import Any
 
 from bson import json_util
 from bson.errors import BSONError
+from bson.json_util import JSONOptions
 
 DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
 _TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
 
 
-def parsed(text: str) -> Any:
+def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
     """Return the value; ValueError says where it is wrong."""
     try:
-        value = json_util.loads(text)
+        value = json_util.loads(text, json_options=options)
     except json.JSONDecodeError as e:
         raise ValueError(
             f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
             'double quotes, e.g. {"lang": "zh"}'
         ) from e
-    except (ValueError, TypeError, KeyError, BSONError) as e:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, BSONError) as e:
         raise ValueError(f"not valid extended JSON: {e}") from e
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None

@@ -159,12 +159,10 @@ def value(raw: bytes, *path: bytes) -> bytes:
 
 def kind_at(raw: bytes, path: Sequence[str]) -> str:
     """Name the type of the value that a path leads to; KeyError where it leads nowhere."""
-    start, end = 0, len(raw)
-    for name in path:
-        element = find(raw, name.encode(), start, end)
-        if element is None:
-            raise KeyError(name)
-        start, end = element.value, element.end
+    *outer, last = (name.encode() for name in path)
+    element = find(value(raw, *outer), last)
+    if element is None:
+        raise KeyError(last)
     return _KINDS.get(element.kind, f"of BSON type 0x{element.kind:02x}")
 
 

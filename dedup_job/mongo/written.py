@@ -14,6 +14,7 @@ from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
 
 from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.extended_json import parsed
 from dedup_job.printing import escaped_json
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
@@ -76,8 +77,8 @@ def readings(written: str) -> Iterator[Any]:
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
         values.append(ObjectId(match[1]))
-    with suppress(*_NOT_JSON):
-        values.append(json_util.loads(written, json_options=_FORMS[0]))
+    with suppress(ValueError):
+        values.append(parsed(written, _FORMS[0]))
     if match := _QUOTED.fullmatch(written):
         values.append(match[1])
     values.append(written)
