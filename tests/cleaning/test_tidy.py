@@ -48,7 +48,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(TEXTS, SETTINGS)
 def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
     cleaner = Cleaner(chosen)

@@ -259,7 +259,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     runs(), OPTIONS, st.sampled_from([1, 2, 4, 128]), st.sampled_from([2, 7, 1024]), st.randoms()

@@ -36,7 +36,7 @@ WIDE = {c: c + 0xFEE0 for c in range(0x21, 0x7F)}
 HAN = st.text(st.sampled_from("水是生命之源下列说法正确错误，。！？；：“”《》…、"), min_size=1)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(MADE | ANY, max_size=4))
 def test_it_agrees_with_the_naive_version(texts):
     assert folded(texts) == [naive_fold(text) for text in texts]

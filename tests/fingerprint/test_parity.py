@@ -70,7 +70,7 @@ def test_generated_strings():
     assert not compare(list(generated(2000, seed=1)), default_tfidf)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(STRINGS)
 def test_any_string(fingerprinter, text):
     assert fingerprinter.tokens(text) == jieba.lcut(text)

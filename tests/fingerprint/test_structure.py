@@ -13,7 +13,7 @@ from tests.reference_folding import naive_parts
 REST = "下列说法正确的是哪一个"
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(MADE | ANY)
 def test_the_parts_agree_with_the_naive_version(text):
     parts = parts_of(text)

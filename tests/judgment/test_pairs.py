@@ -100,7 +100,7 @@ def verdicts(a: Form, b: Form, tables: Tables) -> Verdicts:
 
 
 @given(pair=pairs())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_native_judge_says_what_the_naive_one_says(pair, tables):
     a, b = pair
     found = reference_judge.judge(a, b)

@@ -95,11 +95,3 @@ def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_writt
     assert f"{filled.name}.{part}" in str(error)
     assert "is a view" in str(error)
     assert sorted(filled.list_collection_names()) == before
-
-
-def test_a_capped_target_is_named(database: Db) -> None:
-    database.source.insert_one({"_id": 1, "text": "正文"})
-    database.create_collection("target", capped=True, size=4096)
-    error = refused(database)
-    assert isinstance(error, StateMismatch)
-    assert f"{database.name}.target' is a capped collection" in str(error)

@@ -75,7 +75,7 @@ def test_a_run_whose_lease_was_not_renewed_for_45_s_writes_nothing_more(
     source: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     after_batch(monkeypatch, 2, lambda: setattr(clock, "ahead", 46.0))
-    with pytest.raises(LeaseLost, match="could not be renewed for 46 s"):
+    with pytest.raises(LeaseLost, match=r"could not be renewed for 4\d s"):
         run_here(source, **BATCH)
     assert scanned(source) == 40
     row = source["target.runs"].find_one() or {}
