@@ -13,6 +13,7 @@ from typing import Any
 from bson import Int64
 from pymongo import MongoClient
 
+from dedup_job.mongo.written import shown_value
 from dedup_job.report.check import Check
 from scripts.faults import halves
 from scripts.faults.commands import Commands, fill, put_back, stored
@@ -85,7 +86,9 @@ def _row(
         code, found = _check(commands, folder)
         said = commands.said()
         expected = 6 if kind.is_error else 0
-        shown = kind.named is None or any(repr(id_) in at for at in found.get(kind.named, []))
+        shown = kind.named is None or any(
+            shown_value(id_) in at for at in found.get(kind.named, [])
+        )
         if code == expected and kind.found <= found.keys() and shown and _named(said, kind):
             good += 1
         else:
