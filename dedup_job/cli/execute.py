@@ -169,11 +169,11 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
 
 def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
     """Print the report, write it to the file, and end with the exit code that fits."""
-    if file is not None:
-        write_report(outcome, file)
-    show(outcome, console(), profile=profile)
+    show(outcome, console(), profile=profile)  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
+    if file is not None:
+        write_report(outcome, file)
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         by = "Ctrl-C" if signum is signal.SIGINT else signum.name
@@ -189,9 +189,12 @@ def write_report(outcome: Report, file: Path) -> None:
     try:
         write_whole(file, as_json(outcome.as_json()))
     except OSError as e:
+        what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+        if outcome.about.dry_run:
+            what, where = "the dry run is done", ""
         raise DedupError(
-            f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "
-            f"The same values stand in {outcome.about.target}.runs."
+            f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
+            f"printed above{where}."
         ) from e
 
 

@@ -55,6 +55,7 @@ Config = Annotated[
 
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
+_FILES = ("--uri-file", "--config", "--report", "--embedded", "--output", "--ids")
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
@@ -62,11 +63,18 @@ class Guarded(TyperGroup):
     """Commands none of whose arguments holds a password: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a connection string with a password, whatever it stands for, with UsageError."""
+        """Refuse a connection string with a password, whatever it stands for, with UsageError.
+
+        Also a name of a file that is empty: it would stand for the working folder.
+        """
         for before, argument in pairwise(["", *args]):
             option, value = before if before.startswith("--") else "an argument", argument
             if glued := _GLUED.match(argument):
                 option, value = glued.groups()
+            if option in _FILES and not value:
+                raise UsageError(
+                    f"{option} is empty, expected a name. Is a variable of a script not set?"
+                )
             if has_password(value) and (names_server(value) or option in _NAMES):
                 raise UsageError(
                     f"{option} holds a password, or what may be one, which other users of this "

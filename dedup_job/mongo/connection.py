@@ -54,10 +54,15 @@ class ConnectionSettings(BaseModel):
 
     def connection_string(self) -> str:
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
+        if self.uri_file is None and not self.uri.strip():  # the default is hardly what was meant
+            raise UsageError(
+                "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
+                "DEDUP_URI for mongodb://localhost:27017."
+            )
         if self.uri_file is None:
             return self.uri
         try:
-            with self.uri_file.open(encoding="utf-8") as stream:  # which may be a pipe
+            with self.uri_file.open(encoding="utf-8-sig") as stream:  # which may be a pipe
                 text = stream.read(_LONGEST_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"

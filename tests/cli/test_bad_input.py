@@ -390,3 +390,12 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(
         error = refusal(*words)
         assert error.code == 2
         assert "No such file or directory" in str(error)
+
+
+def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db) -> None:
+    dry = run_on(filled, "--dry-run", "--report", "/dev/full")
+    assert_refused(dry, 1, "the dry run is done", "printed above.")  # it stands nowhere else
+    assert "valid rate" in dry.stdout
+    result = run_on(filled, "--report", "/dev/full")
+    assert_refused(result, 1, f"printed above and stand in {filled.name}.target.runs")
+    assert "valid rate" in result.stdout
