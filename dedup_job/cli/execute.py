@@ -43,7 +43,6 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.pace import Pace
 from dedup_job.printing import as_json
-from dedup_job.report.counts import Counts
 from dedup_job.report.progress import above, progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
@@ -155,13 +154,13 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             cleaner = Cleaner(settings.cleaning)
             frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, seen.stage))
             expected = source.expected
-            seen.total(min(limit, expected or limit) if limit else expected)
+            seen.total(min(limit, expected or limit) if limit else expected, "counting words of")
             done = 0
             for documents in source.pages(limit):
                 texts = (cleaner.clean(d.content) for d in documents if isinstance(d.content, str))
                 frequencies.add([text for text in texts if text])
                 done += len(documents)
-                seen.advance(done, Counts())
+                seen.advance(done)
             return frequencies
     finally:
         seen.close()

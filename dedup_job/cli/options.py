@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dedup_job.errors import UsageError
+from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
 
 Source = Annotated[
@@ -82,6 +83,20 @@ class Guarded(TyperGroup):
                     "(DEDUP_URI) or into a file (--uri-file)."
                 )
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a value that an option does not take is repeated in the refusal."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as e:
+            from pydantic import ValidationError  # here: --help should not wait for it
+
+            if isinstance(e.__cause__, ValidationError):
+                problem = e.__cause__.errors()[0]
+                given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
+                known = given in why or has_password(str(problem["input"]))
+                e.message = why if known else f"{why}, not {given}"
+            raise
 
 
 def source_flags(
