@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings
 
 
+_EMPTY = "nothing is left after cleaning"
+
+
 @dataclass(frozen=True)
 class _Seen:
     """A text as the tool sees it."""
@@ -104,6 +107,10 @@ def compare(
     if view.differences:
         console.table(table_of_differences(lines_now(view.differences), "A", "B"))
         console.say()
+    empty = [name for name, seen in (("A", one), ("B", two)) if not seen.text]
+    if empty:
+        console.say(f"not compared: a run skips {' and '.join(empty)}, {_EMPTY}")
+        return
     for line in _reasons(view, settings):
         console.say(line)
 
@@ -168,6 +175,8 @@ def _kinds(kinds: list[str]) -> str:
 
 def _describe(console: Output, name: str, seen: _Seen) -> None:
     kind = "  (short: a hash of the text, found by minhash or as it is)" if seen.short else ""
+    if not seen.text:
+        kind = f"  (a run skips it: {_EMPTY})"
     console.say(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}")
 
 

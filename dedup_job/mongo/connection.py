@@ -198,7 +198,10 @@ def check_source(client: Client, source: Namespace) -> None:
 
 
 def check_target(client: Client, source: Namespace, target: Namespace) -> None:
-    """Refuse a target that is the source, belongs to another target, or is no collection."""
+    """Refuse a target that is the source, belongs to another target, or is no collection.
+
+    Also a new one whose name nobody would see to be another.
+    """
     own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
     if source.database == target.database and source.collection in own:
         raise UsageError(f"source and target are the same: {source}. Name another --target.")
@@ -209,12 +212,22 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
                 "records. Name another --target."
             )
     kinds = _collections(client, target.database)
+    if target.collection not in kinds and not _is_seen(target):
+        raise UsageError(
+            f"the new target {str(target)!r} begins or ends with a blank, or holds characters that "
+            "cannot be seen: hardly what was meant. Name another --target."
+        )
     for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
         if (kind := kinds.get(name, "collection")) != "collection":
             what = f"the target {target}"
             if name != target.collection:
                 what = f"{target.database}.{name}, which belongs to the target {target},"
             raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
+
+
+def _is_seen(name: Namespace) -> bool:
+    """Tell whether a name can be told from others by looking at it."""
+    return str(name).isprintable() and name.collection == name.collection.strip()
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:

@@ -432,3 +432,14 @@ def test_idf_says_that_it_counts_words(filled: Db, tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "counting words of 20 documents" in result.stderr
     assert "deduplicating" not in result.stderr
+
+
+@pytest.mark.parametrize("name", [" target", "target ", "target\u3000", "tar\u200bget", "\ufefft"])
+def test_a_new_target_whose_name_cannot_be_seen_is_refused(filled: Db, name: str) -> None:
+    names = ("--db", filled.name, "--source", "source", "--target", name)
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert repr(f"{filled.name}.{name}") in str(error)
+    assert filled.list_collection_names() == ["source"]
+    filled.create_collection(name)  # one that is there is meant
+    invoke("run", *names, "--dry-run", DEDUP_URI=uri_of(filled))
