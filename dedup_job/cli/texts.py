@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _EMPTY = "nothing is left after cleaning"
+_LARGEST = 16 << 20  # bytes of a text
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,17 @@ def _as_made(settings: Settings, target: str | None, *, given: bool) -> tuple[Se
 
 
 def read_text(text: str) -> str:
-    """Return the text, read from standard input where it is -; UsageError if it is not UTF-8."""
+    """Return the text, read from standard input where it is -.
+
+    Raises UsageError if that is not UTF-8 or larger than any document.
+    """
     if text != "-":
         return text
+    content = sys.stdin.buffer.read(_LARGEST + 1)  # a device has no end
+    if len(content) > _LARGEST:
+        raise UsageError(f"standard input holds more than {_LARGEST >> 20} MiB, as no document.")
     try:
-        return sys.stdin.buffer.read().decode()
+        return content.decode()
     except UnicodeDecodeError as e:
         raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 

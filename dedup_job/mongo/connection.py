@@ -28,6 +28,7 @@ _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primar
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _LONGEST_URI = 1 << 16  # characters; a device has no end
+_OF_THE_SERVER = ("admin", "config", "local")  # databases
 SUFFIXES = (".ledger", ".runs", ".state")
 
 
@@ -205,6 +206,11 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
     own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
     if source.database == target.database and source.collection in own:
         raise UsageError(f"source and target are the same: {source}. Name another --target.")
+    if target.database in _OF_THE_SERVER:
+        raise UsageError(
+            f"the target {target} lies in {target.database}, where the server keeps its own "
+            "records. Name a --target in another database."
+        )
     for suffix in SUFFIXES:
         if target.collection.endswith(suffix):
             raise UsageError(
@@ -244,11 +250,12 @@ def _unknown_source(client: Client, source: Namespace, collections: list[str]) -
         names = ", ".join(near or collections[:5])
         return f"{message} Nearest in {source.database}: {names}."
     try:
-        databases = [
-            d for d in client.list_database_names() if d not in ("admin", "config", "local")
-        ]
+        databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
     except PyMongoError:  # the list is a kindness; the right to see it may be missing
         databases = []
     near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)
     names = ", ".join(near or databases[:5]) or "none"
-    return f"{message} The database {source.database} has no collections; databases here: {names}."
+    return (
+        f"{message} The database {source.database} has no collections; databases here: {names}. "
+        "In a name with dots, the part before the first dot is the database, even with --db."
+    )

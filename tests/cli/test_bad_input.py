@@ -443,3 +443,22 @@ def test_a_new_target_whose_name_cannot_be_seen_is_refused(filled: Db, name: str
     assert filled.list_collection_names() == ["source"]
     filled.create_collection(name)  # one that is there is meant
     invoke("run", *names, "--dry-run", DEDUP_URI=uri_of(filled))
+
+
+@pytest.mark.parametrize("name", ["admin", "config", "local"])
+def test_a_target_among_the_records_of_the_server_is_refused(filled: Db, name: str) -> None:
+    names = ("--source", f"{filled.name}.source", "--target", f"{name}.unique")
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert f"lies in {name}, where the server keeps its own records" in str(error)
+    assert "unique.state" not in filled.client[name].list_collection_names()
+
+
+def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(
+    filled: Db,
+) -> None:
+    filled.create_collection("questions.v2")
+    names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert "the part before the first dot is the database" in str(error)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dedup_job.judgment import HARMLESS
-from tests.running import invoke
+from tests.running import invoke, refusal
 
 TEXT = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
 
@@ -70,3 +70,9 @@ def test_what_a_run_skips_is_not_compared(texts: tuple[str, str], skipped: str) 
 
 def test_the_fingerprint_of_an_empty_text_is_said_to_be_of_no_use() -> None:
     assert "a run skips it: nothing is left" in invoke("fingerprint", "").stdout
+
+
+def test_a_standard_input_without_end_is_refused() -> None:
+    error = refusal("fingerprint", "-", stdin="正文" * (3 << 20))
+    assert error.code == 2
+    assert "more than 16 MiB" in str(error)
