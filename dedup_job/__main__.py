@@ -1,6 +1,21 @@
-"""`python -m dedup_job`."""
+"""`python -m dedup_job` and `dedup`: what comes before the command line can say anything."""
 
-from dedup_job.cli import main
+from __future__ import annotations
+
+import signal
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line; Ctrl-C ends the process in silence while that is imported."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from dedup_job.cli import main as command_line
+
+    signal.signal(signal.SIGINT, handler)
+    command_line()
+
 
 if __name__ == "__main__":
     main()

@@ -226,21 +226,30 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
     except ValidationError as e:
         found = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *found]) from None
-    if unknown:
-        raise ConfigurationError(unknown)
+    if problems := [*unknown, *_impossible_paths(settings)]:
+        raise ConfigurationError(problems)
     return Loaded(settings, origins)
+
+
+def _impossible_paths(settings: Settings) -> Iterator[str]:
+    """Yield a problem for each path that no file has: Python does not even look for it."""
+    for section, part in settings:
+        for name, value in part:
+            if isinstance(value, Path) and "\0" in str(value):
+                yield f"{section}.{name}: a path holds no NUL, not {short(str(value))}"
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
-    found = _preset(file)
     try:
-        return tomllib.loads(file_text(found or file))
+        return tomllib.loads(file_text(_preset(file) or file))
     except OSError as e:
         presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
         raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+    except UnicodeDecodeError as e:
+        raise ConfigurationError([f"{file} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+    except tomllib.TOMLDecodeError as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
     except RecursionError:
         raise ConfigurationError([f"{file}: {TOO_DEEP}"]) from None
@@ -271,7 +280,7 @@ def _from_environment() -> dict[str, Any]:
         raise ConfigurationError(
             [f"{name}: {TOO_DEEP}" for name in deep_variables(_PREFIX)]
         ) from None
-    if os.environ.get(_URI):
+    if _URI in os.environ:  # where it is empty, too, which is refused
         part = found.setdefault("connection", {})
         if isinstance(part, dict):  # else it is refused for that
             part["uri"] = os.environ[_URI]
@@ -282,9 +291,11 @@ def _unknown_variables() -> Iterator[str]:
     """Yield a problem for each DEDUP_ variable that no setting is called by."""
     sections = {f"{_PREFIX}{name}".upper() for name in Settings.model_fields}
     for name in sorted(os.environ):
-        if not name.startswith(_PREFIX) or name in _OTHER_VARIABLES:
+        if not name.upper().startswith(_PREFIX) or name in _OTHER_VARIABLES:
             continue
-        if name.partition(_DELIMITER)[0] not in sections:
+        if name.upper() in _OTHER_VARIABLES:
+            yield f"environment: unknown variable {name} (perhaps you meant {name.upper()})"
+        elif name.partition(_DELIMITER)[0] not in sections:
             dotted = name.removeprefix(_PREFIX).lower().replace(_DELIMITER, ".")
             known = (n for n in _known_names() if n.rpartition(".")[2] == dotted.split(".")[-1])
             near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job import settings as settings_module
-from dedup_job.errors import ConfigurationError
+from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.judgment import RULES
 from dedup_job.settings import load, preset_names
 
@@ -158,3 +158,43 @@ def test_a_variable_in_the_place_of_a_section_is_refused_beside_the_uri(
     monkeypatch.setenv("DEDUP_CONNECTION", value)
     with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
         load()
+
+
+def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_named_as_such(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "c.toml"
+    file.write_bytes(b"\xef\xbb\xbf[run]\r\nthreads = 3\r\n")
+    assert load(file=file).settings.run.threads == 3
+    file.write_bytes("# 设置".encode("gb18030"))
+    with pytest.raises(ConfigurationError, match=r"is not UTF-8: .* at byte 2"):
+        load(file=file)
+    uri = tmp_path / "uri"
+    uri.write_bytes(b"\xef\xbb\xbfmongodb://host\r\n")
+    connection = load({"connection.uri_file": uri}).settings.connection
+    assert connection.connection_string() == "mongodb://host"
+
+
+@pytest.mark.parametrize("name", ["dedup_uri", "Dedup_Uri"])
+def test_the_variable_of_the_uri_in_other_letters_is_refused_and_not_passed_over(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "mongodb://host")
+    with pytest.raises(ConfigurationError, match=rf"{name} \(perhaps you meant DEDUP_URI\)"):
+        load()
+
+
+def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DEDUP_URI", "")
+    with pytest.raises(UsageError, match="the connection string is empty"):
+        load().settings.connection.connection_string()
+    given = load({"connection.uri": "mongodb://host"}).settings.connection
+    assert given.connection_string() == "mongodb://host"
+
+
+@pytest.mark.parametrize("name", ["fingerprint.idf", "index.folder", "connection.uri_file"])
+def test_a_path_that_holds_a_nul_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
+        load({name: "a\0b"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -87,6 +88,8 @@ def main() -> NoReturn:
     open_streams()
     try:
         _run()
+    except KeyboardInterrupt:  # before or after all that has something to say of it
+        _leave(128 + signal.SIGINT)
     except SystemExit as e:
         _leave(e.code if isinstance(e.code, int) else int(e.code is not None))
     _leave(0)

@@ -72,14 +72,14 @@ def check(
     given = config is not None or field is not None
     with ending_at_once("ended; nothing was written."):
         found = checked(settings, source, target, None if all_ else size, given=given)
-    if report is not None:
-        _write(found, report)
     console().table(_table(found.findings))
     for line in _first(found.findings):
         console().say(line)
     told = [f for f in found.findings if f.found and not f.is_error]
     if told:
         console().say(f"\n{_advice(found, told)}")
+    if report is not None:  # last: the file may not be to be written
+        _write(found, report)
     if found.errors:
         raise StateMismatch(
             f"{found.target} is not what its runs wrote from {found.source}:\n"

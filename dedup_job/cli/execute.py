@@ -43,7 +43,6 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.pace import Pace
 from dedup_job.printing import as_json
-from dedup_job.report.counts import Counts
 from dedup_job.report.progress import above, progress
 from dedup_job.report.run import About, Report, Scope, Status
 from dedup_job.report.terminal import show
@@ -155,13 +154,13 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
             cleaner = Cleaner(settings.cleaning)
             frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, seen.stage))
             expected = source.expected
-            seen.total(min(limit, expected or limit) if limit else expected)
+            seen.total(min(limit, expected or limit) if limit else expected, "counting words of")
             done = 0
             for documents in source.pages(limit):
                 texts = (cleaner.clean(d.content) for d in documents if isinstance(d.content, str))
                 frequencies.add([text for text in texts if text])
                 done += len(documents)
-                seen.advance(done, Counts())
+                seen.advance(done)
             return frequencies
     finally:
         seen.close()
@@ -169,11 +168,11 @@ def count_words(settings: Settings, name: str, limit: int | None) -> DocumentFre
 
 def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
     """Print the report, write it to the file, and end with the exit code that fits."""
-    if file is not None:
-        write_report(outcome, file)
-    show(outcome, console(), profile=profile)
+    show(outcome, console(), profile=profile)  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
+    if file is not None:
+        write_report(outcome, file)
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         by = "Ctrl-C" if signum is signal.SIGINT else signum.name
@@ -189,9 +188,12 @@ def write_report(outcome: Report, file: Path) -> None:
     try:
         write_whole(file, as_json(outcome.as_json()))
     except OSError as e:
+        what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+        if outcome.about.dry_run:
+            what, where = "the dry run is done", ""
         raise DedupError(
-            f"the run is {outcome.status}, but its report {file} cannot be written: {e.strerror}. "
-            f"The same values stand in {outcome.about.target}.runs."
+            f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
+            f"printed above{where}."
         ) from e
 
 

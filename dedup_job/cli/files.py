@@ -12,11 +12,17 @@ from dedup_job.errors import UsageError
 def check_writable(option: str, file: Path) -> None:
     """Refuse a file that could not be written, before the work rather than after it."""
     try:
+        with suppress(FileNotFoundError):
+            file.stat()
         folder = file.resolve().parent
-    except OSError as e:  # the working folder is gone
+    except FileNotFoundError as e:  # the working folder is gone
         raise UsageError(
             f"{option} {file}: there is no folder that this could lie in ({e.strerror}). Change to "
             "one that exists, or give the whole path."
+        ) from e
+    except OSError as e:
+        raise UsageError(
+            f"{option} {file} cannot be written: {e.strerror}. Name another file."
         ) from e
     if file.is_dir():
         raise UsageError(f"{option} {file} is a folder; name a file.")
@@ -30,7 +36,7 @@ def write_whole(file: Path, text: str) -> None:
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")
         return
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    partial = file.with_name(f".dedup.{os.getpid()}")  # a longer name might be too long
     try:
         with partial.open("w", encoding="utf-8") as stream:
             stream.write(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,8 @@ from dedup_job.cli.options import (
     UriFile,
     source_flags,
 )
-from dedup_job.errors import Interrupted, UsageError
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import UsageError
 
 
 def idf(
@@ -48,14 +48,12 @@ def idf(
 
     settings = load(source_flags(uri, uri_file, db, field, query), config).settings
     check_writable("--output", output)
-    try:
+    with ending_at_once("ended; nothing was written."):
         frequencies = count_words(settings, source, limit)
-    except KeyboardInterrupt:
-        raise Interrupted("ended; nothing was written.", signal.SIGINT) from None
     words = list(frequencies.weights(least))
     if not words:
         raise UsageError(
-            f"no word stands in {least} or more of {frequencies.texts:,} texts; nothing was "
+            f"no word stands in {least:,} or more of {frequencies.texts:,} texts; nothing was "
             "written. Look at --field, or lower --min-documents."
         )
     try:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dedup_job.errors import UsageError
+from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
 
 Source = Annotated[
@@ -55,6 +56,7 @@ Config = Annotated[
 
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
+_FILES = ("--uri-file", "--config", "--report", "--embedded", "--output", "--ids")
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
@@ -62,11 +64,18 @@ class Guarded(TyperGroup):
     """Commands none of whose arguments holds a password: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a connection string with a password, whatever it stands for, with UsageError."""
+        """Refuse a connection string with a password, whatever it stands for, with UsageError.
+
+        Also a name of a file that is empty: it would stand for the working folder.
+        """
         for before, argument in pairwise(["", *args]):
             option, value = before if before.startswith("--") else "an argument", argument
             if glued := _GLUED.match(argument):
                 option, value = glued.groups()
+            if option in _FILES and not value:
+                raise UsageError(
+                    f"{option} is empty, expected a name. Is a variable of a script not set?"
+                )
             if has_password(value) and (names_server(value) or option in _NAMES):
                 raise UsageError(
                     f"{option} holds a password, or what may be one, which other users of this "
@@ -74,6 +83,20 @@ class Guarded(TyperGroup):
                     "(DEDUP_URI) or into a file (--uri-file)."
                 )
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a value that an option does not take is repeated in the refusal."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as e:
+            from pydantic import ValidationError  # here: --help should not wait for it
+
+            if isinstance(e.__cause__, ValidationError):
+                problem = e.__cause__.errors()[0]
+                given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
+                known = given in why or has_password(str(problem["input"]))
+                e.message = why if known else f"{why}, not {given}"
+            raise
 
 
 def source_flags(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dedup_job.cli.restoring import Restored
 
 
+_LARGEST = 64 << 20  # bytes of a file of ids
+
+
 def restore(
     target: Target,
     id_: Annotated[
@@ -65,9 +68,15 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
     if file is None:
         return [str(id_)]
     try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")  # ids may hold other ends
-    except (OSError, UnicodeDecodeError) as e:
-        raise UsageError(f"--ids {file} cannot be read: {e}") from e
+        with file.open("rb") as stream:  # which may be a pipe, but a device has no end
+            content = stream.read(_LARGEST + 1)
+        lines = content.decode("utf-8-sig").split("\n")  # ids may hold other ends
+    except OSError as e:
+        raise UsageError(f"--ids {file} cannot be read: {e.strerror}") from e
+    except UnicodeDecodeError as e:
+        raise UsageError(f"--ids {file} is not UTF-8: {e.reason} at byte {e.start}") from e
+    if len(content) > _LARGEST:
+        raise UsageError(f"--ids {file} holds more than {_LARGEST >> 20} MiB. Give it in parts.")
     if found := [line.strip() for line in lines if line.strip()]:
         return found
     raise UsageError(f"--ids {file} holds no _id.")

@@ -59,7 +59,7 @@ def restored(
     """
     _finish(settings, name, given=given)
     with opened_as_made(settings, name, given=given) as on:
-        on.progress.stage("looking the documents up")
+        on.progress.total(len(written), "looking up")
         found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
@@ -94,7 +94,8 @@ def _all_dropped(
     records = Records(on.target, on.settings.source)
     found: dict[bytes, tuple[Record, Mapping[str, Any], Document | None]] = {}
     wrong: list[str] = []
-    for name in written:
+    for done, name in enumerate(written):
+        on.progress.advance(done)
         try:
             record, row = _dropped(on, records, name)
             found[record.key] = record, row, None if again else _kept(on, record)

@@ -133,12 +133,15 @@ def _why_not(on: Opened) -> str | None:
 
 
 def _facts(file: Path) -> Iterator[tuple[str, str]]:
-    if not file.exists():
-        yield "snapshot", f"none; it would be {file}"
+    try:
+        size = _bytes_on_disk(file)
+    except OSError as e:
+        why = "" if isinstance(e, FileNotFoundError) else f" ({e.strerror})"
+        yield "snapshot", f"none; it would be {file}{why}"
         return
     yield "snapshot", str(file)
+    yield "size on disk", f"{size / 1e6:,.1f} MB"
     try:
-        yield "size on disk", f"{_bytes_on_disk(file) / 1e6:,.1f} MB"
         facts = snapshot.facts_of(file)
     except (OSError, SnapshotError):
         return  # the reason is the one why it would not be used

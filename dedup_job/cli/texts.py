@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings
 
 
+_EMPTY = "nothing is left after cleaning"
+_LARGEST = 16 << 20  # bytes of a text
+
+
 @dataclass(frozen=True)
 class _Seen:
     """A text as the tool sees it."""
@@ -104,6 +108,10 @@ def compare(
     if view.differences:
         console.table(table_of_differences(lines_now(view.differences), "A", "B"))
         console.say()
+    empty = [name for name, seen in (("A", one), ("B", two)) if not seen.text]
+    if empty:
+        console.say(f"not compared: a run skips {' and '.join(empty)}, {_EMPTY}")
+        return
     for line in _reasons(view, settings):
         console.say(line)
 
@@ -119,11 +127,17 @@ def _as_made(settings: Settings, target: str | None, *, given: bool) -> tuple[Se
 
 
 def read_text(text: str) -> str:
-    """Return the text, read from standard input where it is -; UsageError if it is not UTF-8."""
+    """Return the text, read from standard input where it is -.
+
+    Raises UsageError if that is not UTF-8 or larger than any document.
+    """
     if text != "-":
         return text
+    content = sys.stdin.buffer.read(_LARGEST + 1)  # a device has no end
+    if len(content) > _LARGEST:
+        raise UsageError(f"standard input holds more than {_LARGEST >> 20} MiB, as no document.")
     try:
-        return sys.stdin.buffer.read().decode()
+        return content.decode()
     except UnicodeDecodeError as e:
         raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
@@ -168,6 +182,8 @@ def _kinds(kinds: list[str]) -> str:
 
 def _describe(console: Output, name: str, seen: _Seen) -> None:
     kind = "  (short: a hash of the text, found by minhash or as it is)" if seen.short else ""
+    if not seen.text:
+        kind = f"  (a run skips it: {_EMPTY})"
     console.say(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}")
 
 

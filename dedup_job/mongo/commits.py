@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pymongo
-from pymongo import WriteConcern
+from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
@@ -19,6 +19,7 @@ from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.state import LAST_WORD_SECONDS, AlreadyWritten, State
 
 Writes = Callable[[ClientSession | None], None]
+_PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
 
 
 class Commits:
@@ -77,7 +78,7 @@ class Commits:
         """
         if self._left_open and self._turn.acquire(blocking=False):
             try:
-                self._session.start_transaction(ReadConcern("majority"))
+                self._session.start_transaction(ReadConcern("majority"), read_preference=_PRIMARY)
                 try:
                     self._state.read(self._session)
                 finally:
@@ -92,7 +93,8 @@ class Commits:
         The state is changed last, since that bars it for the lease's renewal until the commit.
         """
         session = self._session
-        session.start_transaction(ReadConcern("majority"), WriteConcern("majority", j=True))
+        durable = WriteConcern("majority", j=True)
+        session.start_transaction(ReadConcern("majority"), durable, _PRIMARY)
         self._left_open = True
         try:
             self._state.verify(session, self.generation)

@@ -28,6 +28,7 @@ _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primar
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _LONGEST_URI = 1 << 16  # characters; a device has no end
+_OF_THE_SERVER = ("admin", "config", "local")  # databases
 SUFFIXES = (".ledger", ".runs", ".state")
 
 
@@ -54,10 +55,15 @@ class ConnectionSettings(BaseModel):
 
     def connection_string(self) -> str:
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
+        if self.uri_file is None and not self.uri.strip():  # the default is hardly what was meant
+            raise UsageError(
+                "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
+                "DEDUP_URI for mongodb://localhost:27017."
+            )
         if self.uri_file is None:
             return self.uri
         try:
-            with self.uri_file.open(encoding="utf-8") as stream:  # which may be a pipe
+            with self.uri_file.open(encoding="utf-8-sig") as stream:  # which may be a pipe
                 text = stream.read(_LONGEST_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
@@ -193,10 +199,18 @@ def check_source(client: Client, source: Namespace) -> None:
 
 
 def check_target(client: Client, source: Namespace, target: Namespace) -> None:
-    """Refuse a target that is the source, belongs to another target, or is no collection."""
+    """Refuse a target that is the source, belongs to another target, or is no collection.
+
+    Also a new one whose name nobody would see to be another.
+    """
     own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
     if source.database == target.database and source.collection in own:
         raise UsageError(f"source and target are the same: {source}. Name another --target.")
+    if target.database in _OF_THE_SERVER:
+        raise UsageError(
+            f"the target {target} lies in {target.database}, where the server keeps its own "
+            "records. Name a --target in another database."
+        )
     for suffix in SUFFIXES:
         if target.collection.endswith(suffix):
             raise UsageError(
@@ -204,12 +218,22 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
                 "records. Name another --target."
             )
     kinds = _collections(client, target.database)
+    if target.collection not in kinds and not _is_seen(target):
+        raise UsageError(
+            f"the new target {str(target)!r} begins or ends with a blank, or holds characters that "
+            "cannot be seen: hardly what was meant. Name another --target."
+        )
     for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
         if (kind := kinds.get(name, "collection")) != "collection":
             what = f"the target {target}"
             if name != target.collection:
                 what = f"{target.database}.{name}, which belongs to the target {target},"
             raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
+
+
+def _is_seen(name: Namespace) -> bool:
+    """Tell whether a name can be told from others by looking at it."""
+    return str(name).isprintable() and name.collection == name.collection.strip()
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:
@@ -226,11 +250,12 @@ def _unknown_source(client: Client, source: Namespace, collections: list[str]) -
         names = ", ".join(near or collections[:5])
         return f"{message} Nearest in {source.database}: {names}."
     try:
-        databases = [
-            d for d in client.list_database_names() if d not in ("admin", "config", "local")
-        ]
+        databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
     except PyMongoError:  # the list is a kindness; the right to see it may be missing
         databases = []
     near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)
     names = ", ".join(near or databases[:5]) or "none"
-    return f"{message} The database {source.database} has no collections; databases here: {names}."
+    return (
+        f"{message} The database {source.database} has no collections; databases here: {names}. "
+        "In a name with dots, the part before the first dot is the database, even with --db."
+    )

@@ -17,6 +17,7 @@ _TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
     """Return the value; ValueError says where it is wrong."""
     try:
+        json.loads(text, object_pairs_hook=_without_repeats)
         value = json_util.loads(text, json_options=options)
     except json.JSONDecodeError as e:
         raise ValueError(
@@ -30,6 +31,15 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
     if _depth(value) > DEEPEST:
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse a name that stands twice in an object, with ValueError: only the last would count."""
+    seen = set[str]()
+    for name, _ in pairs:
+        if name in seen:
+            raise ValueError(f"the name {name!r} stands twice in one object")
+        seen.add(name)
 
 
 def _depth(value: Any) -> int:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, NoReturn, cast
 
 import pymongo
-from pymongo import ReturnDocument, WriteConcern
+from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
@@ -41,6 +41,7 @@ class State:
     def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
         self._collection = collection.with_options(
             codec_options=LENIENT,  # it names the last id, whatever that is
+            read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )

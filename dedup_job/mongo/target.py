@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pymongo
-from pymongo import WriteConcern
+from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
@@ -71,7 +71,8 @@ class Target:
         lease of another run; as_made: nothing will be decided, so it does not matter which version
         of the rules the target was made by.
         """
-        database = client[namespace.database]
+        # other servers may answer for the source alone: of the target they may know too little
+        database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
         durable = WriteConcern("majority", j=True)
         self._client = client
         self._name = str(namespace)

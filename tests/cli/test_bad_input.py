@@ -207,6 +207,7 @@ def test_a_view_is_refused_as_source(filled: Db) -> None:
         ("{lang: 1}", "character 2"),
         ("[1]", "must be an object"),
         ('{"_id": {"$oid": "zz"}}', "extended JSON"),
+        ('{"a": {"_id": 1, "_id": 2}}', "'_id' stands twice"),
     ],
 )
 def test_bad_extended_json_is_refused(filled: Db, query: str, words: str) -> None:
@@ -390,3 +391,74 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(
         error = refusal(*words)
         assert error.code == 2
         assert "No such file or directory" in str(error)
+
+
+def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db) -> None:
+    dry = run_on(filled, "--dry-run", "--report", "/dev/full")
+    assert_refused(dry, 1, "the dry run is done", "printed above.")  # it stands nowhere else
+    assert "valid rate" in dry.stdout
+    result = run_on(filled, "--report", "/dev/full")
+    assert_refused(result, 1, f"printed above and stand in {filled.name}.target.runs")
+    assert "valid rate" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "--limit", "0"), "--limit': Input should be greater than or equal to 1, not '0'"),
+        (("run", "--limit", "５"), "unable to parse string as an integer, not '５'"),
+        (("run", "--max-rate", ""), "unable to parse string as a number, not ''"),
+        (("query", "text", "--k", "9" * 5000), "exceeded maximum size, not '999"),
+        (("list", "--what", "kept"), "--what': 'kept' is not one of 'refused'"),
+        (("undo", "0"), "'RUN': Input should be greater than or equal to 1, not '0'"),
+        (
+            ("index", "plan", "--size", "5", "--k", "x"),
+            "unable to parse string as an integer, not 'x'",
+        ),
+    ],
+)
+def test_a_value_that_an_option_does_not_take_is_repeated(
+    arguments: tuple[str, ...], words: str
+) -> None:
+    names = {"run": ("--source", "d.a", "--target", "d.b"), "index": ()}
+    result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
+    assert_refused(result, 2, words)
+    assert len(result.stderr) < 400
+
+
+def test_idf_says_that_it_counts_words(filled: Db, tmp_path: Path) -> None:
+    names = ("--db", filled.name, "--source", "source", "--output", str(tmp_path / "idf"))
+    result = dedup("idf", *names, uri=uri_of(filled))
+    assert result.returncode == 0
+    assert "counting words of 20 documents" in result.stderr
+    assert "deduplicating" not in result.stderr
+
+
+@pytest.mark.parametrize("name", [" target", "target ", "target\u3000", "tar\u200bget", "\ufefft"])
+def test_a_new_target_whose_name_cannot_be_seen_is_refused(filled: Db, name: str) -> None:
+    names = ("--db", filled.name, "--source", "source", "--target", name)
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert repr(f"{filled.name}.{name}") in str(error)
+    assert filled.list_collection_names() == ["source"]
+    filled.create_collection(name)  # one that is there is meant
+    invoke("run", *names, "--dry-run", DEDUP_URI=uri_of(filled))
+
+
+@pytest.mark.parametrize("name", ["admin", "config", "local"])
+def test_a_target_among_the_records_of_the_server_is_refused(filled: Db, name: str) -> None:
+    names = ("--source", f"{filled.name}.source", "--target", f"{name}.unique")
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert f"lies in {name}, where the server keeps its own records" in str(error)
+    assert "unique.state" not in filled.client[name].list_collection_names()
+
+
+def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(
+    filled: Db,
+) -> None:
+    filled.create_collection("questions.v2")
+    names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
+    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
+    assert error.code == 2
+    assert "the part before the first dot is the database" in str(error)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from dedup_job.judgment import HARMLESS
-from tests.running import invoke
+from tests.running import invoke, refusal
 
 TEXT = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
 
@@ -55,3 +57,22 @@ def test_equal_texts_have_no_differences() -> None:
 def test_a_preset_may_be_named() -> None:
     output = invoke("compare", TEXT, TEXT.replace("120", "360"), "--config", "classic").stdout
     assert "(the judge is off)" in output
+
+
+@pytest.mark.parametrize(
+    ("texts", "skipped"), [(("", "<p></p>"), "A and B"), ((" ", "x"), "A"), (("正文", ""), "B")]
+)
+def test_what_a_run_skips_is_not_compared(texts: tuple[str, str], skipped: str) -> None:
+    output = invoke("compare", *texts).stdout
+    assert f"not compared: a run skips {skipped}, nothing is left after cleaning" in output
+    assert "duplicates" not in output
+
+
+def test_the_fingerprint_of_an_empty_text_is_said_to_be_of_no_use() -> None:
+    assert "a run skips it: nothing is left" in invoke("fingerprint", "").stdout
+
+
+def test_a_standard_input_without_end_is_refused() -> None:
+    error = refusal("fingerprint", "-", stdin="正文" * (3 << 20))
+    assert error.code == 2
+    assert "more than 16 MiB" in str(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -350,13 +352,15 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
 
 
 def test_of_many_ids_all_that_are_wrong_are_named_and_none_is_restored(
-    made: Db, tmp_path: Path
+    made: Db, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     row, kept = dropped(made, reason="near"), made.target.find_one() or {}
     file = tmp_path / "ids.txt"
     file.write_text(f"{row['_id']}\nnobody\n\n{kept['_id']}\n", encoding="utf-8")
     before = outcome(made)
+    caplog.set_level(logging.INFO, "dedup")
     error = str(refused(made, "restore", "--ids", str(file)))
+    assert re.search(r"looking up [\d,]+ documents", caplog.text)  # many take their time
     assert "2 of 3 documents cannot be restored; none was" in error
     assert "nobody" in error
     assert "was not dropped" in error

@@ -291,3 +291,9 @@ def test_the_client_names_no_secret_of_its_options(server: str) -> None:
     with client:
         assert "geheim" not in repr(client.d.source)
     assert repr(client) == "MongoClient()"
+
+
+def test_a_value_that_may_hold_a_password_is_not_repeated_where_a_number_is_expected() -> None:
+    result = dedup("run", "--source", "d.a", "--target", "d.b", "--limit", f"me:{SECRET}@host")
+    assert result.returncode == 2
+    assert SECRET not in result.stderr

@@ -18,7 +18,13 @@ from dedup_job.demo import make_corpus
 from dedup_job.mongo.target import Target
 from tests.deciding import PLAIN
 from tests.reference import naive_decide
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    invoke,
+    outcome,
+    run_here,
+    uri_of,
+)
 
 Db = Database[dict[str, Any]]
 
@@ -293,3 +299,15 @@ def test_short_texts_are_duplicates_only_if_equal(database: Db) -> None:
     ]
     counts = report.checkpoint.counts
     assert (counts.short_kept, counts.short_duplicate) == (4, 2)
+
+
+@pytest.mark.parametrize("wanted", ["secondary", "secondaryPreferred", "nearest"])
+def test_a_read_preference_is_for_the_source_alone(any_database: Db, wanted: str) -> None:
+    any_database.source.insert_many([{"_id": i, "text": f"第{i % 4}段正文"} for i in range(8)])
+    uri = f"{uri_of(any_database)}&readPreference={wanted}"
+    for count in (4, 8):
+        run_here(any_database, connection__uri=uri, limit=4)
+        decided = any_database.target.count_documents({})
+        assert decided + any_database["target.ledger"].count_documents({}) == count
+    names = ("--db", any_database.name, "--source", "source", "--target", "target")
+    assert "is good" in invoke("check", *names, DEDUP_URI=uri).stdout

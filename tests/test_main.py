@@ -1,0 +1,34 @@
+"""The process from its first moment: Ctrl-C shows no traceback, whenever it comes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+_WHILE_IMPORTING = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "dedup_job.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+"""
+_BEFORE_TYPER = """
+from dedup_job import cli
+def interrupted():
+    raise KeyboardInterrupt
+cli.app = interrupted
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "code"), [(_WHILE_IMPORTING, -signal.SIGINT), (_BEFORE_TYPER, 130)]
+)
+def test_ctrl_c_in_the_first_moments_ends_without_a_traceback(first: str, code: int) -> None:
+    program = f"{first}\nfrom dedup_job.__main__ import main\nmain()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert ended.returncode == code
+    assert ended.stderr == b""
