@@ -42,7 +42,7 @@ def measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
         )
     else:
         then = row.get("similarity")
-        changed = then is not None and abs(then - view.similarity) > 1e-9
+        changed = isinstance(then, int | float) and abs(then - view.similarity) > 1e-9
         yield (
             f"similarity ({decision.compare})",
             f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}"
