@@ -228,5 +228,6 @@ def test_values_of_other_types_are_shown_all_the_same(made: Db) -> None:
     made.target.update_one({"_id": one["_id"]}, {"$set": {"dedup.refused": forged}})
     assert "shown" in command(made, "list", "--what", "refused")
     row = made["target.ledger"].find_one({"reason": "near"}) or {}
-    made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": {"similarity": "x"}})
+    other = {"similarity": "x", "distance": "y", "found_by": 3, "differences": 5, "richer": 7}
+    made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": other})
     assert "near" in command(made, "explain", str(row["_id"]))
