@@ -33,7 +33,8 @@ def fill_alike(database: Db) -> None:
         return
     for name, documents in _filled.items():
         database[name].insert_many(documents)
-    database["target.state"].update_one({}, {"$set": {"source": f"{database.name}.source"}})
+    for name in ("target.state", "target.runs"):
+        database[name].update_many({}, {"$set": {"source": f"{database.name}.source"}})
 
 
 _filled: dict[str, list[dict[str, Any]]] = {}

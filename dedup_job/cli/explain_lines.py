@@ -42,7 +42,7 @@ def measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
         )
     else:
         then = row.get("similarity")
-        changed = then is not None and abs(then - view.similarity) > 1e-9
+        changed = isinstance(then, int | float) and abs(then - view.similarity) > 1e-9
         yield (
             f"similarity ({decision.compare})",
             f"{view.similarity:.3f}{f' (then {then:.3f})' if changed else ''}"
@@ -52,7 +52,9 @@ def measures(found: Explained, view: PairView) -> Iterator[tuple[str, str]]:
         )
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
-    names, then_by = ", ".join(view.channels) or "none", ", ".join(row.get("found_by") or ())
+    then = row.get("found_by")
+    then_by = ", ".join(map(str, then)) if isinstance(then, list) else ""
+    names = ", ".join(view.channels) or "none"
     yield "found by", names + (f" (then {then_by})" if then_by and then_by != names else "")
     if view.differences:
         harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)

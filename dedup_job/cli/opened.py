@@ -22,7 +22,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import FILES, Settings
 
-_NOW = ("run", "brakes")  # settings that decide nothing
+_NOW = ("connection", "run", "brakes")  # settings that decide nothing
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
 
 

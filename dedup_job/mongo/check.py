@@ -17,7 +17,7 @@ from bson.errors import BSONError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Document, Fingerprints
-from dedup_job.errors import LeaseHeld
+from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo import run_counts
 from dedup_job.mongo.check_rows import Decide, RowChecker
@@ -27,8 +27,9 @@ from dedup_job.mongo.ledger import original_of
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.state_fields import LEDGER_ROW, check_run
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.undo import LEDGER_ROW
+from dedup_job.mongo.undo import check_begun
 from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
@@ -97,6 +98,8 @@ class Checker:
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_raw.stored, state.get("intent") or ()))
         self._undoing = state.get("undo")
+        if (run := self._undoing) is not None:
+            self._again(lambda: check_begun(self._target, run))
         undoing: list[bytes | str] = (
             [] if self._undoing is None else [f"run {self._undoing}, being undone"]
         )
@@ -260,22 +263,26 @@ class Checker:
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self._progress.stage("comparing the counts")
         runs = self._target.runs.with_options(read_concern=ReadConcern("majority"))
-        rows = {row["_id"]: row for row in self._again(lambda: list(runs.find().sort("_id", 1)))}
+        all_rows = self._again(lambda: list(runs.find().sort("_id", 1)))
         checkpoint = state["checkpoint"]
         try:
+            rows = {check_run(row, runs.full_name)["_id"]: row for row in all_rows}
             said = run_counts.recorded(rows.values(), checkpoint)
             stale = run_counts.stale_row(rows, checkpoint) if checkpoint else None
-        except (KeyError, TypeError, AttributeError) as e:
-            found = [f"a row of T.runs is not as dedup writes it ({type(e).__name__}: {e})"]
-            self._tally.add(Check.COUNTS, len(rows), found)
+        except StateMismatch as e:
+            self._tally.add(Check.COUNTS, len(all_rows), [str(e).partition(". ")[0]])
             return
         left_out: set[int] = set()
         if self._undoing is not None:
             out = rows.get(self._undoing, {}).get(LEDGER_ROW) or {}
             left_out = {self._undoing, out.get("run", self._undoing)}
         by_run = self._rows.has_runs
-        lines = run_counts.differences(said, self._there, left_out, by_run=by_run)
-        self._tally.add(Check.COUNTS, len(rows), [*([stale] if stale else []), *lines])
+        lines = [
+            *([stale] if stale else []),
+            *run_counts.out_of_step(rows, state),
+            *run_counts.differences(said, self._there, left_out, by_run=by_run),
+        ]
+        self._tally.add(Check.COUNTS, len(rows), lines)
 
     def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""

@@ -14,7 +14,7 @@ from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.server import check_version
@@ -29,6 +29,7 @@ _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _LONGEST_NAME = 255  # bytes of a namespace
 _LONGEST_URI = 1 << 16  # characters; a device has no end
 _OF_THE_SERVER = ("admin", "config", "local")  # databases
+_WRONG_KEY = "Private key doesn't match certificate"
 SUFFIXES = (".ledger", ".runs", ".state")
 
 
@@ -133,22 +134,43 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
         )
     except OSError as e:  # of TLS
-        raise UsageError(
-            f"a file that the connection string names cannot be read: {e.filename}: {e.strerror}"
-        ) from None
-    except (PyMongoError, ValueError, TypeError) as e:
-        if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
-            raise DatabaseUnreachable(
-                f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
-                "Check the name; the same command may work later."
+        raise UsageError(_not_loaded(e)) from None
+    except ConfigurationError as e:
+        if _WRONG_KEY in str(e):
+            raise UsageError(
+                "the key in the file that tlsCertificateKeyFile names does not open with "
+                "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
+                "characters such as @ : / % in a password must be percent-encoded."
             ) from None
-        # the driver's own message may repeat parts of a password that is not escaped
-        raise _not_valid(uri, type(e).__name__) from None
+        raise _not_set_up(uri, e) from None
+    except (PyMongoError, ValueError, TypeError) as e:
+        raise _not_set_up(uri, e) from None
     with translated():
         once = Patience(settings.timeout - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
     return client, settings.db or _database_in_uri(client)
+
+
+def _not_loaded(e: OSError) -> str:
+    """Say which file of TLS cannot be used; only where it is missing the error names it."""
+    if e.filename is not None:
+        return f"a file that the connection string names cannot be read: {e.filename}: {e.strerror}"
+    return (
+        f"a certificate or key that the connection string names cannot be used ({e.strerror}). "
+        "tlsCAFile and tlsCertificateKeyFile name files in PEM; a key that has a password needs "
+        "tlsCertificateKeyFilePassword."
+    )
+
+
+def _not_set_up(uri: str, e: Exception) -> DedupError:
+    if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
+        return DatabaseUnreachable(
+            f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
+            "Check the name; the same command may work later."
+        )
+    # the driver's own message may repeat parts of a password that is not escaped
+    return _not_valid(uri, type(e).__name__)
 
 
 def _not_valid(uri: str, why: str) -> UsageError:

@@ -32,11 +32,12 @@ _ACTIONS = {  # of commands that are not called as the right to them
     "delete": "remove",
     "create": "createCollection",
 }
-_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+): \"([^\"]*)\"")
+_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
 _VALIDATION, _ON_VIEW, _CAPPED = 121, 166, 263
 _UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
 _MOST_SHOWN = 100  # characters of a value
 _BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
+_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
 
@@ -56,10 +57,15 @@ def translated() -> Iterator[None]:
 
 
 def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
-    return DatabaseUnreachable(
-        f"the database does not answer: {_first_line(e)}\n"
-        f"Check that the server runs and that --uri names it. {_AGAIN}"
-    )
+    said = _first_line(e)
+    check = "Check that the server runs and that --uri names it."
+    if _NOT_TRUSTED in said:
+        check = (
+            "The server answers, but its certificate is not trusted: tlsCAFile must name the "
+            "authority that signed it, the host in --uri must be one that it is made out to, and "
+            "it must not have expired."
+        )
+    return DatabaseUnreachable(f"the database does not answer: {said}\n{check} {_AGAIN}")
 
 
 def _operation_failure(e: OperationFailure) -> DedupError:
@@ -123,7 +129,8 @@ def _lacking(message: str) -> str:
     """Return which right is missing by what the server says, which may repeat whole documents."""
     if match := _REFUSED.match(message):
         database, command, collection = match.groups()
-        return f"{_ACTIONS.get(command, command)} on {database}.{collection}"
+        name = f"{database}.{collection}" if collection else database
+        return f"{_ACTIONS.get(command, command)} on {name}"
     return message[:200]
 
 

@@ -63,6 +63,7 @@ class Lasting:
         self._ledger = ledger
         self._patience = patience
         self._facts: dict[Namespace, Facts] = {}
+        self._unseen: set[str] = set()  # databases that the user may not look at now
         self._begun = Counts()  # of the run, before its present part
         self._rows_before = 0  # of the ledger, then
 
@@ -93,6 +94,7 @@ class Lasting:
     def _look(self) -> dict[Namespace, Facts]:
         """Return the facts of those collections that exist, and that the user may look at."""
         found: dict[Namespace, Facts] = {}
+        self._unseen.clear()
         for database in dict.fromkeys(name.database for name in self._names):
             own = {name.collection: name for name in self._names if name.database == database}
             wanted = {"name": {"$in": [*own]}, "type": "collection"}
@@ -102,6 +104,7 @@ class Lasting:
             except OperationFailure as e:
                 if e.code != _UNAUTHORIZED:
                     raise
+                self._unseen.add(database)
                 log.warning(_BLIND, database)
         return found
 
@@ -111,6 +114,8 @@ class Lasting:
         for name, one in self._facts.items():
             what = "source" if name == self._source else "collection"
             other = now.get(name)
+            if name.database in self._unseen:  # a right was taken away, which proves nothing
+                continue
             if other is None:
                 yield f"the {what} {name} was dropped or renamed while the run was at work."
             elif other.uuid != one.uuid:

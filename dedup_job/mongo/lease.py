@@ -49,7 +49,7 @@ def owner() -> dict[str, Any]:
 
 def is_dead(lease: Mapping[str, Any]) -> bool:
     """Tell whether the holder was a process of this machine that is gone."""
-    if not is_here(lease):
+    if not is_here(lease) or not {"pid", "process_started"} <= lease.keys():
         return False
     boot = _boot()
     try:

@@ -32,8 +32,10 @@ class Lock:
         if self.lease:
             yield "host", on_one_line(str(self.lease.get("host")))
             yield "process", f"{self.lease.get('pid')}{self._process()}"
-            yield "since", leases.at(self.lease["since"])
-            yield "expires", f"{leases.at(self.lease['expires'])}, unless renewed"
+            if since := self.lease.get("since"):
+                yield "since", leases.at(since)
+            if expires := self.lease.get("expires"):
+                yield "expires", f"{leases.at(expires)}, unless renewed"
             yield "server's time", leases.at(self.now)
         yield "token", f"{self.token:,}"
 
@@ -42,7 +44,7 @@ class Lock:
             return "free"
         if leases.is_dead(self.lease):
             return "free: its holder is dead; the next run takes it over"
-        if self.lease["expires"] < self.now:
+        if (expires := self.lease.get("expires")) is None or expires < self.now:
             return "free: it ended without a sign of its holder; the next run takes it over"
         return "held"
 

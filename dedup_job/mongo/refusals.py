@@ -53,13 +53,17 @@ def most_similar(target: Target, limit: int) -> list[Refusal]:
         Refusal(
             shown(bson_raw.id_element(raw)),
             shown(key),
-            float(one.get("similarity", 0.0)),
+            _number(one.get("similarity")),
             str(one.get("class")),
             target.rows.text(Row(bson_raw.id_element(raw), raw)),
             others.get(key),
         )
         for raw, one, key in zip(rows, stored, keys, strict=True)
     ]
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _refused(raw: bytes) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.state import next_run
+from dedup_job.mongo.state_fields import LEDGER_ROW
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.undo import LEDGER_ROW
 from dedup_job.mongo.writing import insert_once
 from dedup_job.mongo.written import shown
 

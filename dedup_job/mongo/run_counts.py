@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dedup_job.documents import Reason
-from dedup_job.mongo.undo import BY_HAND, LEDGER_ROW
+from dedup_job.mongo.state import next_run
+from dedup_job.mongo.state_fields import BY_HAND, LEDGER_ROW
 from dedup_job.report.run import Status
 
 Labels = Counter[str]
@@ -72,6 +73,16 @@ def differences(
         if names:
             each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)
             yield f"run {run}: {'; '.join(sorted(each))}"
+
+
+def out_of_step(rows: Mapping[int, Mapping[str, Any]], state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each run that the state does not know, or knows with another source."""
+    known = next_run(state) - 1
+    for run, row in rows.items():
+        if run > known:
+            yield f"run {run}: the state knows {known:,} runs"
+        if row["source"] != state["source"]:
+            yield f"run {run}: it read {row['source']}, the state names {state['source']}"
 
 
 def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, Any]) -> str | None:

@@ -50,7 +50,7 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
     if before.get("decision.guards"):
         return (
             f"the target {target} was made with decision.guards = "
-            f"{list(before['decision.guards'])}, which this version of dedup does not have: its "
+            f"{before['decision.guards']}, which this version of dedup does not have: its "
             "decisions cannot be repeated. Name another --target for the documents to come; "
             "`dedup explain`, `check`, `restore` and `undo` work on this one as it is."
         )

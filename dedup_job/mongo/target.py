@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import pymongo
@@ -29,6 +30,7 @@ from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
+from dedup_job.mongo.state_fields import check_run
 from dedup_job.mongo.undo import finish_undo
 from dedup_job.mongo.writing import insert_once
 from dedup_job.mongo.written import shown
@@ -39,6 +41,7 @@ _NAMESPACE_EXISTS = 48
 _MOST_BYTES = 4  # of a character
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _RUN_ROW_SECONDS = 5.0
+_ALL: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +124,25 @@ class Target:
 
     def run(self, number: int) -> dict[str, Any] | None:
         """Return what is recorded of a run; None where nothing is."""
-        return self.runs.find_one({"_id": number})
+        return self.last_run({"_id": number})
 
-    def last_run(self) -> dict[str, Any] | None:
-        """Return what is recorded of the last run; None where nothing is."""
-        return self.runs.find_one({}, sort=[("_id", -1)])
+    def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
+        """Return what is recorded of the last run, or the last of some; None where nothing is.
+
+        Raises StateMismatch for what dedup does not write.
+        """
+        row = self.runs.find_one(of, sort=[("_id", -1)])
+        if row is not None:
+            check_run(row, self.runs.full_name)
+        return row
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
         scanned = without = 0
-        for row in self.patience(lambda: list(self.runs.find({}, {"counts": 1}))):
-            counts = row.get("counts") or {}
-            scanned += counts.get("scanned", 0)
-            without += counts.get("skipped", 0)
+        for row in self.patience(lambda: list(self.runs.find())):
+            counts = check_run(row, self.runs.full_name)["counts"]
+            scanned += counts["scanned"]
+            without += counts["skipped"]
         return without / scanned if scanned else 0.0
 
     @property
@@ -191,10 +200,34 @@ class Target:
 
     def _take_over(self) -> None:
         self.check()  # another run may have come first between check and lease
+        self._check_runs()
         if not self._as_made:
             self.state.update({"settings": self._stamp})
         self._undo_intent()
         self.commits.generation = (self.state.read() or {})["generation"]
+
+    def _check_runs(self) -> None:
+        """Refuse a state that `T.runs` contradicts.
+
+        Behind it, a number would be given twice. With another source, an undo would ask the wrong
+        one whether it still holds what leaves the target.
+        """
+        state, last, source = self.state.read() or {}, self.last_run(), str(self._source)
+        if last is not None and last["_id"] >= next_run(state):
+            raise StateMismatch(
+                f"{self.runs.full_name} holds run {last['_id']}, and {self._name}.state knows "
+                f"{next_run(state) - 1} runs: someone changed one of them, or put an older copy "
+                "back. Put both back as they were, from one backup; to start over, drop the "
+                "target, its ledger, runs and state, all four. Nothing was written."
+            )
+        other = self.last_run({"source": {"$ne": source}})
+        if other is not None:
+            raise StateMismatch(
+                f"run {other['_id']} in {self.runs.full_name} read {other['source']}, and "
+                f"{self._name}.state names {source}: someone changed one of them. Where the source "
+                "was renamed, both need its new name; else put back what was there. Nothing was "
+                "written."
+            )
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
@@ -293,17 +326,27 @@ class Target:
     def _undo_intent(self) -> None:
         """Take back the batch that a killed run began to write on a standalone server.
 
-        Only what the source still holds is taken back; it will be decided again, as before.
+        Only what this run wrote and the source still holds is taken back; it will be decided again,
+        as before.
         """
-        intent = (self.state.read() or {}).get("intent")
+        state = self.state.read() or {}
+        intent = state.get("intent")
         if not intent:
             return
+        run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
         keys = bson_raw.among([bson_raw.stored(value) for value in intent])
         found = majority(self.source).find(keys, {"_id": 1})
         there = [bson_raw.id_element(bytes(document.raw)) for document in found]
         for collection in self.decided:
-            collection.delete_many(bson_raw.among(there))
+            own = self.of_run(collection, run)
+            collection.delete_many({"$and": [bson_raw.among(there), own]})
         self.state.update({"intent": None})
+
+    def of_run(self, collection: Documents, run: int) -> dict[str, int]:
+        """Return the filter for what a run wrote; all, where that is not said."""
+        if collection.name == self.ledger.name:
+            return {"run": run}
+        return {"dedup.run": run} if self.rows.has_runs else {}
 
     def _write_run_row(self, report: Report) -> None:
         self.state.check()  # the row may be another run's by now

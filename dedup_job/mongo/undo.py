@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
-from dedup_job.errors import UsageError
+from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import raw as bson_raw
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
 from dedup_job.mongo.state import next_run
+from dedup_job.mongo.state_fields import BY_HAND, LEDGER_ROW
 from dedup_job.mongo.writing import insert_once
 from dedup_job.mongo.written import shown
 from dedup_job.report.counts import Counts
@@ -29,8 +30,6 @@ from dedup_job.report.run import Checkpoint, Scope, Status
 if TYPE_CHECKING:
     from dedup_job.mongo.target import Target
 
-LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out of the ledger
-BY_HAND = (str(Status.RESTORED), str(Status.REOPENED))
 _UNDONE = str(Status.UNDONE)
 _WRITE = 1000  # documents in a transaction
 
@@ -98,6 +97,7 @@ def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
     run = (target.patience(target.state.read) or {}).get("undo")
     if run is not None:
+        target.patience(lambda: check_begun(target, run))
         progress = Log()
         progress.stage(f"finishing the undo of run {run}, which was cut off")
         _take_back(target, run, progress)
@@ -114,8 +114,36 @@ def _begin(target: Target, run: int) -> None:
     target.state.update({"undo": run, "last_run": next_run(state) - 1})
 
 
+def check_begun(target: Target, run: int) -> None:
+    """Raise StateMismatch where the state names a run that no command would have begun to undo."""
+    later = target.last_run({"_id": {"$gt": run}, "status": {"$ne": _UNDONE}})
+    if later is not None:
+        raise StateMismatch(
+            f"{target.name}.state says that run {run} is being undone, and run {later['_id']} came "
+            "after it: only the last run can be undone, so someone changed the state. Put it back "
+            "as it was, or set its field `undo` to null; nothing was taken back."
+        )
+    row = target.last_run({"_id": run})
+    if row is not None:
+        _check_own(target, row)
+
+
+def _check_own(target: Target, row: Mapping[str, Any]) -> None:
+    """Raise StateMismatch where undoing what a person did would delete what a run kept."""
+    number = row["_id"]
+    if row["status"] in BY_HAND and target.rows.has_runs:
+        key = bson_raw.id_element(ledger_row(target, number))
+        there = majority(target.documents).find(bson_raw.among([key]), {"_id": 1, "dedup.run": 1})
+        if any(_run_of(bytes(one.raw), is_kept=True) != number for one in there):
+            raise StateMismatch(
+                f"{target.name} holds _id {shown(key)}, which another run kept than number "
+                f"{number}, as {target.runs.full_name} says: someone changed one of them. Put it "
+                "back as it was, from a backup; nothing was taken back."
+            )
+
+
 def _check_last(target: Target, run: int) -> None:
-    last = target.runs.find_one({"status": {"$ne": _UNDONE}}, sort=[("_id", -1)])
+    last = target.last_run({"status": {"$ne": _UNDONE}})
     if last is None:
         raise UsageError(f"no run of the target {target.name} is left to undo.")
     if last["_id"] != run:
@@ -125,6 +153,8 @@ def _check_last(target: Target, run: int) -> None:
             f"{target.name} the last {what} is {last['_id']}: `dedup undo {last['_id']} --target "
             f"{target.name}`."
         )
+    _check_own(target, last)
+    _former(target, run)  # it must be there before anything is deleted
     if last["status"] in BY_HAND:
         row = ledger_row(target, run)
         key = bson_raw.id_element(row)
@@ -210,7 +240,7 @@ def _run_of(raw: bytes, is_kept: bool) -> Any:
 def _former(target: Target, run: int) -> dict[str, Any] | None:
     """Return the checkpoint of the last run before this one that still counts."""
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
-    row = target.runs.find_one({"_id": {"$lt": run}, "status": not_these}, sort=[("_id", -1)])
+    row = target.last_run({"_id": {"$lt": run}, "status": not_these})
     if row is None:
         return None
     return Checkpoint(

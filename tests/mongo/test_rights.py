@@ -15,7 +15,8 @@ from pymongo.database import Database
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import embedded
 from dedup_job.mongo.embedded import embedded_server
-from tests.running import dedup, invoke, refusal
+from dedup_job.mongo.target import Target
+from tests.running import assert_each_source_id_is_in_one_place, dedup, invoke, refusal
 
 Db = Database[dict[str, Any]]
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -133,6 +134,37 @@ def test_the_documented_rights_are_enough_for_everything(
     invoke("undo", "3", *target, "--yes", **more)
     invoke("check", "--source", "d.source", *target, "--all", **more)
     assert database["target.runs"].count_documents({"status": "done"}) == 2
+
+
+@pytest.mark.parametrize("right", ["listCollections", "listIndexes"])
+def test_a_right_to_look_that_is_taken_away_in_a_run_is_not_taken_for_a_dropped_collection(
+    server: Any, database: Db, caplog: pytest.LogCaptureFixture, right: str
+) -> None:
+    uri, write = user_with(server), Target.write
+    row = next(row for row in PRIVILEGES if right in row["actions"])
+    less = [{**row, "actions": [a for a in row["actions"] if a != right]}]
+    own = database.client.admin.command("rolesInfo", "dedup", showPrivileges=True)["roles"][0]
+    others = [p for p in own["privileges"] if p["resource"] != row["resource"]]
+
+    def written(self: Target, *arguments: Any) -> None:
+        write(self, *arguments)
+        database.client.admin.command("updateRole", "dedup", privileges=[*others, *less])
+
+    with patch.object(Target, "write", written):
+        invoke("run", *NAMES, DEDUP_URI=uri)
+    assert "may not see how the collections of d are made" in caplog.text
+    assert_each_source_id_is_in_one_place(database)
+
+
+def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(
+    server: Any, database: Db
+) -> None:
+    uri = user_with(server)
+    database.client.admin.command("updateRole", "dedup", privileges=[])
+    error = refusal("run", *NAMES, DEDUP_URI=uri)
+    assert error.code == 2
+    assert "lacks a right: listCollections on d\n" in str(error)
+    assert "lsid" not in str(error)
 
 
 def session_id(database: Db) -> Any:
