@@ -188,7 +188,7 @@ def test_a_row_with_another_id_is_named(made: Db, id_: Any) -> None:
     assert f"row {id_!r}" in check_finds(made)
 
 
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": 1.0, "since": NOW}
 STATES: list[tuple[dict[str, Any], str]] = [
     ({"undo": "x"}, "undo"),
