@@ -240,10 +240,10 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
                 "records. Name another --target."
             )
     kinds = _collections(client, target.database)
-    if target.collection not in kinds and not _is_seen(target):
+    if target.collection not in kinds and target.collection != target.collection.strip():
         raise UsageError(
-            f"the new target {str(target)!r} begins or ends with a blank, or holds characters that "
-            "cannot be seen: hardly what was meant. Name another --target."
+            f"the new target {str(target)!r} begins or ends with a blank, which is probably wrong. "
+            "Name another --target."
         )
     for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
         if (kind := kinds.get(name, "collection")) != "collection":
@@ -251,11 +251,6 @@ def check_target(client: Client, source: Namespace, target: Namespace) -> None:
             if name != target.collection:
                 what = f"{target.database}.{name}, which belongs to the target {target},"
             raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
-
-
-def _is_seen(name: Namespace) -> bool:
-    """Tell whether a name can be told from others by looking at it."""
-    return str(name).isprintable() and name.collection == name.collection.strip()
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:

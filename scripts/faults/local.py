@@ -116,7 +116,7 @@ class Disks:
                 file.write_text(_FORMER)
                 disk.fill()
                 more = ("--report", str(file))
-                wrong = self._run(disk, 1, "The same values stand in", *more)
+                wrong = self._run(disk, 1, "The same values are printed above", *more)
                 if file.read_text() != _FORMER or list(disk.path.glob(".report*")):
                     wrong.append("the former report is not as it was, or half of one is left")
                 row = self._subject.database["target.runs"].find_one() or {}

@@ -434,8 +434,10 @@ def test_idf_says_that_it_counts_words(filled: Db, tmp_path: Path) -> None:
     assert "deduplicating" not in result.stderr
 
 
-@pytest.mark.parametrize("name", [" target", "target ", "target\u3000", "tar\u200bget", "\ufefft"])
-def test_a_new_target_whose_name_cannot_be_seen_is_refused(filled: Db, name: str) -> None:
+@pytest.mark.parametrize("name", [" target", "target ", "target\u3000"])
+def test_a_new_target_whose_name_begins_or_ends_with_a_blank_is_refused(
+    filled: Db, name: str
+) -> None:
     names = ("--db", filled.name, "--source", "source", "--target", name)
     error = refusal("run", *names, DEDUP_URI=uri_of(filled))
     assert error.code == 2

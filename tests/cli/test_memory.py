@@ -105,7 +105,7 @@ def test_a_run_that_may_not_fit_ends_with_2_and_writes_nothing(database: Db) -> 
         ("--max-rate", "-5", "greater than 0, not -5"),
         ("--max-rate", "nan", "finite number"),
         ("--max-memory", "0", "greater than 0"),
-        ("--max-memory", "much", "byte string, not 'much'"),
+        ("--max-memory", "much", "'much' is not a size; write 8GB"),
     ],
 )
 def test_what_a_run_cannot_work_with_is_refused_by_name_and_value(

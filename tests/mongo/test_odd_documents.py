@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from pymongo.database import Database
 
 from dedup_job.mongo import raw
 from dedup_job.mongo.reading import majority
+from dedup_job.report.counts import Counts
+from dedup_job.report.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.running import run_here
 
@@ -109,7 +112,8 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone: str) -> None:
         run_here(database)
         state = database["target.state"]
         intent = {"intent": [raw.storable(key) for key in keys]}
-        state.update_one({}, {"$set": {"checkpoint": None, **intent}})
+        before = Checkpoint(1, Scope(), datetime.now(UTC), Counts()).as_dict()
+        state.update_one({}, {"$set": {"checkpoint": before, **intent}})
         assert run_here(database).checkpoint.counts.scanned == len(keys)
         assert_each_is_in_one_place(database)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 import bson
@@ -96,7 +97,10 @@ def said_of(source: Source, row: Row) -> tuple[Any, ...]:
         id_ = raw.fields({"_id": document.id})
     except (BSONError, OverflowError) as e:
         return type(e), str(e)
-    return id_, document.key, document.raw, document.content
+    content = document.content
+    if isinstance(content, Quarantined):  # the driver's words differ from one time to the next
+        content = replace(content, detail="")
+    return id_, document.key, document.raw, content
 
 
 @settings(max_examples=100, deadline=None)
