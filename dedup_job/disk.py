@@ -1,4 +1,4 @@
-"""What may be read from disk: folders that nobody else writes to, files that are regular ones."""
+"""Files and folders on disk: private ones, regular ones, and files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import grp
 import os
 import pwd
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,6 +27,27 @@ def open_regular(file: Path) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     raise OSError(errno.EINVAL, "it is not a regular file", str(file))
+
+
+@contextmanager
+def replacing(file: Path, beside: str | None = None) -> Iterator[BinaryIO]:
+    """Write a file under another name; it takes the place of the former when the block ends.
+
+    beside: what the other name begins with, `.` and the file's own by default. The former file
+    stays where the block raises. Raises OSError.
+    """
+    partial = file.with_name(f"{beside or f'.{file.name}'}.{os.getpid()}")
+    try:
+        partial.unlink(missing_ok=True)  # of a killed process with the same number
+        with partial.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # some disks say only now that they are full
+        partial.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise
 
 
 @functools.cache

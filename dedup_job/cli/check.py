@@ -72,12 +72,13 @@ def check(
     given = config is not None or field is not None
     with ending_at_once("ended; nothing was written."):
         found = checked(settings, source, target, None if all_ else size, given=given)
-    console().table(_table(found.findings))
+    output = console()
+    output.table(_table(found.findings))
     for line in _first(found.findings):
-        console().say(line)
+        output.say(line)
     told = [f for f in found.findings if f.found and not f.is_error]
     if told:
-        console().say(f"\n{_advice(found, told)}")
+        output.say(f"\n{_advice(found, told)}")
     if report is not None:  # last: the file may not be to be written
         _write(found, report)
     if found.errors:
@@ -85,7 +86,7 @@ def check(
             f"{found.target} is not what its runs wrote from {found.source}:\n"
             + _advice(found, found.errors)
         )
-    console().say(f"\n{found.target} is good. ({found.seconds:,.1f} s)")
+    output.say(f"\n{found.target} is good. ({found.seconds:,.1f} s)")
 
 
 def _table(findings: Sequence[Finding]) -> Table:

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from dedup_job.disk import replacing
 from dedup_job.errors import UsageError
 
 
@@ -36,14 +37,5 @@ def write_whole(file: Path, text: str) -> None:
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")
         return
-    partial = file.with_name(f".dedup.{os.getpid()}")  # a longer name might be too long
-    try:
-        with partial.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())  # some disks say only now that they are full
-        partial.replace(file)
-    except OSError:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+    with replacing(file, beside=".dedup") as stream:  # a longer name might be too long
+        stream.write(text.encode())

@@ -43,7 +43,7 @@ class Restored:
 def undone(
     settings: Settings, name: str, run: int, agree: Callable[[Planned], None], *, given: bool
 ) -> Undone:
-    """Take the last run of a target back; `agree` is told before, and may raise."""
+    """Take the last run of a target back. What `agree` raises about the plan stops it."""
     with opened_as_made(settings, name, given=given) as on:
         agree(planned(on.target, run))
         return undo(on.target, run, on.progress)

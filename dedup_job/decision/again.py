@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.pair import shared_channels
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
+from dedup_job.documents import Channel, Duplicate, Reason
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import names_of_richer
 
@@ -22,8 +23,7 @@ class Again:
     ) -> None:
         self._weighing = Weighing(decision, equipment.judge)
         self._compares = decision.compare is not Comparing.NONE
-        self._by_simhash = Channel.SIMHASH in index.channels
-        self._distance = index.distance
+        self._index = index
         self._fingerprinter = equipment.fingerprinter
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
@@ -38,10 +38,14 @@ class Again:
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
         weighed = self._weighing.weigh(texts, rows, originals, rows)
-        alike = self._weighing.check.compare(texts, rows, originals, rows).similarities
+        alike = (
+            -weighed.cost
+            if self._weighing.judge is None
+            else self._weighing.check.compare(texts, rows, originals, rows).similarities
+        )
         named = self._weighing.differences(texts, originals)
         distances = np.bitwise_count(prints.values ^ theirs.values)
-        found_by = self._channels(prints, theirs)
+        found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []
         for i, (text, original) in enumerate(zip(texts, originals, strict=True)):
             short = bool(prints.short[i])
@@ -56,7 +60,7 @@ class Again:
                         b"",
                         int(distances[i]),
                         float(alike[i]) if self._compares else None,
-                        found_by[i],
+                        tuple(map(str, found_by[i])),
                         Reason.NEAR,
                         short,
                         differences=named[i],
@@ -64,14 +68,3 @@ class Again:
                     )
                 )
         return decided
-
-    def _channels(self, one: Fingerprints, other: Fingerprints) -> list[tuple[str, ...]]:
-        """Return by which channels each text finds its original."""
-        near = np.bitwise_count(one.values ^ other.values) <= self._distance
-        near &= ~(one.short | other.short) & self._by_simhash
-        found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
-        if one.sketches is not None and other.sketches is not None:
-            shared = one.sketches.keys == other.sketches.keys
-            for row, column in np.argwhere(shared).tolist():
-                found[row].add(one.sketches.channels[column])
-        return [tuple(str(c) for c in Channel if c in channels) for channels in found]

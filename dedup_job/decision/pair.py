@@ -57,8 +57,7 @@ class PairViewer:
         self._measure = Measure(
             (Comparing.JACCARD if decision.compare is Comparing.NONE else decision.compare).value
         )
-        self._by_simhash = Channel.SIMHASH in index.channels
-        self._distance = index.distance
+        self._index = index
 
     def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
         """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
@@ -74,7 +73,7 @@ class PairViewer:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
             least = int(self._weighing.least_agreement([text])[0])
-        channels = self._channels(fingerprints, distance if has_distance else None)
+        (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
             refused_by = "channels"
@@ -96,11 +95,15 @@ class PairViewer:
             refused_by=None if text == other else refused_by,
         )
 
-    def _channels(self, fingerprints: Fingerprints, distance: int | None) -> tuple[Channel, ...]:
-        found = set()
-        if self._by_simhash and distance is not None and distance <= self._distance:
-            found.add(Channel.SIMHASH)
-        if (sketches := fingerprints.sketches) is not None:
-            shared = np.flatnonzero(sketches.keys[0] == sketches.keys[1]).tolist()
-            found |= {sketches.channels[column] for column in shared}
-        return tuple(channel for channel in Channel if channel in found)
+
+def shared_channels(
+    one: Fingerprints, other: Fingerprints, index: IndexSettings
+) -> list[tuple[Channel, ...]]:
+    """Return by which channels texts and earlier ones find each other, n pairs, row by row."""
+    near = np.bitwise_count(one.values ^ other.values) <= index.distance
+    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.channels)
+    found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
+    if one.sketches is not None and other.sketches is not None:
+        for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():
+            found[row].add(one.sketches.channels[column])
+    return [tuple(channel for channel in Channel if channel in own) for own in found]

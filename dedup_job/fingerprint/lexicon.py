@@ -149,7 +149,7 @@ def check_lexicon(lexicon: Lexicon) -> None:
         raise ValueError("its trie leads to nodes that are not there")
     called = np.flatnonzero(lexicon.classes == HAN)
     if called.size and (called[0] < HAN_FIRST or called[-1] > HAN_LAST):
-        raise ValueError("its classes call Han what is not")
+        raise ValueError("its class Han holds characters outside the Han block")
 
 
 def _in_plane(words: Collection[str]) -> list[str]:

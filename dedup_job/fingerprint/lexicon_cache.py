@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import logging
-import os
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -22,7 +21,7 @@ import xxhash
 from platformdirs import user_cache_path
 
 from dedup_job.compiled import sources_digest
-from dedup_job.disk import open_regular
+from dedup_job.disk import open_regular, replacing
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
 from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
@@ -173,16 +172,11 @@ def _write(file: Path, lexicon: Lexicon) -> None:
     stream = io.BytesIO()
     np.savez(stream, **lexicon._asdict())
     data = stream.getvalue()
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        partial.unlink(missing_ok=True)  # of a killed process with the same number
-        with partial.open("xb") as whole:
+        with replacing(file) as whole:
             whole.write(xxhash.xxh3_128_digest(data) + data)
-        partial.replace(file)
     except OSError as e:
-        with suppress(OSError):
-            partial.unlink()
         log.warning(
             "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",
             file.parent,

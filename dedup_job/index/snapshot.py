@@ -23,7 +23,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.disk import open_regular
+from dedup_job.disk import open_regular, replacing
 
 FORMAT = 1
 _MAGIC = b"dedupidx"
@@ -63,19 +63,9 @@ class Snapshot:
 def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a snapshot; the former file stays until this one is whole. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial.unlink(missing_ok=True)  # of a killed process with the same number
-        with partial.open("xb") as stream:
-            _write(stream, facts, arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(file)
-        _flush_folder(file.parent)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+    with replacing(file) as stream:
+        _write(stream, facts, arrays)
+    _flush_folder(file.parent)
 
 
 def remove_partial(file: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import bson
 from bson.errors import BSONError
-from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import Document, Fingerprints
 from dedup_job.errors import LeaseHeld, StateMismatch
@@ -262,11 +261,10 @@ class Checker:
 
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self._progress.stage("comparing the counts")
-        runs = self._target.runs.with_options(read_concern=ReadConcern("majority"))
-        all_rows = self._again(lambda: list(runs.find().sort("_id", 1)))
+        all_rows, name = self._target.all_runs(), self._target.runs.full_name
         checkpoint = state["checkpoint"]
         try:
-            rows = {check_run(row, runs.full_name)["_id"]: row for row in all_rows}
+            rows = {check_run(row, name)["_id"]: row for row in all_rows}
             said = run_counts.recorded(rows.values(), checkpoint)
             stale = run_counts.stale_row(rows, checkpoint) if checkpoint else None
         except StateMismatch as e:

@@ -113,7 +113,8 @@ class RowChecker:
             if comparable(row.key) == comparable(of[row.key]):
                 itself.append(row.key)
                 continue
-            document = stored_document(row, self._source) or there.get(row.key)
+            held = stored_document(row, self._source)
+            document = there.get(row.key) if held is None else held[0]
             if document is None or of[row.key] not in originals:
                 continue
             text = self._clean(document.content) if isinstance(document.content, str) else ""

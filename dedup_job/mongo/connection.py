@@ -56,7 +56,7 @@ class ConnectionSettings(BaseModel):
 
     def connection_string(self) -> str:
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
-        if self.uri_file is None and not self.uri.strip():  # the default is hardly what was meant
+        if self.uri_file is None and not self.uri.strip():  # not the default server, in silence
             raise UsageError(
                 "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
                 "DEDUP_URI for mongodb://localhost:27017."

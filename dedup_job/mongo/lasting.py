@@ -64,6 +64,7 @@ class Lasting:
         self._patience = patience
         self._facts: dict[Namespace, Facts] = {}
         self._unseen: set[str] = set()  # databases that the user may not look at now
+        self._told: set[str] = set()  # those of which that was said
         self._begun = Counts()  # of the run, before its present part
         self._rows_before = 0  # of the ledger, then
 
@@ -105,7 +106,9 @@ class Lasting:
                 if e.code != _UNAUTHORIZED:
                     raise
                 self._unseen.add(database)
-                log.warning(_BLIND, database)
+                if database not in self._told:
+                    log.warning(_BLIND, database)
+                    self._told.add(database)
         return found
 
     def _changes(self) -> Iterator[str]:

@@ -94,11 +94,8 @@ class Records:
         if row is not None:
             row.pop(DOCUMENT, None)  # it is read from the bytes below
         source = self._source.documents([key]).get(key)
-        held = None if raw is None else stored_in(raw)
-        if raw is None or held is None:
-            return Record(key, row, self.kept(key), source)
-        stored = stored_document(Row(key, raw), self._source)
-        return Record(key, row, self.kept(key), source, stored, held.whole)
+        held = None if raw is None else stored_document(Row(key, raw), self._source)
+        return Record(key, row, self.kept(key), source, *(held or ()))
 
     def kept(self, key: bytes) -> Kept | None:
         """Return the document of the target, None where there is none."""
@@ -122,13 +119,16 @@ class Records:
         return key, self.kept(key)
 
 
-def stored_document(row: Row, source: Source) -> Document | None:
-    """Return the document that a row of the ledger holds, as far as it does; None for no one."""
+def stored_document(row: Row, source: Source) -> tuple[Document, bool] | None:
+    """Return the document that a row of the ledger holds, and whether it is whole; None for none.
+
+    Else it has `_id` and text only.
+    """
     held = stored_in(row.raw)
     if held is None:
         return None
     whole = held.raw if held.whole else bson_raw.document(row.key, held.raw[4:-1])
-    return source.read(Row(row.key, whole))
+    return source.read(Row(row.key, whole)), held.whole
 
 
 def _one(collection: Documents, key: bytes) -> bytes | None:

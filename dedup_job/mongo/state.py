@@ -60,8 +60,8 @@ class State:
     def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began.
 
-        Raises StateMismatch for one that this version of dedup does not write, whoever asks: what
-        it says decides about documents, and its id becomes the name of a file.
+        Raises StateMismatch for a state that this version of dedup does not write. Every reader
+        relies on that: the state decides about documents, and its id names a file.
         """
         found = self._collection.find_one({"_id": STATE_ID}, session=session)
         if found is not None:

@@ -14,6 +14,7 @@ import pymongo
 from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import LONGEST_ID, Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import LeaseLost, StateMismatch
@@ -25,12 +26,12 @@ from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept import KeptDocuments
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.lease import wait_for
-from dedup_job.mongo.ledger import LedgerRows, split
+from dedup_job.mongo.ledger import DOCUMENT, LedgerRows, split
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
-from dedup_job.mongo.state_fields import check_run
+from dedup_job.mongo.state_fields import LEDGER_ROW, check_run
 from dedup_job.mongo.undo import finish_undo
 from dedup_job.mongo.writing import insert_once
 from dedup_job.mongo.written import shown
@@ -136,10 +137,19 @@ class Target:
             check_run(row, self.runs.full_name)
         return row
 
+    def all_runs(self) -> list[dict[str, Any]]:
+        """Return what is recorded of all runs, as it stands there, in order.
+
+        Without documents that were stored in the ledger: a row that was taken out holds one.
+        """
+        runs = self.runs.with_options(read_concern=ReadConcern("majority"))
+        found = runs.find({}, {f"{LEDGER_ROW}.{DOCUMENT}": 0})
+        return self.patience(lambda: list(found.clone().sort("_id", 1)))
+
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
         scanned = without = 0
-        for row in self.patience(lambda: list(self.runs.find())):
+        for row in self.all_runs():
             counts = check_run(row, self.runs.full_name)["counts"]
             scanned += counts["scanned"]
             without += counts["skipped"]
@@ -291,7 +301,7 @@ class Target:
                 self.state.check()
                 insert_once(collection, rows, session)
 
-        # rows of huge ids are not taken back: they say the same whoever writes them
+        # rows of huge ids stay after a kill: the next run would write the same row
         keys = [d.key for d in batch.documents if len(d.key) <= LONGEST_ID]
         ids = [] if self.commits.whole else [*map(bson_raw.storable, keys)]
         try:
@@ -303,9 +313,9 @@ class Target:
             self.patience(lambda: self._write_run_row(report))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return what is not as the run left it; "" where all is well. kept: what should be there.
+        """Return a description of any difference from what the run wrote, or "" if there is none.
 
-        What it finds is known after the last batch only, so it undoes nothing.
+        kept: the documents that the target should hold. The batches are committed by then.
         """
         return self.lasting.problem(kept, checkpoint)
 

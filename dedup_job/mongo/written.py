@@ -14,7 +14,7 @@ from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
 
 from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.extended_json import parsed
+from dedup_job.mongo.extended_json import MALFORMED, parsed
 from dedup_job.printing import escaped_json
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
@@ -24,15 +24,6 @@ _UUID_SUBTYPE, _UUID_BYTES = 4, 16
 _FORMS = tuple(
     JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
     for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
-)
-_NOT_JSON = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    BSONError,
 )
 
 
@@ -51,7 +42,7 @@ def shown_value(value: Any) -> str:
     """Return an `_id` that a ledger row or a kept document names, in the same form."""
     if isinstance(value, ObjectId):
         return str(value)
-    with suppress(*_NOT_JSON):  # keys may look like extended JSON
+    with suppress(*MALFORMED):  # keys may look like extended JSON
         for options in _FORMS:
             text = _json(value, options)
             if _key(_same_numbers(next(readings(text)))) == _key(_same_numbers(value)):
@@ -86,7 +77,7 @@ def readings(written: str) -> Iterator[Any]:
     for value in values:
         try:
             key = _key(value)
-        except _NOT_JSON:
+        except MALFORMED:
             continue  # no server holds such an id
         if key not in seen and _stands_for_an_id(value):
             seen.add(key)

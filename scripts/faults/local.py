@@ -117,7 +117,7 @@ class Disks:
                 disk.fill()
                 more = ("--report", str(file))
                 wrong = self._run(disk, 1, "The same values are printed above", *more)
-                if file.read_text() != _FORMER or list(disk.path.glob(".report*")):
+                if file.read_text() != _FORMER or list(disk.path.glob(".dedup.*")):
                     wrong.append("the former report is not as it was, or half of one is left")
                 row = self._subject.database["target.runs"].find_one() or {}
                 wrong += [] if row["status"] == "done" else [f"the run's row says {row['status']}"]
