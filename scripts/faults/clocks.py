@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -152,7 +153,8 @@ class Clocks:
         for _ in range(count):
             first = self._subject.start()
             self._subject.wait_for_batches(first)
-            second = self._subject.end(self._subject.start(first=later_boot))
+            with stopped(first):  # else it may be over before the second asks
+                second = self._subject.end(self._subject.start(first=later_boot))
             codes = (self._subject.end(first), second)
             if codes != (0, _HELD):
                 found.append(f"ended with {codes}")
@@ -259,6 +261,17 @@ class Clocks:
 
 def _row(fault: str, count: int, good: int, told: str, wrong: list[str]) -> Row:
     return Row(fault, count, good, "; ".join([told, *wrong[:3]]))
+
+
+@contextmanager
+def stopped(process: BaseProcess) -> Iterator[None]:
+    """Let a process stand still."""
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
 
 
 def later_boot() -> None:

@@ -19,6 +19,14 @@ from scripts.faults.subject import Subject
 
 
 @pytest.fixture
+def clocks(replica_set: str, tmp_path: Path) -> Iterator[Clocks]:
+    servers: Any = SimpleNamespace(uri=replica_set, nodes=[])
+    subject = Subject(replica_set, tmp_path, name="faults_clocks")
+    yield Clocks(subject, servers, tmp_path, None)
+    subject.database.client.close()
+
+
+@pytest.fixture
 def disks(replica_set: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disks]:
     monkeypatch.setattr(local, "_mount", lambda *_: False)
     subject = Subject(replica_set, tmp_path, documents=500, name="faults_disks")
@@ -32,10 +40,6 @@ def test_a_run_ends_as_documented_where_nothing_can_be_written(disks: Disks) -> 
         assert row.good == row.times == 1, row.detail
 
 
-def test_the_clock_may_be_set_while_a_run_is_at_work(replica_set: str, tmp_path: Path) -> None:
-    servers: Any = SimpleNamespace(uri=replica_set, nodes=[])
-    subject = Subject(replica_set, tmp_path, name="faults_clocks")
-    clocks = Clocks(subject, servers, tmp_path, None)
+def test_the_clock_may_be_set_while_a_run_is_at_work(clocks: Clocks) -> None:
     for row in (clocks.of_job("back", 1), clocks.second_run(1)):
         assert row.good == row.times == 1, row.detail
-    subject.database.client.close()
