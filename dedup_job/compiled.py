@@ -110,7 +110,7 @@ def _cached(function: F, options: Any) -> F:
     base = Path(file._index_path).name.removesuffix(".nbi")
     own._cache_path = str(folder)
     own._cache_file = _CheckedFile(own._cache_path, base, sources_digest())
-    return cast("F", dispatcher)
+    return cast("F", _widening(dispatcher))
 
 
 def _folder_of(chosen: Path, source: Path) -> Path | None:

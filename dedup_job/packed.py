@@ -26,7 +26,8 @@ def pack(texts: Sequence[str]) -> Packed:
 
 def points_of(text: str) -> NDArray[np.uint32]:
     """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    # writable, as native code returns them: numba compiles a function for each kind
+    return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
 
 
 def offsets_of(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -11,21 +11,50 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.mongo.embedded import embedded_server
+from tests.mongo.faults import TEST_COMMANDS
 
 _numbers = itertools.count()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what makes the tests longer."""
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="Commands on a standalone server, too, where the kind of server should not matter.",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of commands on a standalone server, but for those marked `standalone`."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if _is_repeated(item)]
+    items[:] = [item for item in items if not _is_repeated(item)]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def _is_repeated(item: pytest.Item) -> bool:
+    parameters = getattr(item, "callspec", None)
+    return (
+        parameters is not None
+        and parameters.params.get("any_server") == "standalone"
+        and item.path.parent.name == "cli"
+        and item.get_closest_marker("standalone") is None
+    )
+
+
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[str]:
-    """Return the URI of a one-node replica set."""
-    with embedded_server() as uri:
+    """Return the URI of a one-node replica set with fail points."""
+    with embedded_server(options=TEST_COMMANDS) as uri:
         yield uri
 
 
 @pytest.fixture(scope="session")
 def standalone() -> Iterator[str]:
-    """Return the URI of a server without transactions."""
-    with embedded_server(replica_set=False) as uri:
+    """Return the URI of a server without transactions, with fail points."""
+    with embedded_server(replica_set=False, options=TEST_COMMANDS) as uri:
         yield uri
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import signal
 from dataclasses import dataclass
@@ -234,7 +235,10 @@ def _check_memory(settings: Settings, limit: int | None, source: Source, target:
 
 def versions(client: Client) -> dict[str, str]:
     """Return the versions of what has a part in a decision."""
-    found = {name: metadata.version(name) for name in _PACKAGES}
-    found["python"] = platform.python_version()
-    found["server"] = client.server_info()["version"]
-    return found
+    server = client.server_info()["version"]
+    return {**_own_versions(), "python": platform.python_version(), "server": server}
+
+
+@functools.cache
+def _own_versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in _PACKAGES}

@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 from dedup_job.compiled import sources_digest
 from dedup_job.disk import open_regular, replacing
 from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
-from dedup_job.fingerprint.lexicon import Hmm, Lexicon, build_lexicon, check_lexicon
+from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
 from dedup_job.userfile import digest_of
@@ -156,6 +156,7 @@ def _read(file: Path) -> Lexicon | None:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             lexicon = Lexicon(**{name: archive[name] for name in Lexicon._fields})
         check_lexicon(lexicon)
+        lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as e:

@@ -8,6 +8,7 @@ need not be equal. Of a block only as many bits address a bucket as leave the bu
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ class Layout:
 
     def chunks(self, size: float) -> float:
         """Return how many chunks hold `size` random fingerprints in all blocks."""
-        return sum(_chunks(b, size) for b in self.blocks)
+        return sum(_chunks(b.bits, size) for b in self.blocks)
 
     def bytes_per_fingerprint(self, size: float) -> float:
         """Return the memory a fingerprint takes when there are `size`, without ids."""
@@ -75,7 +76,7 @@ class Layout:
 
     def microseconds(self, size: float) -> float:
         """Return what a query costs by the model, among `size` random fingerprints."""
-        chains = [_chunks(b, size) / (1 << b.bits) for b in self.blocks]
+        chains = [_chunks(b.bits, size) / (1 << b.bits) for b in self.blocks]
         visited = sum(b.probes * chain for b, chain in zip(self.blocks, chains, strict=True))
         passing = sum(self._passing(b) * size / (1 << b.bits) for b in self.blocks)
         spent = _QUERY_NS + _CHUNK_NS * visited + _ROUND_NS * max(chains) + _PASS_NS * passing
@@ -157,11 +158,12 @@ def _share_within(distance: int) -> float:
     return sum(math.comb(_CHECK_BITS, wrong) for wrong in range(distance + 1)) / (1 << _CHECK_BITS)
 
 
-def _chunks(block: Block, size: float) -> float:
-    """Return the expected number of chunks of one block: every bucket has one at least."""
-    fill = size / (1 << block.bits)
+@functools.lru_cache(maxsize=1024)
+def _chunks(bits: int, size: float) -> float:
+    """Return the expected number of chunks of a block: every bucket has one at least."""
+    fill = size / (1 << bits)
     if fill > 400:  # half a chunk is wasted
-        return float((1 << block.bits) * (fill / PER_CHUNK + 0.5))
+        return float((1 << bits) * (fill / PER_CHUNK + 0.5))
     chunks, probability, below = 0.0, math.exp(-fill), 0.0
     n = 0
     while below < 1 - 1e-9 and n < 1000:
@@ -169,4 +171,4 @@ def _chunks(block: Block, size: float) -> float:
         below += probability
         n += 1
         probability *= fill / n
-    return float((1 << block.bits) * chunks)
+    return float((1 << bits) * chunks)

@@ -62,6 +62,7 @@ def without_a_duplicate(database: Db) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("more", [(), ("--all",), ("--sample", "7"), ("--sample", "0")])
+@pytest.mark.standalone
 def test_a_target_that_runs_wrote_is_good(made: Db, tmp_path: Path, more: tuple[str, ...]) -> None:
     before = stored(made)
     assert good(made, tmp_path, *more) == {}
@@ -319,6 +320,7 @@ def test_a_run_whose_row_was_not_brought_to_its_end_is_mended_by_the_next(
     assert one(any_database, "target.runs", _id=2)["status"] == "done"
 
 
+@pytest.mark.standalone
 def test_a_half_written_batch_is_told_and_not_counted(any_database: Db, tmp_path: Path) -> None:
     fill_alike(any_database)
     new = [{"_id": f"new {i}", "text": f"这一批写到一半，第{i}份"} for i in range(6)]

@@ -107,7 +107,7 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
 ) -> None:
     """Not those of the environment: the target's own, as its last run had them."""
     more = {"DEDUP_INDEX__CHANNELS": '["simhash"]', "DEDUP_DECISION__JUDGE": "similarity"}
-    for row in filled["target.ledger"].find({"decision": "duplicate"}).limit(40):
+    for row in filled["target.ledger"].find({"decision": "duplicate"}).limit(12):
         text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
         output = invoke(*arguments(filled, text), **environment(filled, tmp_path, **more)).stdout
         assert rows(output)[0][2] == repr(row["of"])

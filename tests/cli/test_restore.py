@@ -111,6 +111,7 @@ def test_again_leaves_it_to_the_next_run(made: Db, tmp_path: Path) -> None:
     assert good(made, tmp_path) == {}
 
 
+@pytest.mark.standalone
 def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path) -> None:
     before = outcome(made)
     for more in ((), ("--again",)):
@@ -145,6 +146,7 @@ class Cut(Exception):  # it is no error: the process is gone
 
 @pytest.mark.parametrize("moment", range(5))
 @pytest.mark.parametrize("way", [(), ("--again",)])
+@pytest.mark.standalone
 def test_killed_at_any_moment_it_is_done_or_not_done(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, way: tuple[str, ...]
 ) -> None:
@@ -296,6 +298,7 @@ def emptied(any_database: Db, request: pytest.FixtureRequest) -> tuple[Db, dict[
     return any_database, before
 
 
+@pytest.mark.standalone
 def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
     emptied: tuple[Db, dict[Any, Any]], tmp_path: Path
 ) -> None:

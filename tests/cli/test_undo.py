@@ -56,6 +56,7 @@ def statuses(database: Db) -> list[str]:
     return [row["status"] for row in database["target.runs"].find().sort("_id", 1)]
 
 
+@pytest.mark.standalone
 def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
     made: Db, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
     assert good(any_database, tmp_path) == {}
 
 
+@pytest.mark.standalone
 def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
@@ -139,6 +141,7 @@ class Cut(Exception):  # it is no error: the process is gone
 
 @pytest.mark.parametrize("then", ["undo", "run"])
 @pytest.mark.parametrize("pages", [0, 1, 3, 8])
+@pytest.mark.standalone
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str
 ) -> None:

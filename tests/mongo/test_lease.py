@@ -108,28 +108,28 @@ def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = N
 
 @pytest.mark.parametrize("command", ["insert", "find"])
 def test_after_a_wait_for_the_database_the_lease_is_renewed_first_and_the_run_goes_on(
-    faulty: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch, command: str
+    any_database: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Nobody else could reach the database either; the token proves that nobody took it over."""
-    faulty.source.insert_many(make_corpus(100, seed=1))
+    any_database.source.insert_many(make_corpus(100, seed=1))
     waiting_for_long(clock, monkeypatch)
-    after_batch(monkeypatch, 2, lambda: fail(faulty, command, times=4, closeConnection=True))
-    run_here(faulty, **BATCH)
+    after_batch(monkeypatch, 2, lambda: fail(any_database, command, times=4, closeConnection=True))
+    run_here(any_database, **BATCH)
     assert clock.ahead >= 50
-    assert_each_source_id_is_in_one_place(faulty)
+    assert_each_source_id_is_in_one_place(any_database)
 
 
 def test_a_run_that_was_taken_over_while_it_waited_writes_nothing_more(
-    faulty: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    any_database: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    faulty.source.insert_many(make_corpus(100, seed=1))
-    waiting_for_long(clock, monkeypatch, lambda: take_over(faulty))
+    any_database.source.insert_many(make_corpus(100, seed=1))
+    waiting_for_long(clock, monkeypatch, lambda: take_over(any_database))
     with (
-        failing(faulty, "insert", times=4, closeConnection=True),
+        failing(any_database, "insert", times=4, closeConnection=True),
         pytest.raises(LeaseLost, match="took the lease"),
     ):
-        run_here(faulty, **BATCH)
-    assert faulty.target.count_documents({}) == 0
+        run_here(any_database, **BATCH)
+    assert any_database.target.count_documents({}) == 0
 
 
 def test_a_run_that_was_taken_over_between_two_batches_says_so(
@@ -141,25 +141,25 @@ def test_a_run_that_was_taken_over_between_two_batches_says_so(
     assert scanned(source) == 40
 
 
-def test_a_renewal_is_given_up_in_time(faulty: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_renewal_is_given_up_in_time(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that does not answer must not hold the renewals up."""
     monkeypatch.setattr(lease, "RENEW_TIMEOUT", 0.5)
     from dedup_job.mongo.connection import ConnectionSettings, connect
     from tests.running import uri_of
 
-    client, _ = connect(ConnectionSettings(uri=uri_of(faulty)))
+    client, _ = connect(ConnectionSettings(uri=uri_of(any_database)))
     with client, client.start_session() as session:
-        state = State(client[faulty.name].state, session.session_id)
+        state = State(client[any_database.name].state, session.session_id)
         state.seed("d.s", {})
         state.acquire()
-        with failing(faulty, "update", blockConnection=True, blockTimeMS=5000):
+        with failing(any_database, "update", blockConnection=True, blockTimeMS=5000):
             start = time.monotonic()
             with pytest.raises(PyMongoError):
                 state.renew()
             assert time.monotonic() - start < 3
         state.renew()
         state.release()
-    assert (faulty.state.find_one() or {})["lease"] is None
+    assert (any_database.state.find_one() or {})["lease"] is None
 
 
 @pytest.fixture

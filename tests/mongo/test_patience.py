@@ -44,11 +44,11 @@ CODES = (10107, 91, 43, 64, 189, 262, 11600, 11602)
 
 
 @pytest.fixture
-def corpus(faulty: Db) -> Db:
+def corpus(any_database: Db) -> Db:
     """Return a database with a source, and in `alone` what a run makes of it if left alone."""
-    faulty.source.insert_many(make_corpus(150, seed=3))
-    run_here(faulty, target="alone", run__batch_documents=25)
-    return faulty
+    any_database.source.insert_many(make_corpus(150, seed=3))
+    run_here(any_database, target="alone", run__batch_documents=25)
+    return any_database
 
 
 @pytest.fixture(autouse=True)
@@ -88,13 +88,13 @@ def test_a_connection_that_is_closed_costs_nothing_but_time(
 
 
 @pytest.mark.parametrize("fault", [{"errorCode": 43}, {"closeConnection": True}])
-def test_a_cursor_that_breaks_is_not_taken_for_the_end(faulty_set: Db, fault: Any) -> None:
+def test_a_cursor_that_breaks_is_not_taken_for_the_end(database: Db, fault: Any) -> None:
     """Documents of 2 MB fill more than one answer of the server, so the page needs a getMore."""
-    faulty_set.source.insert_many(
+    database.source.insert_many(
         [{"_id": i, "text": f"第{i}篇", "blob": b"x" * 2_000_000} for i in range(20)]
     )
-    with failing(faulty_set, "getMore", times=3, **fault):
-        report = run_here(faulty_set, run__batch_bytes=50_000_000)
+    with failing(database, "getMore", times=3, **fault):
+        report = run_here(database, run__batch_bytes=50_000_000)
     assert report.checkpoint.counts.kept == 20
 
 
@@ -103,7 +103,7 @@ def test_texts_to_compare_and_the_index_are_fetched_again(
 ) -> None:
     monkeypatch.setattr("dedup_job.decision.texts._MOST_BYTES", 0)  # nothing is at hand
     run_here(corpus, run__batch_documents=25, limit=50)
-    with failing(corpus, "find", share=0.6, errorCode=43):
+    with failing(corpus, "find", share=0.3, errorCode=43):
         run_here(corpus, run__batch_documents=25)
     rows = [{**row, "run": 1} for row in outcome(corpus)[1]]
     assert rows == outcome(corpus, "alone")[1]
@@ -122,16 +122,16 @@ def test_a_write_that_took_effect_though_the_server_says_it_may_not_have_is_not_
 
 @pytest.mark.parametrize("code", [43, 64])
 def test_a_commit_that_never_began_does_not_bar_the_renewal_of_the_lease(
-    faulty_set: Db, code: int
+    database: Db, code: int
 ) -> None:
     """The transaction stays open on the server, where it would hold the state for a minute."""
-    faulty_set.source.insert_many(make_corpus(150, seed=3))
-    run_here(faulty_set, target="alone", run__batch_documents=25)
+    database.source.insert_many(make_corpus(150, seed=3))
+    run_here(database, target="alone", run__batch_documents=25)
     start = time.monotonic()
-    with failing(faulty_set, "commitTransaction", times=3, errorCode=code):
-        run_here(faulty_set, run__batch_documents=25)
+    with failing(database, "commitTransaction", times=3, errorCode=code):
+        run_here(database, run__batch_documents=25)
     assert time.monotonic() - start < 15
-    assert_as_if_nothing_had_happened(faulty_set)
+    assert_as_if_nothing_had_happened(database)
 
 
 def losing_answers(
@@ -196,14 +196,14 @@ def test_a_document_that_someone_else_wrote_is_not_taken_for_our_own(
 
 
 @pytest.mark.parametrize(("command", "code"), [("find", 13), ("insert", 13)])
-def test_a_permanent_error_is_told_at_once(faulty_set: Db, command: str, code: int) -> None:
-    faulty_set.source.insert_many(make_corpus(50, seed=3))
+def test_a_permanent_error_is_told_at_once(database: Db, command: str, code: int) -> None:
+    database.source.insert_many(make_corpus(50, seed=3))
     start = time.monotonic()
     with (
-        failing(faulty_set, command, errorCode=code),
+        failing(database, command, errorCode=code),
         pytest.raises(UsageError, match="lacks a right"),
     ):
-        run_here(faulty_set)
+        run_here(database)
     assert time.monotonic() - start < 20
 
 
