@@ -27,6 +27,7 @@ from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
 from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError
+from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
@@ -37,7 +38,6 @@ from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
 from dedup_job.mongo.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
-from dedup_job.userfile import digest_of
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"

@@ -28,7 +28,7 @@ from bench_index import resident, seconds, table  # beside this script
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
 from dedup_job.index.in_turn import keep, turns_of
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 
 BATCH, STEP, REPEATS, QUERIES, COLUMNS = 1000, 100_000, 7, 20_000, BANDS + 1
 LENGTHS = {1: 20_000, 20: 10_000, 60: 10_000, 340: 5_000, 3_000: 1_000, 1_000_000: 3}

@@ -37,7 +37,7 @@ from bench_fingerprint import ROOT, arithmetic, texts_of  # beside this script
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
 from dedup_job.index.ids import OBJECT_ID
-from dedup_job.index.lines import NEXT
+from dedup_job.native.cache_lines import NEXT
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200
 STEP, PLANTED, ADVERSARIAL, EQUAL = 100_000, 20, 20_000, 1_000_000

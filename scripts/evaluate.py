@@ -48,7 +48,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.errors import ConfigurationError
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, load
 from scripts import labelled
 from scripts.engines import Engine, Keeps, installed_peers

@@ -40,8 +40,8 @@ from dedup_job.cleaning.vocabulary import (
     WEIGHT,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inlined, inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inlined, inner
 
 _DOUBLE, _SINGLE, _BACKTICK, _EQUALS, _SEMICOLON, _COLON, _DASH, _BANG = map(ord, "\"'`=;:-!")
 _ZERO, _NINE, _SIX = map(ord, "096")

@@ -64,8 +64,8 @@ from dedup_job.cleaning.workspace import (
     TABLE_AT,
     Workspace,
 )
-from dedup_job.compiled import inlined, inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inlined, inner
 
 _TEX = points_of("tex")
 

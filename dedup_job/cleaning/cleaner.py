@@ -25,7 +25,7 @@ from dedup_job.cleaning.tidy import (
     tidy_points,
 )
 from dedup_job.cleaning.whitespace import drop_invisible, fold
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
 
 
 class Cleaner:

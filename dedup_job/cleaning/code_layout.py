@@ -20,7 +20,7 @@ from dedup_job.cleaning.span_state import (
 )
 from dedup_job.cleaning.spans import flush
 from dedup_job.cleaning.workspace import LONGEST_FENCE, Workspace
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 _BREAK, _TICK, _RETURN = map(ord, "\n`\r")
 

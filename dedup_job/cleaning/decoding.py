@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning.names import ALNUM, REFERENCE, UNLIKE, Tables, number_of
 from dedup_job.cleaning.tags import NONE, is_kind
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 _MOST_DIGITS: Final = 7
 _MOST_HEX: Final = 6

@@ -63,7 +63,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import inlined, inner
+from dedup_job.native.jit import inlined, inner
 
 BY_END, BY_OTHER, BY_ITSELF = range(3)
 """What closes an element: the end of the text, the tag of another one, its own."""

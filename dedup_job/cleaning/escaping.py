@@ -11,8 +11,8 @@ from dedup_job.cleaning.marks import ADDRESS_END, AUDIO, BEYOND, END, FORMULA, I
 from dedup_job.cleaning.names import LETTER, Tables
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import tables
-from dedup_job.compiled import inner, native
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner, native
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
 _ESCAPED_LT, _ESCAPED_AMP, _ESCAPED_BRACE = map(points_of, ("&lt;", "&amp;", "&#123;"))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.kinds import INVISIBLE_KIND, LINE_KIND, PLAIN, SPACE_KIND
 from dedup_job.cleaning.names import PLANE
 from dedup_job.cleaning.workspace import LONGEST_FENCE, Workspace
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 SHORTEST_FENCE: Final = 3
 """The fewest backticks that a line must have to fence code."""

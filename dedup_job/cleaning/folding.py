@@ -24,7 +24,7 @@ from dedup_job.cleaning.kinds import (
 )
 from dedup_job.cleaning.marks import BEYOND
 from dedup_job.cleaning.names import PLANE
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 STAYS: Final = 0
 CLEAN: Final = 1

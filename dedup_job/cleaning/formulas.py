@@ -13,8 +13,8 @@ from dedup_job.cleaning.pictures import is_data
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import ALT, CLASS, FIRST_ADDRESS
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 _DOLLAR, _BACKSLASH, _CARET, _UNDERSCORE, _BRACE, _COLON = map(ord, "$\\^_{:")
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END = map(ord, "()[]")

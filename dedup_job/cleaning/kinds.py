@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.marks import BEYOND
 from dedup_job.cleaning.names import PLANE
 from dedup_job.cleaning.whitespace import INVISIBLE
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 PLAIN, SPACE_KIND, LINE_KIND, INVISIBLE_KIND, MARK_KIND = range(5)
 OPENING, CLOSING, COLON, AT_SIGN, BACKTICK = range(5, 10)

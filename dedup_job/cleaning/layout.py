@@ -71,8 +71,8 @@ from dedup_job.cleaning.span_state import (
 from dedup_job.cleaning.spans import close_span, flush, open_span, put
 from dedup_job.cleaning.vocabulary import COMMANDS
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 AS_MARKUP, AS_FENCE = 1, 2
 """What a second cleaning might see in the text, beside braces: markup; a fence."""

@@ -33,8 +33,8 @@ from dedup_job.cleaning.workspace import (
     LIST_AT,
     Workspace,
 )
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 _ZERO, _MINUS, _STOP, _A, _SMALL_A, _I, _SMALL_I = map(ord, "0-.AaIi")
 _LETTERS: Final = 26

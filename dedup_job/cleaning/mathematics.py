@@ -31,8 +31,8 @@ from dedup_job.cleaning.vocabulary import (
     UNDER_OVER,
 )
 from dedup_job.cleaning.workspace import ACTION, COUNT, EXTRA, ORIGIN, PLACE, Workspace
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 _FRACTION, _ROOT, _BETWEEN, _MISSING, _SQUARE = map(
     points_of, (r"\frac{", r"\sqrt{", "}{", "}{}", r"\sqrt[")

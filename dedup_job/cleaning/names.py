@@ -19,8 +19,8 @@ from dedup_job.cleaning.elements import (
     REPLACEMENT,
     VERBATIM,
 )
-from dedup_job.compiled import borrowing, inner
-from dedup_job.packed import pack, points_of
+from dedup_job.native.code_points import pack, points_of
+from dedup_job.native.jit import borrowing, inner
 
 PLANE: Final = 1 << 16
 _LAST_WORDS: Final = 0x31400  # no character from there on is part of a word

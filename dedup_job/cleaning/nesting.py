@@ -46,7 +46,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import inlined, inner
+from dedup_job.native.jit import inlined, inner
 
 
 @inlined

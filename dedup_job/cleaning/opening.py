@@ -65,7 +65,7 @@ from dedup_job.cleaning.workspace import (
     TOP,
     Workspace,
 )
-from dedup_job.compiled import inlined
+from dedup_job.native.jit import inlined
 
 _LINK, _SPANS = ELEMENTS.index("a"), 0x3F
 _NOT_NAMED: Final = -1

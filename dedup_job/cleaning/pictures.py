@@ -12,8 +12,8 @@ from dedup_job.cleaning.names import SPACE, Tables
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import FIRST_ADDRESS, SRCSET
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inlined, inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inlined, inner
 
 _DATA = points_of("data:")
 _ENCODED = points_of('()<>"\\`{}')

@@ -20,7 +20,7 @@ from dedup_job.cleaning.marks import (
     IMAGE,
     VIDEO,
 )
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
 
 _PROTECTS: Final = frozenset([CODE, FENCE, FORMULA, IMAGE, AUDIO, VIDEO])
 _ENDS: Final = frozenset([CODE_END, FENCE + END, FORMULA + END, ADDRESS_END])

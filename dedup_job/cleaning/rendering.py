@@ -35,8 +35,8 @@ from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, MATH_TEXT, NOTE, TYPE, action_of
 from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace
-from dedup_job.compiled import inlined, inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inlined, inner
 
 _LT, _BREAK = ord("<"), ord("\n")
 _MATH_TEX = points_of("math/tex")

@@ -22,7 +22,7 @@ from dedup_job.cleaning.span_state import (
     WORDS,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inner
+from dedup_job.native.jit import inner
 
 _SPACE, _BREAK, _BAR = map(ord, " \n|")
 

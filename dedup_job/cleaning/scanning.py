@@ -36,7 +36,7 @@ from dedup_job.cleaning.tags import (
     name_end,
 )
 from dedup_job.cleaning.workspace import FOREIGN_READ, LAST, Workspace
-from dedup_job.compiled import inlined, inner
+from dedup_job.native.jit import inlined, inner
 
 CLOSES, ITSELF, VALUES, IS_TAG, NO_MORE_COMMENTS = (1 << i for i in range(16, 21))
 """Beside an element's roles: a closing tag; one that closes itself; one with an attribute's value;

@@ -49,8 +49,8 @@ from dedup_job.cleaning.span_state import (
     WORDS_BEFORE,
 )
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 _SPACE, _BREAK, _BAR, _BRACKET, _BRACE, _BRACE_END = map(ord, " \n|[{}")
 _CARET, _UNDERSCORE, _ROUND, _ROUND_END, _DOLLAR = map(ord, "^_()$")

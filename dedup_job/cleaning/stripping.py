@@ -18,7 +18,7 @@ from dedup_job.cleaning.scanning import (
 )
 from dedup_job.cleaning.tags import NONE
 from dedup_job.cleaning.workspace import Workspace
-from dedup_job.compiled import inlined, inner
+from dedup_job.native.jit import inlined, inner
 
 TAGS, REFERENCES, BRACES = 1, 2, 4
 """What a text holds: tags; references; an opening brace that is written as a reference."""

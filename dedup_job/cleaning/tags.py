@@ -24,8 +24,8 @@ from dedup_job.cleaning.names import (
     Tables,
     number_of,
 )
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 NONE: Final = -1
 _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")

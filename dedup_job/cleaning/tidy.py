@@ -36,8 +36,8 @@ from dedup_job.cleaning.span_state import WITH_BRACES
 from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
 from dedup_job.cleaning.vocabulary import tables
 from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
-from dedup_job.compiled import inlined, inner, native
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.jit import inlined, inner, native
 
 LEADING_RULES: Final = 2
 RULES: Final = 3

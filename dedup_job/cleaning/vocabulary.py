@@ -23,8 +23,8 @@ from dedup_job.cleaning.names import (
     roles_of,
     tables_of,
 )
-from dedup_job.compiled import inner
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import inner
 
 (
     NO_ACTION,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.files import check_writable, write_whole
 from dedup_job.cli.options import (
     Config,
     Database,
@@ -22,6 +21,7 @@ from dedup_job.cli.options import (
 )
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import DedupError, StateMismatch, UsageError
+from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
 
 if TYPE_CHECKING:

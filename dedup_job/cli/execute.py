@@ -14,13 +14,13 @@ import typer
 from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.console import confirm, console, is_interactive
-from dedup_job.cli.files import write_whole
 from dedup_job.cli.memory import check_memory
 from dedup_job.cli.opened import rows_of
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.errors import DedupError, Interrupted
+from dedup_job.files import write_whole
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.connection import (

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dedup_job.cli.files import check_writable, write_whole
 from dedup_job.cli.options import (
     Config,
     Database,
@@ -20,6 +19,7 @@ from dedup_job.cli.options import (
 )
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
+from dedup_job.files import check_writable, write_whole
 
 
 def idf(

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from dedup_job.cli.files import check_writable
 from dedup_job.cli.options import (
     Config,
     Database,
@@ -22,6 +21,7 @@ from dedup_job.cli.options import (
 )
 from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import Interrupted, UsageError
+from dedup_job.files import check_writable
 
 
 def run(

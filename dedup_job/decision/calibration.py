@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.near_pairs import WIDEST, Pairs
 from dedup_job.judgment import CLASSES, Judge
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the bands of similarity; the last one is equality
 LEAST_EDGE = 0.6  # of less similar pairs the channels find a part only

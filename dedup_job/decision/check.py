@@ -13,7 +13,7 @@ from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.fingerprint.folding import fold_text, fold_texts
 from dedup_job.fingerprint.normalization import fold, fold_table
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
 
 # A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
 # G + 2 in all G - 3 are common. Below _FULL that is less than 0.8, so less is asked for; with

@@ -34,8 +34,8 @@ from dedup_job.documents import (
 )
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
-from dedup_job.index.memory import Growing
 from dedup_job.judgment import Judge
+from dedup_job.native.growing import Growing
 
 KeyOf = Callable[[int], bytes]
 

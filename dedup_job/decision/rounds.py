@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inner
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.index.in_turn import Turns, begin, keep
 from dedup_job.index.proposals import Proposals
+from dedup_job.native.jit import borrowing, inner
 
 UNKNOWN, JOINED, REFUSED, VOID = 0, 1, 2, 3
 KEPT, TWIN, REPEATED, NEAR = 0, 1, 2, 3

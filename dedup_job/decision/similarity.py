@@ -8,10 +8,10 @@ from typing import NamedTuple, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, inner
 from dedup_job.decision import levenshtein
 from dedup_job.decision.white_space import blank_table, is_blank
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
+from dedup_job.native.jit import borrowing, inlined, inner
 
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
 _GRAM = (np.uint64(1) << np.uint64(63)) - np.uint64(1)

@@ -13,7 +13,7 @@ from dedup_job.decision.settings import DecisionSettings, Richer
 from dedup_job.documents import Differing
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 
 # The canonical forms of one question in two notations, with slightly reworded choices in another
 # order, share three grams in five; less alike ones are hardly ever joined.

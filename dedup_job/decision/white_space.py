@@ -7,8 +7,8 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.native.jit import inlined
 
 
 @functools.cache

@@ -1,12 +1,12 @@
 """Text -> 64-bit simhash: batches of texts in, uint64 (n,) out."""
 
 from dedup_job.fingerprint.fingerprinter import Explanation, Fingerprinter, Route
-from dedup_job.fingerprint.hashing import is_text_hash, text_digest, text_digests, text_hash
 from dedup_job.fingerprint.idf import DocumentFrequencies
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.simhash import hamming
 from dedup_job.fingerprint.sketcher import Sketcher
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.hashing import is_text_hash, text_digest, text_digests, text_hash
 
 __all__ = [
     "DocumentFrequencies",

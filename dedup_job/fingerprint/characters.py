@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined
 from dedup_job.fingerprint.normalization import fold_table
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.packed import offsets_of, points_of
+from dedup_job.native.code_points import offsets_of, points_of
+from dedup_job.native.jit import inlined
 
 POINT = (1 << 21) - 1
 LABEL = 1 << 21  # A to H as written, of either width

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
     HAN,
@@ -17,6 +16,7 @@ from dedup_job.fingerprint.lexicon import (
 )
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
 from dedup_job.fingerprint.trie import ABSENT, PLANE, find, key_shift
+from dedup_job.native.jit import inlined, inner, native
 
 _A, _Z, _TO_LOWER = 65, 90, 32
 _ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37

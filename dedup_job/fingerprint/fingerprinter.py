@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.features import Options
-from dedup_job.fingerprint.hashing import text_digests, text_hash
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import (
     HASH_KINDS,
@@ -25,7 +24,8 @@ from dedup_job.fingerprint.normalization import fold, fold_table, stemmer
 from dedup_job.fingerprint.selection import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketcher import Form, Sketcher
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.hashing import text_digests, text_hash
 
 _WEIGHTINGS = {
     Weighting.TFIDF: TFIDF,

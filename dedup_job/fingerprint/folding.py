@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner, native
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -29,7 +28,8 @@ from dedup_job.fingerprint.characters import (
     tables,
 )
 from dedup_job.fingerprint.structure import BOUNDS, MOST_OPTIONS, find_parts
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.jit import inner, native
 
 SEPARATOR = "\x1f"  # white space to Python, so no text keeps one of its own
 

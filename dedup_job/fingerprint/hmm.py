@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.fingerprint.lexicon import HAN_FIRST
+from dedup_job.native.jit import inner
 
 B, E, M, S = 0, 1, 2, 3  # begin, end, middle of a word, single: as in lexicon.STATES
 

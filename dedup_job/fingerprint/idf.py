@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import native
 from dedup_job.fingerprint.features import Options, count_words, make_features
 from dedup_job.fingerprint.fingerprinter import Fingerprinter
 from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon
 from dedup_job.fingerprint.segmentation import make_scratch, segment
+from dedup_job.native.jit import native
 
 
 class DocumentFrequencies:

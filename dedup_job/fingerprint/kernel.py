@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined
 from dedup_job.fingerprint.features import (
     Features,
     Options,
@@ -16,12 +15,13 @@ from dedup_job.fingerprint.features import (
     count_words,
     make_features,
 )
-from dedup_job.fingerprint.hashing import hash_points
 from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, Lexicon
 from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
 from dedup_job.fingerprint.selection import choose
 from dedup_job.fingerprint.simhash import add_token, bits_of
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.native.hashing import hash_points
+from dedup_job.native.jit import borrowing, inlined
 
 WORDS, NGRAMS, WHOLE = 0, 1, 2
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.hashing import hash_all
 from dedup_job.fingerprint.trie import (
     PLANE,
     Trie,
     build_trie,
     is_trie,
 )
-from dedup_job.packed import offsets_of, points_of
+from dedup_job.native.code_points import offsets_of, points_of
+from dedup_job.native.hashing import hash_all
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128

@@ -20,13 +20,12 @@ import numpy as np
 import xxhash
 from platformdirs import user_cache_path
 
-from dedup_job.compiled import sources_digest
-from dedup_job.disk import open_regular, replacing
-from dedup_job.fingerprint.hashing import POLYNOMIAL, XXH64
+from dedup_job.files import digest_of, open_regular, replacing
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
-from dedup_job.userfile import digest_of
+from dedup_job.native.hashing import POLYNOMIAL, XXH64
+from dedup_job.native.jit import sources_digest
 
 FORMAT = 4
 _BUILDERS = ("lexicon.py", "trie.py", "hashing.py")

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import native
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import native
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -20,6 +19,7 @@ from dedup_job.fingerprint.characters import (
     kind_at,
     point_at,
 )
+from dedup_job.native.jit import inlined, inner
 
 LONGEST_NUMBER = 3  # digits
 NUMERALS = tuple(map(ord, "一二三四五六七八九十"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -33,6 +32,7 @@ from dedup_job.fingerprint.numbering import (
     skip_blanks,
     word_end,
 )
+from dedup_job.native.jit import inner
 
 MOST_PREFIXES = 8
 LEAST_LETTERS = 6  # that remain

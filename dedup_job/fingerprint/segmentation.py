@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.hmm import B, E, S, find_states
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
@@ -29,6 +28,7 @@ from dedup_job.fingerprint.lexicon import (
     Lexicon,
 )
 from dedup_job.fingerprint.trie import PLANE, child_at, find, key_shift, place_of
+from dedup_job.native.jit import inlined, inner, native
 
 UNKNOWN = -1  # node of a token that the trie does not hold
 SINGLE = -2  # ... of one character, not looked up

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner, native
 from dedup_job.fingerprint.features import Features
 from dedup_job.fingerprint.lexicon import STOP_WORD
+from dedup_job.native.jit import inlined, inner, native
 
 TFIDF, LEVELS, UNIFORM = 0, 1, 2
 _LEVELS = 5

@@ -14,10 +14,10 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, native
 from dedup_job.fingerprint.normalization import fold_table
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
+from dedup_job.native.jit import inlined, native
 
 GRAM, BINS, BANDS, ROWS, KEY_BITS = 3, 128, 20, 5, 30
 SENTENCES, LEAST_SENTENCE = 3, 8

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Channel, Sketches
 from dedup_job.fingerprint.folding import fold_texts
-from dedup_job.fingerprint.hashing import text_digests
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
+from dedup_job.native.hashing import text_digests
 
 Form = Callable[[Packed], Packed]
 """Returns the form of each of n texts by which they are compared."""

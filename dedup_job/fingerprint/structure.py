@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inner
 from dedup_job.fingerprint.characters import (
     BLANK,
     DIGIT,
@@ -24,7 +23,8 @@ from dedup_job.fingerprint.characters import (
     tables,
 )
 from dedup_job.fingerprint.prefixes import prefix_end
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import borrowing, inner
 
 MOST_OPTIONS = 8  # A to H
 LONGEST_OPTION = 300  # characters

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, inner, native
-from dedup_job.packed import offsets_of, points_of
+from dedup_job.native.code_points import offsets_of, points_of
+from dedup_job.native.jit import borrowing, inlined, inner, native
 
 PLANE = 0x10000
 ABSENT = -1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dedup_job.errors import ConfigurationError
-from dedup_job.userfile import read_text
+from dedup_job.files import read_text
 
 _SHOWN = 10
 _ASCII_SPACE = " \t\r\x0b\x0c"

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import buckets, probing
-from dedup_job.index.lines import WORDS
-from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
+from dedup_job.native.cache_lines import WORDS
+from dedup_job.native.growing import Growing
 
 MOST_EQUAL = 128
 _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits

@@ -18,8 +18,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner, native, popcount
-from dedup_job.index.lines import CHECKS, ENTRIES, FIRST, NEXT, WORDS, fetch_row, near_entries
+from dedup_job.native.cache_lines import (
+    CHECKS,
+    ENTRIES,
+    FIRST,
+    NEXT,
+    WORDS,
+    fetch_row,
+    near_entries,
+)
+from dedup_job.native.jit import inlined, inner, native, popcount
 
 USED = FIRST  # of row 0
 ADDRESS_BITS = 14  # at least; the check is what lies above these

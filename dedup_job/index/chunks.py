@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, inner, popcount
-from dedup_job.index.lines import (
+from dedup_job.native.cache_lines import (
     CHECKS,
     ENTRIES,
     FIRST,
@@ -22,6 +21,7 @@ from dedup_job.index.lines import (
     first_bit,
     near_entries,
 )
+from dedup_job.native.jit import borrowing, inlined, inner, popcount
 
 _LAST = CHECKS - 1
 _HALF = np.uint64(0xFFFF)

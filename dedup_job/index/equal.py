@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing
-from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
+from dedup_job.native.growing import Growing
+from dedup_job.native.jit import borrowing
 
 _LEAST = 1 << 10
 _LOAD = 0.8

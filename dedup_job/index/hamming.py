@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from dedup_job.index import chunks
 from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
-from dedup_job.index.lines import WORDS
-from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
+from dedup_job.native.cache_lines import WORDS
+from dedup_job.native.growing import Growing
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 _LEAST_PLANNED = 47 << 10  # doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk

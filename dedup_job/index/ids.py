@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index.memory import Growing
 from dedup_job.index.snapshot import Part
+from dedup_job.native.growing import Growing
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12

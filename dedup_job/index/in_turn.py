@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inner
 from dedup_job.index.bands import BandIndex, Shared, pairs_sharing
 from dedup_job.index.proposals import BY_SIMHASH
+from dedup_job.native.jit import borrowing, inner
 
 _COLUMNS = 32
 

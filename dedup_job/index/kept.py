@@ -15,9 +15,9 @@ from dedup_job.index.equal import EqualIndex
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.ids import Ids
 from dedup_job.index.look_up import LookUp
-from dedup_job.index.memory import Growing
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part, SnapshotError
+from dedup_job.native.growing import Growing
 
 _NO_RUN = 2**62  # later than all
 _OF_EACH = (  # parts of a snapshot with a row for each kept document

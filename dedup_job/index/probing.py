@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, inner, native
 from dedup_job.index.buckets import AHEAD, CHECK_SHIFT, fetch_heads, head_of, mask_of
-from dedup_job.index.lines import FIRST, NEXT, first_bit, near_entries
+from dedup_job.native.cache_lines import FIRST, NEXT, first_bit, near_entries
+from dedup_job.native.jit import borrowing, inlined, inner, native
 
 COLUMN_BITS = 5
 _COLUMN_SHIFT = np.uint64(COLUMN_BITS)

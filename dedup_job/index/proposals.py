@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, popcount
 from dedup_job.documents import Fingerprints
+from dedup_job.native.jit import borrowing, popcount
 
 BY_SIMHASH = 1 << 31
 

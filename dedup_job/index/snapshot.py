@@ -23,7 +23,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.disk import open_regular, replacing
+from dedup_job.files import open_regular, replacing
 
 FORMAT = 1
 _MAGIC = b"dedupidx"

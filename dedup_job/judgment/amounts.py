@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, MARK, STARTS, SYMBOL
 from dedup_job.judgment.constants import codes
 from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
@@ -24,6 +23,7 @@ from dedup_job.judgment.scanning import (
     word_at,
 )
 from dedup_job.judgment.tables import UNIT, WORD
+from dedup_job.native.jit import inner
 
 _MYRIAD, _HUNDRED_MILLION = codes("万亿")
 _ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = codes("09,. $o")

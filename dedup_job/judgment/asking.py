@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import MARK, STARTS
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import CUT_LEFT, CUT_RIGHT, QUESTION, SEQUENCE, SPELLING
@@ -20,6 +19,7 @@ from dedup_job.judgment.scanning import (
     word_at,
 )
 from dedup_job.judgment.tables import IMPERATIVE, SEQUENCE_WORD, SPELLING_WORD
+from dedup_job.native.jit import inner
 
 LEAST_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner, native
 from dedup_job.judgment.asking import flags_of, headline_end
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
 from dedup_job.judgment.constants import NOUGHT, codes, constants
@@ -45,7 +44,8 @@ from dedup_job.judgment.tables import (
 from dedup_job.judgment.tables import EXPLANATION, LINE, NOTE, NUMBERED, OPENER, PAGE, tables_of
 from dedup_job.judgment.words import Words
 from dedup_job.judgment.writing import write_part
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
+from dedup_job.native.jit import inner, native
 
 LEAST_PROSE, LEAST_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
 (LEAST_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
 from dedup_job.judgment.constants import NOUGHT, codes
 from dedup_job.judgment.forms import MOST_CHOICES
@@ -23,6 +22,7 @@ from dedup_job.judgment.scanning import (
     skip_blanks,
     small_at,
 )
+from dedup_job.native.jit import inner
 
 LONGEST_CHOICE = 300
 LONGEST_FIGURED = 60

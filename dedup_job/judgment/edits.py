@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.lookups import DIGIT, Tables, kind_of
+from dedup_job.native.jit import inner
 
 MOST_EDITS: Final = 1000
 TOO_MANY: Final = -1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_digit_point
@@ -17,6 +16,7 @@ from dedup_job.judgment.room import (
     frame_at,
     put,
 )
+from dedup_job.native.jit import inner
 
 MOST_TICKS = 8
 _ROUND, _ROUND_END = codes("()")

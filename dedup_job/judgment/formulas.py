@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, LOWERED, RAISED, WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, put_apart, put_value
 from dedup_job.judgment.constants import NOUGHT, codes
@@ -47,6 +46,7 @@ from dedup_job.judgment.tables import (
     SYMBOL_NAME,
     WORD,
 )
+from dedup_job.native.jit import inner
 
 LONGEST_DEGREE = 20
 

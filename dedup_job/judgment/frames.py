@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.constants import codes
 from dedup_job.judgment.finishing import finish_exponent, finish_index, finish_wrapped
 from dedup_job.judgment.room import (
@@ -48,6 +47,7 @@ from dedup_job.judgment.scanning import (
     skip_blanks,
     skip_digits,
 )
+from dedup_job.native.jit import inner
 
 _BACKSLASH, _BRACE, _BRACE_END, _ROUND, _ROUND_END = codes("\\{}()")
 _SLASH, _ROOT = codes("/√")

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inner
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, signs, word_row
-from dedup_job.packed import Packed
+from dedup_job.native.code_points import Packed
+from dedup_job.native.jit import borrowing, inner
 
 _SIGN: Final = 0xE000  # of the private use area: the first group's
 

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, in_number
 from dedup_job.judgment.lookups import (
@@ -27,6 +26,7 @@ from dedup_job.judgment.lookups import (
 )
 from dedup_job.judgment.rewriting import MOST_REWRITTEN, is_function_word, rewritten
 from dedup_job.judgment.typos import covering, is_typo
+from dedup_job.native.jit import inner
 
 NOT_HARMLESS: Final = 0
 (

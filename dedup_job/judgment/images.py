@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.constants import codes, constants
 from dedup_job.judgment.forms import IMAGE
 from dedup_job.judgment.room import Room, put
 from dedup_job.judgment.scanning import is_blank, is_digit, is_latin, point_at, small_at
+from dedup_job.native.jit import inner
 
 (_TOKEN,) = constants([0xF0000])  # from here on 16 bits of the hash
 LEAST_DIGITS, LEAST_HASH, LEAST_MIXED = 5, 4, 8  # characters of a distinctive name

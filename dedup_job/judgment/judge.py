@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner, native
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
@@ -23,7 +22,8 @@ from dedup_job.judgment.parts import MOST_DIFFERENCES
 from dedup_job.judgment.rewriting import WAYS
 from dedup_job.judgment.richer import richer
 from dedup_job.judgment.words import Words
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.jit import inner, native
 
 RULES: Final = 1
 """Version of the rules: of the canonical form, the differences and their classes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     STARTS,
     WORD_CHARACTER,
@@ -29,6 +28,7 @@ from dedup_job.judgment.tables import (
     EXPLANATION,
     STEMS,
 )
+from dedup_job.native.jit import inner
 
 (LEAST_BEFORE,) = constants([4])  # letters before an answer key
 _NEWLINE, _COLON = codes("\n:")

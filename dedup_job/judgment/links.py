@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.constants import codes
 from dedup_job.judgment.scanning import is_blank, is_latin, point_at
+from dedup_job.native.jit import inner
 
 _SQUARE, _SQUARE_END, _ROUND, _ROUND_END, _BANG, _HASH, _SLASH = codes("[]()!#/")
 _SCHEME = codes("http")

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import borrowing, inlined, inner
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
 from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
-from dedup_job.packed import points_of
+from dedup_job.native.code_points import points_of
+from dedup_job.native.jit import borrowing, inlined, inner
 
 MOST_WORD: Final = 16  # characters of a listed word
 MOST_GROUPS, MOST_READINGS = 4, 8

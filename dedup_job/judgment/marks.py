@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import WORD_CHARACTER
 from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.constants import codes
@@ -34,6 +33,7 @@ from dedup_job.judgment.scanning import (
     point_at,
     skip_blanks,
 )
+from dedup_job.native.jit import inner
 
 (
     _BACKSLASH, _ROUND, _SQUARE, _ROUND_END, _SQUARE_END, _MINUS, _TILDE, _DASH, _LESS, _GREATER,

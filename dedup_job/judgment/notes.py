@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     BLANK,
     CLAUSE,
@@ -43,6 +42,7 @@ from dedup_job.judgment.tables import (
     NUMBERED,
     PAGED,
 )
+from dedup_job.native.jit import inner
 
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60

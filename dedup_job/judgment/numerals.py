@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
 from dedup_job.judgment.amounts import put_apart, put_value, tidy_number, unit_at, write_unit
 from dedup_job.judgment.constants import NOUGHT, codes
@@ -25,6 +24,7 @@ from dedup_job.judgment.scanning import (
     word_at,
 )
 from dedup_job.judgment.tables import COUNTER, ENGLISH, VALUE, WORD
+from dedup_job.native.jit import inner
 
 _LARGEST = 10**17
 _DIGITS = codes("零〇一二两三四五六七八九")

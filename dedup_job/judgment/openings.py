@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.constants import NO, codes, constants
 from dedup_job.judgment.notes import is_marked, is_year
 from dedup_job.judgment.scanning import (
@@ -22,6 +21,7 @@ from dedup_job.judgment.scanning import (
     words_in,
 )
 from dedup_job.judgment.tables import EXAM, KIND_WORD, TASK, TITLE
+from dedup_job.native.jit import inner
 
 MOST = 8
 (LEAST_AFTER,) = constants([4])  # letters that remain

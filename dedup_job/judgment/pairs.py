@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, is_same, trimmed
 from dedup_job.judgment.forms import (
@@ -31,6 +30,7 @@ from dedup_job.judgment.parts import (
     compare_prose,
     enter,
 )
+from dedup_job.native.jit import inner
 
 _CHOICE, _ANSWER, _EMPHASIS = (
     CLASSES.index(kind) for kind in (Difference.CHOICE, Difference.ANSWER, Difference.EMPHASIS)

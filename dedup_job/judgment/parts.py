@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room, find_hunks, is_same, trimmed, unlike
 from dedup_job.judgment.hunks import (
@@ -24,6 +23,7 @@ from dedup_job.judgment.hunks import (
 from dedup_job.judgment.lookups import HAN, Tables, kind_of
 from dedup_job.judgment.rewriting import is_function_word
 from dedup_job.judgment.typos import are_plain_words
+from dedup_job.native.jit import inner
 
 ORDER, TRUNCATED, CORRECTED = (
     CLASSES.index(kind) for kind in (Difference.ORDER, Difference.TRUNCATED, Difference.CORRECTED)

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.edits import in_number, is_same
 from dedup_job.judgment.lookups import (
     DIGIT,
@@ -19,6 +18,7 @@ from dedup_job.judgment.lookups import (
     kind_of,
     word_row,
 )
+from dedup_job.native.jit import inner
 
 MOST_REWRITTEN: Final = 32  # characters
 WAYS: Final = (MOST_REWRITTEN + 1) ** 2

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.classes import CLASSES, Difference
 from dedup_job.judgment.edits import Room
 from dedup_job.judgment.forms import ANSWER, EXPLAINED, MOST_CHOICES, Forms
 from dedup_job.judgment.forms import IMAGE as IMAGE_MARK
+from dedup_job.native.jit import inner
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
 """What a text can have more: bit i stands for name i. `rest`: of a text that was cut off."""

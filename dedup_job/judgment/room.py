@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner, native
 from dedup_job.judgment.constants import NOUGHT, constants
+from dedup_job.native.jit import inner, native
 
 # state
 (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.alphabet import (
     BEYOND,
@@ -35,6 +34,7 @@ from dedup_job.judgment.tables import (
     VALUE,
     WORD,
 )
+from dedup_job.native.jit import inner
 
 _BACKSLASH = ord("\\")
 

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.lookups import (
     BLURRED,
@@ -30,6 +29,7 @@ from dedup_job.judgment.lookups import (
     step,
 )
 from dedup_job.judgment.rewriting import is_function_word
+from dedup_job.native.jit import inner
 
 LONG, VERY_LONG = 80, 200  # characters of a text in which one odd character cannot be meant
 _CLEARLY, _VERY_CLEARLY, _FAR_RARER = 20, 200, 1000  # times as frequent

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dedup_job.errors import ConfigurationError
-from dedup_job.userfile import read_text
+from dedup_job.files import read_text
 
 LONGEST: Final = 16  # characters of a user's word
 _SHOWN = 10

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner
 from dedup_job.judgment.alphabet import (
     BLANK,
     CLAUSE,
@@ -42,6 +41,7 @@ from dedup_job.judgment.room import (
 )
 from dedup_job.judgment.scanning import lists_at, point_at
 from dedup_job.judgment.tables import ENGLISH, SMALL
+from dedup_job.native.jit import inner
 
 _NEWLINE, _MINUS = codes("\n-")
 

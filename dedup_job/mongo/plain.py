@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inner, native
+from dedup_job.native.jit import inner, native
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 COLUMNS = 6

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dedup_job.decision import levenshtein, similarity
 from dedup_job.decision.similarity import Measure, similarities
-from dedup_job.packed import Packed, pack
+from dedup_job.native.code_points import Packed, pack
 from scripts.exhaustive import ngrams
 from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
 from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, hamming
-from dedup_job.fingerprint.hashing import POLYNOMIAL, hash_all
 from dedup_job.fingerprint.simhash import simhash
-from dedup_job.packed import offsets_of, points_of
+from dedup_job.native.code_points import offsets_of, points_of
+from dedup_job.native.hashing import POLYNOMIAL, hash_all
 from tests.reference import PLAIN, naive_polynomial
 
 ALL = 2**64 - 1

@@ -20,7 +20,7 @@ from dedup_job.fingerprint.sketch import (
     sentence_keys,
     sketch,
 )
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 from tests.reference_sketch import (
     naive_bins,
     naive_bits,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import in_turn, snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
-from dedup_job.index.lines import NEXT
-from dedup_job.index.memory import Growing
+from dedup_job.native.cache_lines import NEXT
+from dedup_job.native.growing import Growing
 from tests.reference_sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1

@@ -15,7 +15,7 @@ from dedup_job.judgment.forms import (
     SPELLING,
     Forms,
 )
-from dedup_job.packed import offsets_of, points_of
+from dedup_job.native.code_points import offsets_of, points_of
 from tests.reference_judge import Form
 
 

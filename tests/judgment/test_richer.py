@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dedup_job.judgment import Judge, names_of_richer
-from dedup_job.packed import pack
+from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings
 
 QUESTION = "下列哪种气体能使澄清石灰水变浑浊？\nA．氧气 B．氮气 C．二氧化碳 D．氢气"

@@ -11,7 +11,7 @@ import numba
 import pytest
 import xxhash
 
-from dedup_job.compiled import _CheckedFile, sources_digest
+from dedup_job.native.jit import _CheckedFile, sources_digest
 
 KEY, CODE = ("signature", "machine"), {"code": b"\x90" * 40}
 
@@ -87,7 +87,7 @@ def test_what_other_sources_left_is_not_even_looked_into(tmp_path: Path) -> None
 
 
 SOURCE = """
-from dedup_job.compiled import native
+from dedup_job.native.jit import native
 @native
 def one_more(number):
     return number + 1

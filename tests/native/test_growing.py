@@ -7,7 +7,7 @@ import mmap
 import numpy as np
 import pytest
 
-from dedup_job.index.memory import Growing
+from dedup_job.native.growing import Growing
 
 PAGE = 4096
 KINDS = pytest.mark.parametrize(
@@ -34,7 +34,7 @@ class Unwilling(mmap.mmap):
 
 @pytest.fixture(params=[mmap.mmap, Stiff, Unwilling])
 def memory(request, monkeypatch):
-    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", request.param)
+    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", request.param)
     return request.param
 
 
@@ -74,7 +74,7 @@ def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
             made.append(super().__new__(cls, *args, **options))
             return made[-1]
 
-    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", Watched)
+    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", Watched)
     growing = Growing(1, 0, np.uint64)
     growing.grow(100_000)
     growing.grow(200_000)
@@ -82,8 +82,8 @@ def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
 
 
 def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
-    monkeypatch.setattr("dedup_job.index.memory.mmap.mmap", Stiff)
-    monkeypatch.delattr("dedup_job.index.memory.mmap.MAP_PRIVATE")
+    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", Stiff)
+    monkeypatch.delattr("dedup_job.native.growing.mmap.MAP_PRIVATE")
     growing = Growing(1, 0, np.uint64)
     growing.array[0] = 7
     growing.grow(100_000)

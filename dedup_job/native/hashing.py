@@ -8,7 +8,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.compiled import inlined, inner, native
+from dedup_job.native.jit import inlined, inner, native
 
 XXH64, POLYNOMIAL = 0, 1
 

@@ -1,4 +1,4 @@
-"""Files and folders on disk: private ones, regular ones, and files written whole or not at all."""
+"""Files and folders: regular ones, private ones, and files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+import xxhash
+
+from dedup_job.errors import ConfigurationError, UsageError
 
 
 def open_regular(file: Path) -> BinaryIO:
@@ -91,3 +95,55 @@ def _is_own_group(gid: int) -> bool:
     except KeyError:
         return False
     return (user.pw_gid, user.pw_name) == (gid, group.gr_name) and {*group.gr_mem} <= {user.pw_name}
+
+
+def read_text(path: Path) -> str:
+    """Return a UTF-8 file, without a byte order mark; ConfigurationError says why not."""
+    try:
+        return _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+
+
+def digest_of(path: Path) -> str:
+    """Return a digest of a file's content; ConfigurationError if it cannot be read."""
+    return xxhash.xxh3_128_hexdigest(_read(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with open_regular(path) as stream:  # a pipe would be empty when it is read again
+            return stream.read()
+    except OSError as e:
+        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
+
+
+def check_writable(option: str, file: Path) -> None:
+    """Refuse a file that could not be written, before the work rather than after it."""
+    try:
+        with suppress(FileNotFoundError):
+            file.stat()
+        folder = file.resolve().parent
+    except FileNotFoundError as e:  # the working folder is gone
+        raise UsageError(
+            f"{option} {file}: there is no folder that this could lie in ({e.strerror}). Change to "
+            "one that exists, or give the whole path."
+        ) from e
+    except OSError as e:
+        raise UsageError(
+            f"{option} {file} cannot be written: {e.strerror}. Name another file."
+        ) from e
+    if file.is_dir():
+        raise UsageError(f"{option} {file} is a folder; name a file.")
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"{option} {file}: {folder} is not a folder that can be written to.")
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all. Raises OSError."""
+    file = file.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
+        file.write_text(text, encoding="utf-8")
+        return
+    with replacing(file, beside=".dedup") as stream:  # a longer name might be too long
+        stream.write(text.encode())

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from dedup_job.compiled import inlined, popcount
+from dedup_job.native.jit import inlined, popcount
 
 NEXT, FIRST, CHECKS, WORDS = 0, 1, 11, 16
 ENTRIES = CHECKS - FIRST

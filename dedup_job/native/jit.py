@@ -23,11 +23,12 @@ from numba.core.caching import IndexDataCacheFile
 from numba.extending import intrinsic
 from platformdirs import user_cache_path
 
-from dedup_job import linking
-from dedup_job.disk import is_private, open_regular, private_folder
+from dedup_job.files import is_private, open_regular, private_folder
+from dedup_job.native import linking
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
+    "native/*.py",
     "cleaning/*.py",
     "fingerprint/*.py",
     "index/*.py",
@@ -141,10 +142,9 @@ def popcount(x: np.uint64) -> np.uint64:
 @functools.cache
 def sources_digest() -> str:
     """Return a digest of all source files from which native code is made."""
-    root = Path(__file__).parent
+    root = Path(__file__).parent.parent
     digest = xxhash.xxh3_128()
-    own = [Path(__file__), Path(linking.__file__)]
-    for file in sorted([*own, *(f for files in _NATIVE for f in root.glob(files))]):
+    for file in sorted(file for files in _NATIVE for file in root.glob(files)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
