@@ -32,11 +32,11 @@ from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
+from dedup_job.mongo.bson.ledger_rows import LedgerSettings
+from dedup_job.mongo.bson.rows import OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.mongo.ledger import LedgerSettings
-from dedup_job.mongo.rows import OutputSettings
 from dedup_job.mongo.source import SourceSettings
-from dedup_job.mongo.stamp import CONTENT
+from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 
 _PREFIX, _DELIMITER = "DEDUP_", "__"

@@ -203,7 +203,7 @@ def _tell_similarities(found: Compared, settings: Settings, console: Output, exa
 def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, examples: int) -> None:
     from dedup_job.cli.differences import differences, on_one_line, visible
     from dedup_job.decision.near_pairs import WIDEST
-    from dedup_job.mongo.written import shown
+    from dedup_job.mongo.bson.extended_json import shown
 
     sample, pairs = found.sample, found.pairs
     for band in bands:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.opened import opened_as_made
 from dedup_job.decision import Again
-from dedup_job.mongo import stamp
-from dedup_job.mongo.check import Checker
+from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Checked
 from dedup_job.settings import Settings
 

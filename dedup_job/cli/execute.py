@@ -23,6 +23,8 @@ from dedup_job.errors import DedupError, Interrupted
 from dedup_job.files import write_whole
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.index import KeptIndex
+from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import (
     Client,
     Namespace,
@@ -33,12 +35,10 @@ from dedup_job.mongo.connection import (
 )
 from dedup_job.mongo.dry import DryMemory, DryTarget
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rights import check_rights
-from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target

@@ -88,7 +88,7 @@ def _show(found: Explained, console: Output, limit: int) -> None:
 
 def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
     from dedup_job.cli.differences import visible
-    from dedup_job.mongo.written import shown_value
+    from dedup_job.mongo.bson.extended_json import shown_value
     from dedup_job.report.output import whole
 
     yield "_id", whole(found.id)

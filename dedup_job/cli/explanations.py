@@ -13,9 +13,9 @@ from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
-from dedup_job.mongo.raw import kind_at
-from dedup_job.mongo.records import Kept, Record, Records
-from dedup_job.mongo.written import readings, shown, shown_value
+from dedup_job.mongo.bson.edit import kind_at
+from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
+from dedup_job.mongo.care.records import Kept, Record, Records
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64

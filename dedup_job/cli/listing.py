@@ -20,7 +20,7 @@ from dedup_job.cli.options import (
 from dedup_job.cli.signals import ending_at_once
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.refusals import Refusal
+    from dedup_job.mongo.care.refusals import Refusal
     from dedup_job.report.output import Output
 
 _MOST_SHOWN = 10_000
@@ -50,7 +50,7 @@ def list_(
     """
     from dedup_job.cli.console import console
     from dedup_job.cli.opened import opened_as_made
-    from dedup_job.mongo.refusals import most_similar
+    from dedup_job.mongo.care.refusals import most_similar
     from dedup_job.settings import load
 
     assert what is What.REFUSED  # the only one so far

@@ -33,7 +33,7 @@ def status(
     config: Config = None,
 ) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
-    from dedup_job.mongo.lock import look
+    from dedup_job.mongo.care.lease_admin import look
 
     with (
         ending_at_once("ended; nothing was written."),
@@ -56,7 +56,7 @@ def break_(
 
     Seldom needed: the lease of a dead process ends by itself.
     """
-    from dedup_job.mongo.lock import end, look
+    from dedup_job.mongo.care.lease_admin import end, look
 
     with (
         ending_at_once("ended; the lease is as it was."),

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.rows import KeptRows, StoredText
 from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.existing import open_target
-from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.memory import IndexMemory
-from dedup_job.mongo.rows import KeptRows, StoredText
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import FILES, Settings

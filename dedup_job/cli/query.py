@@ -103,7 +103,7 @@ def _search(
 ) -> _Answer:
     from dedup_job.cli.neighbours import Neighbourhood
     from dedup_job.cli.opened import opened_as_made
-    from dedup_job.mongo.written import shown
+    from dedup_job.mongo.bson.extended_json import shown
 
     _cleaned(settings, text)  # what cannot be asked is refused before connecting
     with opened_as_made(settings, target, given=given) as on:
@@ -140,7 +140,7 @@ def _cleaned(settings: Settings, text: str) -> str:
 def _told(decision: Decision) -> str:
     """Say what a run would do."""
     from dedup_job.documents import Duplicate, Kept
-    from dedup_job.mongo.written import shown
+    from dedup_job.mongo.bson.extended_json import shown
 
     if isinstance(decision, Duplicate):
         more = f"; it has more: {', '.join(decision.richer)}" if decision.richer else ""

@@ -13,10 +13,10 @@ from dedup_job.cli.explanations import decided_records, refusal
 from dedup_job.cli.opened import Opened, opened_as_made
 from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
-from dedup_job.mongo.records import Record, Records
-from dedup_job.mongo.restore import take_out
-from dedup_job.mongo.undo import Planned, Undone, planned, undo
-from dedup_job.mongo.written import shown, unmistakable
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.care.reinstate import take_out
+from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings

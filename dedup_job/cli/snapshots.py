@@ -16,8 +16,8 @@ from dedup_job.index import KeptIndex, snapshot
 from dedup_job.index.layout import Block, Layout
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.loading import read_index
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.target import Version
-from dedup_job.mongo.written import shown
 from dedup_job.settings import Settings
 
 _SECTOR = 512

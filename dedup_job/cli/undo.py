@@ -13,7 +13,7 @@ from dedup_job.cli.signals import ending_at_once
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dedup_job.mongo.undo import Planned, Undone
+    from dedup_job.mongo.care.rollback import Planned, Undone
 
 
 def undo(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dedup_job.errors import UsageError
+from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import Client, Namespace
-from dedup_job.mongo.ledger import LedgerRows
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.mongo.rows import KeptRows
-from dedup_job.mongo.state import State
+from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
 
 _SUFFIX = ".state"

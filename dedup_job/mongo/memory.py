@@ -12,7 +12,7 @@ from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
-from dedup_job.mongo import stamp as stamps
+from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.target import Target, Version
 
 log = logging.getLogger("dedup")

@@ -18,16 +18,16 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import LONGEST_ID
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ids import as_asked, held_of
+from dedup_job.mongo.bson.scan import find_fields, pack_path
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ids import as_asked, held_of
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.mongo.plain import find_fields, pack_path
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _COMMAND_BYTES = 8 * 1024 * 1024  # of ids, half of what a command may take
-_LARGEST = bson_raw.fields({"_id": MaxKey()})
+_LARGEST = bson_edit.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
@@ -83,7 +83,7 @@ def pages(
     last: bytes | None = None
     ended = False
     while not ended and last != _LARGEST:  # of which `min` may not be asked
-        low: Terms = {} if last is None else {"min": {"_id": bson_raw.id_value(last)}}
+        low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
         page, ended = _page(collection, {**terms, **low}, size, last, patience, path)
         if ended and low:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
@@ -103,7 +103,7 @@ def fetch(
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
     for left in in_commands(keys):
         while left:
-            terms: Terms = {"filter": bson_raw.among(left), "sort": _BY_ID}
+            terms: Terms = {"filter": bson_edit.among(left), "sort": _BY_ID}
             page, _ = _page(collection, terms, size, None, patience, path)
             if not page:
                 break
@@ -149,11 +149,11 @@ def _some(
     patience: Patience,
     path: Sequence[str],
 ) -> list[Row]:
-    terms: Terms = {"filter": bson_raw.among(keys), "projection": projection}
+    terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
     reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
     if is_open:  # there are more than a reply has room for
         raws = [bytes(one.raw) for one in patience(lambda: list(_cursor(collection, terms)))]
-        rows = [Row(bson_raw.id_element(raw), raw) for raw in raws]
+        rows = [Row(bson_edit.id_element(raw), raw) for raw in raws]
     else:
         rows = _rows(reply, path)
     same = as_asked(keys, (row.key for row in rows))
@@ -179,13 +179,13 @@ def _page(
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
-    if page and bson_raw.is_writable(page[-1].key):
+    if page and bson_edit.is_writable(page[-1].key):
         return page, False
 
     def read() -> tuple[list[Row], bool]:
         with _cursor(collection, terms).batch_size(limit) as cursor:
             raws = (bytes(found.raw) for found in cursor)
-            return _cut((Row(bson_raw.id_element(raw), raw) for raw in raws), size, last)
+            return _cut((Row(bson_edit.id_element(raw), raw) for raw in raws), size, last)
 
     page, is_full = patience(read)
     return page, not is_full
@@ -201,11 +201,11 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, boo
         codec_options=collection.codec_options,
     )
     reply = bytes(found.raw)
-    number = int.from_bytes(bson_raw.value(reply, b"cursor", b"id"), "little", signed=True)
+    number = int.from_bytes(bson_edit.value(reply, b"cursor", b"id"), "little", signed=True)
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
-    return bson_raw.value(reply, b"cursor", b"firstBatch"), number != 0
+    return bson_edit.value(reply, b"cursor", b"firstBatch"), number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
@@ -226,7 +226,7 @@ def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
     for start, end, key, key_end, text, text_end in found.tolist():
         raw = array[start:end]
         if not key_end:
-            rows.append(Row(bson_raw.id_element(raw), raw, None, 0))
+            rows.append(Row(bson_edit.id_element(raw), raw, None, 0))
             continue
         read, at = None, 0
         if text_end:
@@ -251,7 +251,7 @@ def _cut(rows: Iterable[Row], size: PageSize, last: bytes | None) -> tuple[list[
             continue
         page.append(row)
         room -= len(row.raw)
-        if (room <= 0 or len(page) >= size.documents) and bson_raw.is_writable(row.key):
+        if (room <= 0 or len(page) >= size.documents) and bson_edit.is_writable(row.key):
             return page, True
     return page, False
 
@@ -275,20 +275,20 @@ def held(
 
 def _is_bound(key: bytes) -> bool:
     """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
-    return len(key) <= LONGEST_ID and bson_raw.is_writable(key)
+    return len(key) <= LONGEST_ID and bson_edit.is_writable(key)
 
 
 def _between(
     collection: RawDocuments, first: bytes, last: bytes, patience: Patience
 ) -> Iterator[bytes]:
     """Yield the keys of all documents with first <= _id <= last, in the server's own order."""
-    high = bson_raw.id_value(last)
+    high = bson_edit.id_value(last)
     terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
     begin, seen = first, None  # the next page begins there, and passes over what was seen
 
     ended = first == last  # min = max is refused as an empty range
     while not ended:
-        low = {"_id": bson_raw.id_value(begin)}
+        low = {"_id": bson_edit.id_value(begin)}
         page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, patience, ())
         yield from (row.key for row in page)
         if page:

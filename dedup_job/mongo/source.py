@@ -16,9 +16,9 @@ from pymongo.errors import ExecutionTimeout, OperationFailure
 
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.extended_json import DEEPEST, parsed
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
 
@@ -216,8 +216,8 @@ class Source:
             decoded = bson.decode(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(bson_raw.id_value(key), key, raw, reason)
-        if bson_raw.repeats(raw, self._path):  # a server's projection takes another than we
+            return Document(bson_edit.id_value(key), key, raw, reason)
+        if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
             reason = Quarantined(
                 Reason.UNDECODABLE, f"the field {self._settings.field!r} is there twice"
             )
@@ -243,7 +243,7 @@ class _Plain(Document):
 
     @property
     def id(self) -> Any:
-        return bson_raw.id_value(self.key)
+        return bson_edit.id_value(self.key)
 
 
 class _Missing:

@@ -19,22 +19,22 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.documents import LONGEST_ID, Batch, Decision, Document, Kept, KeptPage
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo import stamp as stamps
-from dedup_job.mongo.commits import Commits
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows, split
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
+from dedup_job.mongo.bulk_insert import insert_once
+from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Documents, Namespace
-from dedup_job.mongo.kept import KeptDocuments
-from dedup_job.mongo.lasting import Lasting
-from dedup_job.mongo.lease import wait_for
-from dedup_job.mongo.ledger import DOCUMENT, LedgerRows, split
+from dedup_job.mongo.kept_pages import KeptDocuments
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import majority
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows
-from dedup_job.mongo.state import LAST_WORD_SECONDS, State, next_run
-from dedup_job.mongo.state_fields import LEDGER_ROW, check_run
-from dedup_job.mongo.undo import finish_undo
-from dedup_job.mongo.writing import insert_once
-from dedup_job.mongo.written import shown
+from dedup_job.mongo.state import stamp as stamps
+from dedup_job.mongo.state.commits import Commits
+from dedup_job.mongo.state.document import LAST_WORD_SECONDS, State, next_run
+from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
+from dedup_job.mongo.state.lasting import Lasting
+from dedup_job.mongo.state.lease import wait_for
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
@@ -95,7 +95,7 @@ class Target:
             f"{namespace.collection}.ledger", write_concern=durable
         )
         self.runs: Documents = database.get_collection(
-            f"{namespace.collection}.runs", codec_options=bson_raw.LENIENT, write_concern=durable
+            f"{namespace.collection}.runs", codec_options=bson_edit.LENIENT, write_concern=durable
         )
         session = client.start_session()
         self.state = State(database[f"{namespace.collection}.state"], session.session_id)
@@ -270,7 +270,7 @@ class Target:
 
     def id(self, key: bytes) -> Any:
         """Return the id that a key stands for."""
-        return bson_raw.id_value(key)
+        return bson_edit.id_value(key)
 
     def shown(self, key: bytes) -> str:
         """Return that id as a person writes it."""
@@ -303,7 +303,7 @@ class Target:
 
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = [d.key for d in batch.documents if len(d.key) <= LONGEST_ID]
-        ids = [] if self.commits.whole else [*map(bson_raw.storable, keys)]
+        ids = [] if self.commits.whole else [*map(bson_edit.storable, keys)]
         try:
             self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         except OperationFailure as e:
@@ -344,12 +344,12 @@ class Target:
         if not intent:
             return
         run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
-        keys = bson_raw.among([bson_raw.stored(value) for value in intent])
+        keys = bson_edit.among([bson_edit.stored(value) for value in intent])
         found = majority(self.source).find(keys, {"_id": 1})
-        there = [bson_raw.id_element(bytes(document.raw)) for document in found]
+        there = [bson_edit.id_element(bytes(document.raw)) for document in found]
         for collection in self.decided:
             own = self.of_run(collection, run)
-            collection.delete_many({"$and": [bson_raw.among(there), own]})
+            collection.delete_many({"$and": [bson_edit.among(there), own]})
         self.state.update({"intent": None})
 
     def of_run(self, collection: Documents, run: int) -> dict[str, int]:

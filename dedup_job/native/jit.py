@@ -34,7 +34,7 @@ _NATIVE = (
     "index/*.py",
     "decision/*.py",
     "judgment/*.py",
-    "mongo/plain.py",
+    "mongo/bson/scan.py",
 )
 _DIGEST_BYTES = 16
 

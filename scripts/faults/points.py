@@ -17,9 +17,9 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.index import snapshot
 from dedup_job.mongo import target
-from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import State
+from dedup_job.mongo.state.commits import Commits
+from dedup_job.mongo.state.document import State
 
 
 class Point(StrEnum):

@@ -13,7 +13,7 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
-from dedup_job.mongo import raw
+from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.reading import majority
 from scripts.faults import generated
 from scripts.faults.poisons import KEPT, MAX_CHARS, mixed_id, planted

@@ -23,7 +23,7 @@ from bson import (
     Timestamp,
 )
 
-from dedup_job.mongo.raw import document, fields
+from dedup_job.mongo.bson.edit import document, fields
 
 MAX_CHARS = 20_000  # source.max_chars of these runs: longer texts can be planted by the hundred
 FULL = 16 * 1024 * 1024

@@ -13,7 +13,7 @@ from typing import Any
 from bson import Int64
 from pymongo import MongoClient
 
-from dedup_job.mongo.written import shown_value
+from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.report.check import Check
 from scripts.faults import halves
 from scripts.faults.commands import Commands, fill, put_back, stored

@@ -15,7 +15,7 @@ from bson import Int64, ObjectId
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.mongo import check as module
+from dedup_job.mongo.care import audit as module
 from dedup_job.mongo.reading import PageSize
 from dedup_job.report.check import Check
 from tests.conftest import fresh_database

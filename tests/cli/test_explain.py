@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.written import readings
+from dedup_job.mongo.bson.extended_json import readings
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]

@@ -13,7 +13,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.mongo.commits import Commits
+from dedup_job.mongo.state.commits import Commits
 from tests.proving import command, fill, fill_alike, good, refused, stored
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 

@@ -10,8 +10,8 @@ from pymongo.database import Database
 
 from dedup_job.cli import console
 from dedup_job.errors import UsageError
-from dedup_job.mongo import undo as module
-from dedup_job.mongo.commits import Commits
+from dedup_job.mongo.care import rollback as module
+from dedup_job.mongo.state.commits import Commits
 from tests.proving import command, fill, fill_alike, good, names, refused
 from tests.running import (
     assert_each_source_id_is_in_one_place,

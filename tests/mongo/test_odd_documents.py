@@ -10,7 +10,7 @@ from bson import Binary, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
 from pymongo.database import Database
 
-from dedup_job.mongo import raw
+from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.reading import majority
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Scope

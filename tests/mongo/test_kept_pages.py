@@ -15,9 +15,9 @@ from dedup_job.documents import Batch, Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.job import Course, Decided
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.kept import KeptDocuments
-from dedup_job.mongo.rows import Form, KeptRows
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.rows import Form, KeptRows
+from dedup_job.mongo.kept_pages import KeptDocuments
 from dedup_job.under_way import UnderWay
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
@@ -32,7 +32,7 @@ LONG = (
 
 def key_of(id_: Any) -> bytes:
     """Return the key of an `_id`."""
-    return bson_raw.fields({"_id": id_})
+    return bson_edit.fields({"_id": id_})
 
 
 @pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])

@@ -12,7 +12,7 @@ from decimal import Context, Decimal
 
 from bson import Decimal128
 
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
 
 _DOUBLE, _STRING, _DOCUMENT, _ARRAY = 0x01, 0x02, 0x03, 0x04
 _SYMBOL, _INT32, _INT64, _DECIMAL = 0x0E, 0x10, 0x12, 0x13
@@ -32,8 +32,8 @@ def comparable(key: bytes) -> bytes:
     if kind == _SYMBOL:
         return bytes([_STRING]) + head + rest
     if kind in (_DOCUMENT, _ARRAY):
-        inner = (rest[e.start : e.end] for e in bson_raw.elements(rest))
-        return bytes([kind]) + head + bson_raw.document(*map(comparable, inner))
+        inner = (rest[e.start : e.end] for e in bson_edit.elements(rest))
+        return bytes([kind]) + head + bson_edit.document(*map(comparable, inner))
     return bytes([_DOUBLE]) + head + _number(kind, rest)
 
 

@@ -14,10 +14,10 @@ from pymongo.errors import OperationFailure, PyMongoError
 from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import SUFFIXES, Client, Documents, Namespace
-from dedup_job.mongo.kept import KeptDocuments
+from dedup_job.mongo.kept_pages import KeptDocuments
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.written import shown
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint
 

@@ -9,14 +9,14 @@ from typing import Any
 import bson
 
 from dedup_job.documents import Document
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import readings
+from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ids import comparable
-from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import PageSize, Row, majority
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.written import readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Records:
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
         raw = _one(self._target.ledger, key)
-        row = None if raw is None else bson.decode(raw, bson_raw.LENIENT)
+        row = None if raw is None else bson.decode(raw, bson_edit.LENIENT)
         if row is not None:
             row.pop(DOCUMENT, None)  # it is read from the bytes below
         source = self._source.documents([key]).get(key)
@@ -102,10 +102,10 @@ class Records:
         raw = _one(self._target.documents, key)
         if raw is None:
             return None
-        own = bson.decode(raw, bson_raw.LENIENT).get("dedup")
+        own = bson.decode(raw, bson_edit.LENIENT).get("dedup")
         own = own if isinstance(own, dict) else {}
         run, void, refused = own.get("run"), own.get("void"), own.get("refused")
-        stored = bson_raw.id_element(raw)
+        stored = bson_edit.id_element(raw)
         return Kept(
             self._target.texts([stored]).get(stored),
             run if isinstance(run, int) else 0,
@@ -115,7 +115,7 @@ class Records:
 
     def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
         """Return key and document of the kept one that a duplicate's ledger row names."""
-        key = bson_raw.fields({"_id": row["of"]})
+        key = bson_edit.fields({"_id": row["of"]})
         return key, self.kept(key)
 
 
@@ -127,16 +127,16 @@ def stored_document(row: Row, source: Source) -> tuple[Document, bool] | None:
     held = stored_in(row.raw)
     if held is None:
         return None
-    whole = held.raw if held.whole else bson_raw.document(row.key, held.raw[4:-1])
+    whole = held.raw if held.whole else bson_edit.document(row.key, held.raw[4:-1])
     return source.read(Row(row.key, whole)), held.whole
 
 
 def _one(collection: Documents, key: bytes) -> bytes | None:
-    found = majority(collection).find_one(bson_raw.among([key]))
+    found = majority(collection).find_one(bson_edit.among([key]))
     return None if found is None else bytes(found.raw)
 
 
 def _key(collection: Documents, value: Any) -> bytes | None:
-    only = bson_raw.equal_to(bson_raw.stored(value))
+    only = bson_edit.equal_to(bson_edit.stored(value))
     found = majority(collection).find_one(only, {"_id": 1})
-    return None if found is None else bson_raw.id_element(bytes(found.raw))
+    return None if found is None else bson_edit.id_element(bytes(found.raw))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.ids import comparable, held_of
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ids import comparable, held_of
 from tests.proving import command, good, wrong
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -39,18 +39,18 @@ _WITHIN = [
     *({"b": "x", "a": 5}, {"a": 5}, {"A": 5}, {}, {"a": Regex("5")}, {"a": True}),
 ]
 _SYMBOLS = [  # which drivers no longer write
-    bson_raw.document(bytes([kind]) + b"_id\0\x02\0\0\0x\0") for kind in (0x02, 0x0E, 0x0D)
+    bson_edit.document(bytes([kind]) + b"_id\0\x02\0\0\0x\0") for kind in (0x02, 0x0E, 0x0D)
 ]
 
 
 def key(value: Any) -> bytes:
-    return bson_raw.fields({"_id": value})
+    return bson_edit.fields({"_id": value})
 
 
 def test_what_the_server_takes_for_the_same_is_the_same(database: Db) -> None:
     raws = [bson.encode({"_id": value}) for value in (*_NUMBERS, *_OTHERS, *_WITHIN)]
-    keys = [*map(bson_raw.id_element, (*raws, *_SYMBOLS))]
-    documents = [RawBSONDocument(bson_raw.document(one)) for one in keys]
+    keys = [*map(bson_edit.id_element, (*raws, *_SYMBOLS))]
+    documents = [RawBSONDocument(bson_edit.document(one)) for one in keys]
     with pytest.raises(BulkWriteError) as refused:
         database.ids.insert_many(documents, ordered=False)
     repeated = {error["index"] for error in refused.value.details["writeErrors"]}

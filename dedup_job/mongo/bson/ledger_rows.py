@@ -14,19 +14,19 @@ from bson import Binary
 from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text, signed
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text, signed
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _DOUBLE = struct.Struct("<d")
 _INT64 = struct.Struct("<q")
-_NO_ORIGINAL = bson_raw.fields({"of": None})
-_NOT_COMPARED = bson_raw.fields({"distance": None, "similarity": None})
+_NO_ORIGINAL = bson_edit.fields({"of": None})
+_NOT_COMPARED = bson_edit.fields({"distance": None, "similarity": None})
 _SIMILARITY = b"\x01similarity\0"
 _DIGEST = b"\x12digest\0"
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
-_NOT_STORED = bson_raw.fields({DOCUMENT: None})
+_NOT_STORED = bson_edit.fields({DOCUMENT: None})
 
 
 class Storing(StrEnum):
@@ -71,23 +71,23 @@ class LedgerRows:
         named, reason = _decision(type(decision).__name__.lower()), decision.reason
         match decision:
             case Duplicate():
-                of = bson_raw.renamed(decision.of, b"of")
+                of = bson_edit.renamed(decision.of, b"of")
                 found = _distance(decision.distance) + _similarity(decision.similarity)
                 rest = _circumstances(decision.found_by, reason, run) + _more(decision)
                 rest += _digest(document)
             case Quarantined():
                 of, found = _NO_ORIGINAL, _NOT_COMPARED
                 rest = _circumstances(None, reason, run)
-                rest += bson_raw.fields({"detail": decision.detail})
+                rest += bson_edit.fields({"detail": decision.detail})
             case Skipped():
                 of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
             case _:
                 assert_never(decision)
         row = (document.key, named, of, found, rest)
         if self._storing is Storing.NONE:
-            return bson_raw.document(*row)
+            return bson_edit.document(*row)
         size = sum(map(len, row)) + _SPARE
-        return bson_raw.document(*row, self._stored(document, decision, MAX_DOCUMENT_BYTES - size))
+        return bson_edit.document(*row, self._stored(document, decision, MAX_DOCUMENT_BYTES - size))
 
     def _stored(self, document: Document, decision: object, room: int) -> bytes:
         """Return the field that holds the document; null where it takes more bytes than `room`."""
@@ -95,31 +95,31 @@ class LedgerRows:
             if not isinstance(decision, Duplicate):
                 return b""
             text = original_text(document, self._path)
-            field = bson_raw.string_field([DOCUMENT, *self._path], text)
+            field = bson_edit.string_field([DOCUMENT, *self._path], text)
             return field if len(field) <= room else _NOT_STORED
         plain = document.text_at > 0  # else it may be too deep, or not well-formed
-        if len(document.raw) <= room and (plain or bson_raw.is_nestable(document.raw)):
+        if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
             return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
-        field = bson_raw.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
+        field = bson_edit.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
         return field if len(field) <= room else _NOT_STORED
 
 
 def original_of(row: bytes) -> bytes:
     """Return the key of the kept document that the row of a duplicate names."""
-    element = bson_raw.find(row, b"of")
+    element = bson_edit.find(row, b"of")
     assert element is not None  # dedup writes none without
-    return bson_raw.renamed(row[element.start : element.end], b"_id")
+    return bson_edit.renamed(row[element.start : element.end], b"_id")
 
 
 def stored_in(row: bytes) -> Stored | None:
     """Return what a ledger row holds of its document, None where it holds nothing."""
-    element = bson_raw.find(row, DOCUMENT.encode())
+    element = bson_edit.find(row, DOCUMENT.encode())
     if element is None:
         return None
     value = row[element.value : element.end]
-    if element.kind == bson_raw.DOCUMENT:
-        return Stored(value, whole=bson_raw.find(value, b"_id") is not None)
-    if element.kind == bson_raw.BINARY and value[4] == _PACKED:
+    if element.kind == bson_edit.DOCUMENT:
+        return Stored(value, whole=bson_edit.find(value, b"_id") is not None)
+    if element.kind == bson_edit.BINARY and value[4] == _PACKED:
         return Stored(zlib.decompress(value[5:]), whole=True)
     return None
 
@@ -144,25 +144,25 @@ def split(
 
 @lru_cache
 def _decision(name: str) -> bytes:
-    return bson_raw.fields({"decision": name})
+    return bson_edit.fields({"decision": name})
 
 
 @lru_cache
 def _distance(bits: int) -> bytes:
-    return bson_raw.fields({"distance": bits})
+    return bson_edit.fields({"distance": bits})
 
 
 def _similarity(value: float | None) -> bytes:
     if type(value) is float:
         return _SIMILARITY + _DOUBLE.pack(value)
-    return bson_raw.fields({"similarity": value})
+    return bson_edit.fields({"similarity": value})
 
 
 @lru_cache
 def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -> bytes:
     """Return what many ledger rows share; there are few kinds."""
     channels = None if found_by is None else list(found_by)
-    return bson_raw.fields({"found_by": channels, "reason": str(reason), "run": run})
+    return bson_edit.fields({"found_by": channels, "reason": str(reason), "run": run})
 
 
 def digest_of(text: str) -> int:
@@ -186,4 +186,4 @@ def _more(decision: Duplicate) -> bytes:
         values["richer"] = list(decision.richer)
     if decision.tried.void:
         values["void"] = ids_of(decision.tried.void)
-    return bson_raw.fields(values) if values else b""
+    return bson_edit.fields(values) if values else b""

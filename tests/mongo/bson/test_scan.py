@@ -24,12 +24,12 @@ from dedup_job.documents import (
     Tried,
 )
 from dedup_job.fingerprint import Sketcher
-from dedup_job.mongo import raw
-from dedup_job.mongo.ledger import LedgerRows, Storing
+from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
+from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import Row, _rows
-from dedup_job.mongo.rows import Form, KeptRows, signed
 from dedup_job.mongo.source import Source, SourceSettings
-from tests.mongo.test_raw import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
+from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 
 IDS = UTF8 | INT32 | st.binary(min_size=12, max_size=12).map(bson.ObjectId) | st.just({"a": 1})
 TEXTS = UTF8 | st.text("数学\0é🙂x", max_size=40)

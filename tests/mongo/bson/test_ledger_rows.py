@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from pymongo.database import Database
 
 from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.ledger import LedgerRows, Storing, stored_in
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing, stored_in
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
 
 Db = Database[dict[str, Any]]
-DUPLICATE = Duplicate(bson_raw.fields({"_id": 1}), 2, 0.9, ("simhash",), Reason.NEAR, short=False)
+DUPLICATE = Duplicate(bson_edit.fields({"_id": 1}), 2, 0.9, ("simhash",), Reason.NEAR, short=False)
 
 
 def document(raw: bytes, content: Any = "文") -> Document:
     return Document(
-        bson_raw.id_value(bson_raw.id_element(raw)), bson_raw.id_element(raw), raw, content
+        bson_edit.id_value(bson_edit.id_element(raw)), bson_edit.id_element(raw), raw, content
     )
 
 

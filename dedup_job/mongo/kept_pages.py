@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from dedup_job.documents import KeptPage
 from dedup_job.errors import StateMismatch
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import PageSize, majority, pages, some
-from dedup_job.mongo.rows import KeptRows
-from dedup_job.mongo.written import shown
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)

@@ -11,15 +11,15 @@ import bson
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Document, Duplicate
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.ledger_rows import digest_of, original_of
+from dedup_job.mongo.care.records import stored_document
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ids import comparable
-from dedup_job.mongo.ledger import digest_of, original_of
 from dedup_job.mongo.reading import Row, majority, some
-from dedup_job.mongo.records import stored_document
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Tally
 
 Decide = Callable[[Sequence[str], Sequence[str]], list[Duplicate | str]]
@@ -67,7 +67,7 @@ class RowChecker:
 
     def check(self, rows: Sequence[Row]) -> None:
         """Look at some rows; the originals that are missing were counted before."""
-        found = {row.key: bson.decode(row.raw, bson_raw.LENIENT) for row in rows}
+        found = {row.key: bson.decode(row.raw, bson_edit.LENIENT) for row in rows}
         # what was quarantined waits for a person, who may raise the limit
         skipped = [key for key, row in found.items() if row.get("decision") == "skipped"]
         self._check_without_text(skipped)

@@ -8,10 +8,10 @@ from typing import Any
 import bson
 
 from dedup_job.errors import UsageError
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.reading import Row, majority
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.written import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ def most_similar(target: Target, limit: int) -> list[Refusal]:
 
     rows = target.patience(read)
     stored = [_refused(raw) for raw in rows]
-    keys = [bson_raw.fields({"_id": one.get("of")}) for one in stored]
+    keys = [bson_edit.fields({"_id": one.get("of")}) for one in stored]
     others = target.texts(keys)
     return [
         Refusal(
-            shown(bson_raw.id_element(raw)),
+            shown(bson_edit.id_element(raw)),
             shown(key),
             _number(one.get("similarity")),
             str(one.get("class")),
-            target.rows.text(Row(bson_raw.id_element(raw), raw)),
+            target.rows.text(Row(bson_edit.id_element(raw), raw)),
             others.get(key),
         )
         for raw, one, key in zip(rows, stored, keys, strict=True)
@@ -68,6 +68,6 @@ def _number(value: Any) -> float:
 
 def _refused(raw: bytes) -> dict[str, Any]:
     """Return what a document says of its nearest candidate, nothing where it is malformed."""
-    own = bson.decode(raw, bson_raw.LENIENT).get("dedup")
+    own = bson.decode(raw, bson_edit.LENIENT).get("dedup")
     found = own.get("refused") if isinstance(own, dict) else None
     return found if isinstance(found, dict) else {}

@@ -1,10 +1,11 @@
-"""An `_id` as a person reads and writes it: 24 hex digits, or extended JSON for all other types."""
+"""Ids and filters as people write and read them: extended JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,9 +14,63 @@ from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
 
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo.extended_json import MALFORMED, parsed
+from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.printing import escaped_json
+
+DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
+MALFORMED = (  # what json_util and bson raise for a value that they do not take
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    BSONError,
+)
+_TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
+
+
+def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
+    """Return the value; ValueError says where it is wrong."""
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=lambda pairs: json_util.object_pairs_hook(
+                _without_repeats(pairs), options
+            ),
+        )
+    except json.JSONDecodeError as e:
+        raise ValueError(
+            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
+            'double quotes, e.g. {"lang": "zh"}'
+        ) from e
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    except MALFORMED as e:
+        raise ValueError(f"not valid extended JSON: {e}") from e
+    if _depth(value) > DEEPEST:
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Refuse a name that stands twice in an object, with ValueError: only the last would count."""
+    seen = set[str]()
+    for name, _ in pairs:
+        if name in seen:
+            raise ValueError(f"the name {name!r} stands twice in one object")
+        seen.add(name)
+    return pairs
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists lie within each other, without recursion."""
+    depth, level = 0, [value]
+    while level := [v for v in level if isinstance(v, Mapping | list)]:
+        depth += 1
+        level = [part for v in level for part in (v.values() if isinstance(v, Mapping) else v)]
+    return depth
+
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
@@ -33,7 +88,7 @@ def shown(key: bytes) -> str:
     A huge one is named by how it begins, and by its size.
     """
     if len(key) > _HUGE:
-        begins = bson_raw.fields({"_id": str(_value(key))[:_BEGINS]})
+        begins = bson_edit.fields({"_id": str(_value(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
     return shown_value(_value(key))
 
@@ -47,14 +102,14 @@ def shown_value(value: Any) -> str:
             text = _json(value, options)
             if _key(_same_numbers(next(readings(text)))) == _key(_same_numbers(value)):
                 return text
-    return _json(Binary(_key(value), bson_raw.KEY_SUBTYPE), _FORMS[0])
+    return _json(Binary(_key(value), bson_edit.KEY_SUBTYPE), _FORMS[0])
 
 
 def unmistakable(key: bytes) -> str:
     """Return an `_id` in a form that nobody would give a string: `17` may be the string, too."""
     value = _value(key)
     if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
-        return _json(Binary(key, bson_raw.KEY_SUBTYPE), _FORMS[0])
+        return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])
     return _json(value, _FORMS[1]) if isinstance(value, (ObjectId, int, float)) else shown(key)
 
 
@@ -87,21 +142,21 @@ def readings(written: str) -> Iterator[Any]:
 def _value(key: bytes) -> Any:
     """Return what stands for a key, the bytes themselves where the driver cannot decode them."""
     try:
-        return bson_raw.storable(key)
+        return bson_edit.storable(key)
     except BSONError:
-        return Binary(key, bson_raw.KEY_SUBTYPE)
+        return Binary(key, bson_edit.KEY_SUBTYPE)
 
 
 def _key(value: Any) -> bytes:
-    return bson_raw.fields({"_id": value})
+    return bson_edit.fields({"_id": value})
 
 
 def _stands_for_an_id(value: Any) -> bool:
     """Tell whether what passes for the bytes of an `_id` are such."""
-    if not isinstance(value, Binary) or value.subtype != bson_raw.KEY_SUBTYPE:
+    if not isinstance(value, Binary) or value.subtype != bson_edit.KEY_SUBTYPE:
         return True
     try:
-        return bson_raw.id_element(bson_raw.document(value)) == bytes(value)
+        return bson_edit.id_element(bson_edit.document(value)) == bytes(value)
     except (ValueError, LookupError, struct.error):
         return False
 

@@ -22,7 +22,7 @@ from dedup_job.documents import (
     Tried,
 )
 from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.reading import Row
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
@@ -111,16 +111,16 @@ class KeptRows:
         match self._form:
             case Form.WHOLE:
                 own = _own(decision.fingerprint, run, decision.tried)
-                return bson_raw.document(*self._changed(document, text), own)
+                return bson_edit.document(*self._changed(document, text), own)
             case Form.TEXT:
                 own = _own(decision.fingerprint, run, decision.tried)
-                field = bson_raw.string_field(self.path, text)
-                return bson_raw.document(document.key, field, own)
+                field = bson_edit.string_field(self.path, text)
+                return bson_edit.document(document.key, field, own)
             case Form.CLASSIC:
-                field = bson_raw.string_field(["ques"], text)
+                field = bson_edit.string_field(["ques"], text)
                 value = signed(decision.fingerprint)
-                rest = bson_raw.fields({"old_id": document.id, "hash_value": value})
-                return bson_raw.document(document.key, field, rest)
+                rest = bson_edit.fields({"old_id": document.id, "hash_value": value})
+                return bson_edit.document(document.key, field, rest)
             case _:
                 assert_never(self._form)
 
@@ -133,10 +133,10 @@ class KeptRows:
         if at and (document.as_read or self._clean is not None):
             return (raw[4:-1],)
         if self._clean is not None:
-            return (bson_raw.without(raw, b"dedup")[4:-1],)
+            return (bson_edit.without(raw, b"dedup")[4:-1],)
         if at and len(self.path) == 1:  # else the documents around it change their length, too
-            return bson_raw.with_string_at(raw, at, text)
-        return (bson_raw.replace_string(bson_raw.without(raw, b"dedup"), self.path, text)[4:-1],)
+            return bson_edit.with_string_at(raw, at, text)
+        return (bson_edit.replace_string(bson_edit.without(raw, b"dedup"), self.path, text)[4:-1],)
 
     def same_fields(self, stored: bytes, document: Document) -> bool:
         """Tell whether a stored document has the fields that it would be stored with.
@@ -147,7 +147,7 @@ class KeptRows:
         own = b"dedup" if self.has_runs else b"hash_value"
         not_these = (own, b"_id", b"old_id")
         one, other = (
-            [raw[e.start : e.end] for e in bson_raw.elements(raw) if e.name not in not_these]
+            [raw[e.start : e.end] for e in bson_edit.elements(raw) if e.name not in not_these]
             for raw in (stored, mine)
         )
         return one == other
@@ -211,13 +211,13 @@ def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
         if tried.refused and len(tried.refused.of) <= _LONGEST_ID:
             of, similarity, kind = tried.refused
             values["refused"] = {
-                "of": bson_raw.id_value(of),
+                "of": bson_edit.id_value(of),
                 "similarity": similarity,
                 "class": kind,
             }
         if tried.void:
             values["void"] = ids_of(tried.void)
-        return bson_raw.fields({"dedup": values})
+        return bson_edit.fields({"dedup": values})
     before, after = _around_fingerprint(run)
     return before + _UINT64.pack(fingerprint) + after
 
@@ -225,7 +225,7 @@ def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
 @lru_cache
 def _around_fingerprint(run: int) -> tuple[bytes, bytes]:
     """Return what stands before and after the fingerprint, the same for all of a run."""
-    field = bson_raw.fields({"dedup": {"fingerprint": signed(0), "run": run}})
+    field = bson_edit.fields({"dedup": {"fingerprint": signed(0), "run": run}})
     at = field.index(b"fingerprint\0") + len(b"fingerprint\0")
     return field[:at], field[at + _UINT64.size :]
 
@@ -245,7 +245,7 @@ def original_text(document: Document, path: Sequence[str]) -> str:
     """Return the text of a document as its source holds it; KeyError where there is none."""
     raw, at = document.raw, document.text_at
     if not at:
-        value = bson_raw.value(raw, *(name.encode() for name in path))
+        value = bson_edit.value(raw, *(name.encode() for name in path))
     else:
         value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]
     return value[4:-1].decode()
@@ -253,4 +253,4 @@ def original_text(document: Document, path: Sequence[str]) -> str:
 
 def ids_of(keys: Sequence[bytes]) -> list[Any]:
     """Return the ids that keys stand for."""
-    return [bson_raw.id_value(key) for key in keys]
+    return [bson_edit.id_value(key) for key in keys]

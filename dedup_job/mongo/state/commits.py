@@ -16,7 +16,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Client
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.state import LAST_WORD_SECONDS, AlreadyWritten, State
+from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
 
 Writes = Callable[[ClientSession | None], None]
 _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say

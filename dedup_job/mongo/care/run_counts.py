@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dedup_job.documents import Reason
-from dedup_job.mongo.state import next_run
-from dedup_job.mongo.state_fields import BY_HAND, LEDGER_ROW
+from dedup_job.mongo.state.document import next_run
+from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.report.run import Status
 
 Labels = Counter[str]

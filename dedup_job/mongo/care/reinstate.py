@@ -10,13 +10,13 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.documents import Document, Kept
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bulk_insert import insert_once
 from dedup_job.mongo.reading import majority
-from dedup_job.mongo.state import next_run
-from dedup_job.mongo.state_fields import LEDGER_ROW
+from dedup_job.mongo.state.document import next_run
+from dedup_job.mongo.state.fields import LEDGER_ROW
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.writing import insert_once
-from dedup_job.mongo.written import shown
 
 
 def take_out(
@@ -28,7 +28,7 @@ def take_out(
     about: what the row of `T.runs` says; the lease is held.
     The order of arrival counts, so this has a number of its own, as a run has.
     """
-    only = bson_raw.among([key])
+    only = bson_edit.among([key])
     state, row = target.patience(lambda: _to_be_taken_out(target, key))
     number = next_run(state)
     record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(row)}
@@ -56,7 +56,7 @@ def _to_be_taken_out(target: Target, key: bytes) -> tuple[Mapping[str, Any], byt
             f"command, or take it back (`dedup undo {checkpoint['run']} --target {target.name}`); "
             "then restore the document."
         )
-    only = bson_raw.among([key])
+    only = bson_edit.among([key])
     row = next(majority(target.ledger).find(only), None)
     if row is None:
         raise UsageError(

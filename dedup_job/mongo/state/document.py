@@ -21,11 +21,11 @@ from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost
-from dedup_job.mongo import lease as leases
+from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import Unsettled
-from dedup_job.mongo.raw import LENIENT
-from dedup_job.mongo.state_fields import FORMAT, check_state
+from dedup_job.mongo.state import lease as leases
+from dedup_job.mongo.state.fields import FORMAT, check_state
 
 STATE_ID = "state"
 LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end

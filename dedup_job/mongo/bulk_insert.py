@@ -10,11 +10,11 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
 
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import DUPLICATE_KEY
 from dedup_job.mongo.reading import majority
-from dedup_job.mongo.written import shown_value
 
 _BY_ID = ["_id"]
 
@@ -73,7 +73,7 @@ def insert_once(
             raise
         if clash.has_others:
             raise clash.bulk from None
-        keys = [bson_raw.id_element(row) for row in rows]
-        there = {bytes(d.raw) for d in majority(collection).find(bson_raw.among(keys))}
+        keys = [bson_edit.id_element(row) for row in rows]
+        there = {bytes(d.raw) for d in majority(collection).find(bson_edit.among(keys))}
         if not there.issuperset(rows):
             raise

@@ -17,19 +17,19 @@ from bson.errors import BSONError
 
 from dedup_job.documents import Document, Fingerprints
 from dedup_job.errors import LeaseHeld, StateMismatch
-from dedup_job.mongo import raw as bson_raw
-from dedup_job.mongo import run_counts
-from dedup_job.mongo.check_rows import Decide, RowChecker
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ledger_rows import original_of
+from dedup_job.mongo.bson.rows import KeptRows, Mark
+from dedup_job.mongo.care import run_counts
+from dedup_job.mongo.care.audit_rows import Decide, RowChecker
+from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.lease import holder
-from dedup_job.mongo.ledger import original_of
 from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
-from dedup_job.mongo.rows import KeptRows, Mark
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state_fields import LEDGER_ROW, check_run
+from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
+from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.undo import check_begun
-from dedup_job.mongo.written import shown
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 
@@ -95,7 +95,7 @@ class Checker:
     def _begin(self) -> dict[str, Any]:
         state = self._again(self._target.state.read) or {}
         self._check_alone(state["token"])
-        self._half = frozenset(map(bson_raw.stored, state.get("intent") or ()))
+        self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         self._undoing = state.get("undo")
         if (run := self._undoing) is not None:
             self._again(lambda: check_begun(self._target, run))
@@ -226,7 +226,7 @@ class Checker:
             strange: list[bytes] = []
             own: list[Row] = []
             for row in page:
-                found = bson.decode(row.raw, bson_raw.LENIENT)
+                found = bson.decode(row.raw, bson_edit.LENIENT)
                 labels = run_counts.labels_of(found)
                 if labels is None:
                     strange.append(row.key)

@@ -15,9 +15,8 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import LeaseHeld, LeaseLost
-from dedup_job.mongo import lease
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.state import State
+from dedup_job.mongo.state.document import State, lease
 from dedup_job.mongo.target import Target
 from tests.mongo.faults import fail, failing
 from tests.running import assert_each_source_id_is_in_one_place, run_here
@@ -243,7 +242,7 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     source: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There was no state when it asked, and there are documents a moment later."""
-    from dedup_job.mongo.state import State
+    from dedup_job.mongo.state.document import State
 
     read, first = State.read, [True]
 
@@ -302,7 +301,7 @@ def test_a_run_that_slept_before_it_began_adds_no_row(
 def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
     source: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dedup_job.mongo.run_counts import stale_row
+    from dedup_job.mongo.care.run_counts import stale_row
 
     def cut_off(*_: Any) -> None:
         raise RuntimeError("cut off")

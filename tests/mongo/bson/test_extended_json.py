@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pymongo.collection import Collection
 from pymongo.database import Database
 
-from dedup_job.mongo import raw
-from dedup_job.mongo.written import readings, shown, unmistakable
+from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.bson.extended_json import readings, shown, unmistakable
 from tests.test_printing import commands
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -147,7 +147,7 @@ def test_what_is_no_id_is_taken_for_a_string(written: str) -> None:
 
 
 def test_the_server_finds_each_of_them(database: Database[dict[str, Any]]) -> None:
-    from dedup_job.mongo.records import _key
+    from dedup_job.mongo.care.records import _key
 
     collection: Collection[Any] = database.ids
     values: list[Any] = [

@@ -23,7 +23,7 @@ from bson.timestamp import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.mongo import raw
+from dedup_job.mongo.bson import edit as raw
 
 UTF8 = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(

@@ -15,14 +15,14 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo import raw as bson_raw
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
+from dedup_job.mongo.bulk_insert import insert_once
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.ledger import DOCUMENT, stored_in
 from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
-from dedup_job.mongo.state import next_run
-from dedup_job.mongo.state_fields import BY_HAND, LEDGER_ROW
-from dedup_job.mongo.writing import insert_once
-from dedup_job.mongo.written import shown
+from dedup_job.mongo.state.document import next_run
+from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Scope, Status
@@ -132,8 +132,8 @@ def _check_own(target: Target, row: Mapping[str, Any]) -> None:
     """Raise StateMismatch where undoing what a person did would delete what a run kept."""
     number = row["_id"]
     if row["status"] in BY_HAND and target.rows.has_runs:
-        key = bson_raw.id_element(ledger_row(target, number))
-        there = majority(target.documents).find(bson_raw.among([key]), {"_id": 1, "dedup.run": 1})
+        key = bson_edit.id_element(ledger_row(target, number))
+        there = majority(target.documents).find(bson_edit.among([key]), {"_id": 1, "dedup.run": 1})
         if any(_run_of(bytes(one.raw), is_kept=True) != number for one in there):
             raise StateMismatch(
                 f"{target.name} holds _id {shown(key)}, which another run kept than number "
@@ -157,7 +157,7 @@ def _check_last(target: Target, run: int) -> None:
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] in BY_HAND:
         row = ledger_row(target, run)
-        key = bson_raw.id_element(row)
+        key = bson_edit.id_element(row)
         only_copy = stored_in(row) is None and key not in source_holds(target, [key])
         if last["status"] == str(Status.RESTORED) and only_copy:
             raise UsageError(
@@ -224,7 +224,7 @@ def _delete(
 
 def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
     def writes(session: ClientSession | None) -> None:
-        collection.delete_many(bson_raw.among(keys), session=session)
+        collection.delete_many(bson_edit.among(keys), session=session)
 
     target.commits.commit(writes, {"undo": run}, {"undo": run})
 
@@ -257,7 +257,7 @@ def ledger_row(target: Target, run: int) -> bytes:
     """Return the row that a person took out of the ledger, raw as it was."""
     found = target.patience(lambda: next(majority(target.runs).find({"_id": run})))
     raw = bytes(found.raw)
-    element = bson_raw.find(raw, LEDGER_ROW.encode())
+    element = bson_edit.find(raw, LEDGER_ROW.encode())
     assert element is not None  # it is written together with the status
     return raw[element.value : element.end]
 
@@ -265,8 +265,8 @@ def ledger_row(target: Target, run: int) -> bytes:
 def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
     """Let the ledger's row stand again in place of the document, unless that is the only copy."""
     row = ledger_row(target, run)
-    key = bson_raw.id_element(row)
-    only = bson_raw.among([key])
+    key = bson_edit.id_element(row)
+    only = bson_edit.among([key])
     in_target = target.patience(lambda: target.documents.find_one(only, {"_id": 1})) is not None
     stays = in_target and stored_in(row) is None and key not in source_holds(target, [key])
     undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
