@@ -15,7 +15,7 @@ from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.cli.console import confirm, console, is_interactive
 from dedup_job.cli.memory import check_memory
-from dedup_job.cli.opened import rows_of
+from dedup_job.cli.opened import form_of
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.decision import Brakes, FirstWins
@@ -23,8 +23,7 @@ from dedup_job.errors import DedupError, Interrupted
 from dedup_job.files import write_whole
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.rows import KeptRows
+from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import (
     Client,
     Namespace,
@@ -41,7 +40,7 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rights import check_rights
 from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target import Form, Target
 from dedup_job.pace import Pace
 from dedup_job.printing import as_json
 from dedup_job.report.progress import above, progress
@@ -77,9 +76,9 @@ def execute(settings: Settings, request: Request, stop: StopSignals) -> Report:
             patience = patience_with(client, settings.run.retry_for, seen, stop)
             names = (source_name, target_name)
             equipment = settings.equipment(seen.stage)
-            rows = rows_of(settings, equipment)
+            form = form_of(settings, equipment)
             source, target = patience(
-                lambda: _checked(client, settings, request, names, rows, patience)
+                lambda: _checked(client, settings, request, names, form, patience)
             )
             _check_memory(settings, request.limit, source, target)
             if not request.yes and not request.dry_run and target.is_new and is_interactive():
@@ -203,7 +202,7 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
-    rows: tuple[KeptRows, LedgerRows],
+    form: Form,
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
@@ -211,7 +210,7 @@ def _checked(
     check_source(client, source_name)
     check_target(client, source_name, target_name)
     wait = settings.run.lock_wait
-    target = Target(client, target_name, *rows, settings.stamp(), source_name, patience, wait)
+    target = Target(client, target_name, form, source_name, finish_undo, patience, wait)
     if not request.dry_run:
         check_takes_writes(client.admin.command("hello"))
         check_rights(client, target_name)

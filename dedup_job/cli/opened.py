@@ -14,11 +14,11 @@ from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
+from dedup_job.mongo.care.existing import open_target
 from dedup_job.mongo.connection import Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.existing import open_target
 from dedup_job.mongo.memory import IndexMemory
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target import Form, Target
 from dedup_job.report.progress import Progress, progress
 from dedup_job.settings import FILES, Settings
 
@@ -43,14 +43,15 @@ class Opened:
     settings_of: int = 0
 
 
-def rows_of(settings: Settings, equipment: Equipment) -> tuple[KeptRows, LedgerRows]:
+def form_of(settings: Settings, equipment: Equipment) -> Form:
     """Return how the documents of a target and the rows of its ledger are written."""
     original = settings.output.text is StoredText.ORIGINAL
     clean = Cleaner(settings.cleaning).clean_all if original else None
     field, sketcher = settings.source.field, equipment.sketcher
-    return (
+    return Form(
         KeptRows(settings.output.document, field, sketcher, clean),
         LedgerRows(settings.ledger.document, field),
+        settings.stamp(),
     )
 
 
@@ -69,8 +70,7 @@ def opened(settings: Settings, name: str, *, as_made: bool = False) -> Iterator[
             target = open_target(
                 client,
                 Namespace.parse(name, database, "--target"),
-                *rows_of(settings, equipment),
-                settings.stamp(),
+                form_of(settings, equipment),
                 patience_with(client, settings.run.retry_for, seen),
                 as_made=as_made,
             )

@@ -24,7 +24,6 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows, split
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.bulk_insert import insert_once
-from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Documents, Namespace
 from dedup_job.mongo.kept_pages import KeptDocuments
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
@@ -53,6 +52,15 @@ class Version:
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a target's documents and its ledger's rows are written, and the settings that decide."""
+
+    kept: KeptRows
+    ledger: LedgerRows
+    stamp: Mapping[str, Any]
+
+
 class Target:
     """Implements the job's target on MongoDB."""
 
@@ -60,10 +68,9 @@ class Target:
         self,
         client: Client,
         namespace: Namespace,
-        rows: KeptRows,
-        ledger_rows: LedgerRows,
-        stamp: Mapping[str, Any],
+        form: Form,
         source: Namespace,
+        recover: Callable[[Target], None],
         patience: Patience = NO_PATIENCE,
         lock_wait: float = 0.0,
         *,
@@ -71,18 +78,19 @@ class Target:
     ) -> None:
         """Take where everything lies.
 
-        patience: repeats what the database does not answer; lock_wait: seconds to wait for the
-        lease of another run; as_made: nothing will be decided, so it does not matter which version
-        of the rules the target was made by.
+        recover: what whoever holds the lease does first; patience: repeats what the database does
+        not answer; lock_wait: seconds to wait for the lease of another run; as_made: nothing will
+        be decided, so any version of the rules may have made the target.
         """
         # other servers may answer for the source alone: of the target they may know too little
         database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
         durable = WriteConcern("majority", j=True)
         self._client = client
         self._name = str(namespace)
-        self.rows = rows
-        self._ledger_rows = ledger_rows
-        self._stamp = dict(stamp)
+        self.rows = form.kept
+        self._ledger_rows = form.ledger
+        self.stamp = dict(form.stamp)
+        self._recover = recover
         self._as_made = as_made
         self._source = source
         self.documents: Documents = database.get_collection(
@@ -90,7 +98,7 @@ class Target:
         )
         self.patience = patience
         self._lock_wait = lock_wait
-        self.held = KeptDocuments(self.documents, rows, patience)
+        self.held = KeptDocuments(self.documents, form.kept, patience)
         self.ledger: Documents = database.get_collection(
             f"{namespace.collection}.ledger", write_concern=durable
         )
@@ -155,11 +163,6 @@ class Target:
             without += counts["skipped"]
         return without / scanned if scanned else 0.0
 
-    @property
-    def stamp(self) -> dict[str, Any]:
-        """The settings that decide."""
-        return self._stamp
-
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
         state = self.patience(self.state.read) or {}
@@ -178,9 +181,9 @@ class Target:
             else:
                 return
         stamps.check_source(state["source"], str(self._source), self._name)
-        agree = stamps.agree(state["settings"], self._stamp, as_made=self._as_made)
+        agree = stamps.agree(state["settings"], self.stamp, as_made=self._as_made)
         if not agree and not self._is_empty():
-            raise StateMismatch(stamps.difference(state["settings"], self._stamp, self._name))
+            raise StateMismatch(stamps.difference(state["settings"], self.stamp, self._name))
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -192,7 +195,7 @@ class Target:
             wait_for(self.state.acquire, self._lock_wait, self.patience)
             self.patience.before_again = self.commits.renew  # what waited may have lost the lease
             self.patience(self._take_over)
-            finish_undo(self)
+            self._recover(self)
             yield
         finally:
             self.patience.before_again = lambda: None
@@ -206,13 +209,13 @@ class Target:
             except OperationFailure as e:
                 if e.code != _NAMESPACE_EXISTS:
                     raise
-        self.state.seed(str(self._source), self._stamp)
+        self.state.seed(str(self._source), self.stamp)
 
     def _take_over(self) -> None:
         self.check()  # another run may have come first between check and lease
         self._check_runs()
         if not self._as_made:
-            self.state.update({"settings": self._stamp})
+            self.state.update({"settings": self.stamp})
         self._undo_intent()
         self.commits.generation = (self.state.read() or {})["generation"]
 

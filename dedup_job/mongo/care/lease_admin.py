@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from dedup_job.mongo.care.existing import state_of
 from dedup_job.mongo.connection import Client, Namespace
-from dedup_job.mongo.existing import state_of
 from dedup_job.mongo.state import lease as leases
 from dedup_job.printing import on_one_line
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
@@ -23,12 +23,10 @@ from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
+from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Scope, Status
-
-if TYPE_CHECKING:
-    from dedup_job.mongo.target import Target
 
 _UNDONE = str(Status.UNDONE)
 _WRITE = 1000  # documents in a transaction

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.rows import KeptRows
+from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target import Form, Target
 
 _SUFFIX = ".state"
 
@@ -19,9 +17,7 @@ _SUFFIX = ".state"
 def open_target(
     client: Client,
     name: Namespace,
-    rows: KeptRows,
-    ledger_rows: LedgerRows,
-    stamp: Mapping[str, Any],
+    form: Form,
     patience: Patience = NO_PATIENCE,
     *,
     as_made: bool = False,
@@ -32,7 +28,7 @@ def open_target(
     """
     _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, rows, ledger_rows, stamp, source, patience, as_made=as_made)
+    return Target(client, name, form, source, finish_undo, patience, as_made=as_made)
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
