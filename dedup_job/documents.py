@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # reports need no arrays, and numpy takes 0.1 s to load
+    import numpy as np
+    from numpy.typing import NDArray
 
 LONGEST_ID = 64 * 1024
 """Bytes of a key that is decided; a larger one would stand in rows of other documents, too."""

@@ -31,7 +31,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.loading import load_index
 from dedup_job.pace import Pace
 from dedup_job.pipeline import Behind, ahead, in_order
-from dedup_job.protocols import Memory, Source, Target
+from dedup_job.protocols import Snapshots, Source, Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
@@ -59,7 +59,7 @@ class Job:
     decider: FirstWins
     under_way: UnderWay
     brakes: Brakes
-    memory: Memory
+    snapshots: Snapshots
     most_chars: int
     threads: int
     pace: Pace
@@ -86,7 +86,7 @@ def run(job: Job) -> Report:
         course = Course(job)
         try:
             with course.watch.timing(Stage.LOAD):
-                load_index(job.target, job.memory, job.index, job.progress, job.stop)
+                load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
             with Behind(course.write, _BATCHES) as written:
                 for batch in course.batches():
                     written.put(course.decide(batch))
@@ -103,7 +103,7 @@ def run(job: Job) -> Report:
             raise StateMismatch(problem)
         job.target.finish(report)
         with course.watch.timing(Stage.LOAD):
-            job.memory.keep(job.index)
+            job.snapshots.save(job.index)
         return report
 
 

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterator
 
 from dedup_job.documents import KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.protocols import Memory, Target
+from dedup_job.protocols import Snapshots, Target
 from dedup_job.report.progress import Progress
 
 
 def load_index(
     target: Target,
-    memory: Memory,
+    snapshots: Snapshots,
     index: KeptIndex,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fill the index with what the target holds, from memory where that is proved.
+    """Fill the index with what the target holds, from a snapshot where that is proved.
 
     A stop that is asked for ends it with KeyboardInterrupt.
     """
     progress.stage("loading the index")
-    why_not = memory.recall(index)
+    why_not = snapshots.load(index)
     if why_not is None:
         progress.loaded(len(index))
         return

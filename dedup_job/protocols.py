@@ -1,4 +1,4 @@
-"""What a run needs of the world: a source, a target, and a memory for its index."""
+"""What a run needs of the world: a source, a target, and snapshots of its index."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Target(Protocol):
         """Record that the run broke off; its checkpoint stays the one committed last."""
 
 
-class Memory(Protocol):
-    """Keeps what is remembered of the target between runs."""
+class Snapshots(Protocol):
+    """Keeps the index of a target between runs."""
 
-    def recall(self, index: KeptIndex) -> str | None:
-        """Bring it back; return why not, None if it did, "" if there was nothing to expect."""
+    def load(self, index: KeptIndex) -> str | None:
+        """Fill the index; return why not, None if it did, "" if there was nothing to expect."""
 
-    def keep(self, index: KeptIndex) -> None:
-        """Put it away."""
+    def save(self, index: KeptIndex) -> None:
+        """Keep it for the next run."""

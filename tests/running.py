@@ -10,9 +10,9 @@ from pymongo.database import Database
 from typer.testing import CliRunner, Result
 
 from dedup_job.cli import app
-from dedup_job.cli.execute import Request, execute
-from dedup_job.cli.signals import StopSignals
+from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.errors import DedupError
+from dedup_job.report.progress import Log
 from dedup_job.report.run import Report
 from dedup_job.settings import load
 from tests import forked
@@ -40,7 +40,7 @@ def run_here(
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return execute(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), StopSignals())
+    return run_job(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), Watch(Log()))
 
 
 def dedup(

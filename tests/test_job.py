@@ -253,13 +253,13 @@ class Memory:
 
 
 class Nothing:
-    """A memory that keeps nothing."""
+    """Snapshots that keep nothing."""
 
-    def recall(self, index):  # noqa: ARG002
+    def load(self, index):  # noqa: ARG002
         """Have nothing."""
         return ""
 
-    def keep(self, index):
+    def save(self, index):
         """Keep nothing."""
 
 
@@ -292,7 +292,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "under_way": under_way,
         "pace": Pace(),
         "brakes": Brakes(BrakeSettings(**brakes)),
-        "memory": Nothing(),
+        "snapshots": Nothing(),
         "most_chars": 10_000,
         "threads": 1,
         "progress": Memory(),

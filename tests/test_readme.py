@@ -14,7 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from dedup_job.cli import app
-from dedup_job.cli.execute import QUARANTINED
+from dedup_job.commands.run import QUARANTINED
 from dedup_job.documents import Reason
 from dedup_job.errors import DedupError, Interrupted
 from dedup_job.judgment import RULES

@@ -1,6 +1,6 @@
 """Imported once by the process that the runs are forked from: loads and compiles what they need."""
 
-from dedup_job.cli import execute
+from dedup_job.commands import run as execute
 from dedup_job.decision import FirstWins
 from dedup_job.settings import load
 

@@ -57,6 +57,4 @@ def joined(texts: Sequence[NDArray[np.uint32]]) -> Packed:
     """Return texts that are given as points, packed."""
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([text.shape[0] for text in texts], out=offsets[1:])
-    points = np.concatenate(texts)
-    points.flags.writeable = False  # as in `pack`: else all is compiled a second time
-    return Packed(points, offsets)
+    return Packed(np.concatenate(texts), offsets)

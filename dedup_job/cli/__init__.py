@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli import (
-    calibrate,
-    check,
-    config,
-    demo,
-    explain,
-    idf,
-    index,
-    listing,
-    lock,
-    query,
-    restore,
-    run,
-    texts,
-    undo,
-)
 from dedup_job.cli.logs import set_up_logs
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error
@@ -37,35 +22,68 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
+_COMMANDS = {  # name: module and function, what the list of commands says of it
+    "run": ("run.run", "Copy the unique documents of the source to the target."),
+    "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
+    "fingerprint": ("texts.fingerprint", "Show the fingerprint of a text and its keywords."),
+    "idf": ("idf.idf", "Write an IDF file: the weights of words in a collection."),
+    "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
+    "query": ("query.query", "Show what a run would do with a text."),
+    "explain": ("explain.explain", "Show what was decided about a document, and why."),
+    "list": ("listing.list_", "List kept documents that nearly were duplicates."),
+    "calibrate": ("calibrate.calibrate", "Propose distance and similarity for a collection."),
+    "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
+    "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
+    "undo": ("undo.undo", "Take the last run back."),
+    "index": ("index.app", "Plan the index, look at its snapshot."),
+    "lock": ("lock.app", "Show or break the lease of a target."),
+    "config": ("config.app", "Show or check settings."),
+}
 
+
+class LazyCommands(Guarded):
+    """Commands whose modules are loaded when they are called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of the help."""
+        return [*_COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Return a command or a group; None where there is none of that name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name][0].partition(".")
+        found = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        if isinstance(found, typer.Typer):
+            group = typer.main.get_group(found)
+            group.name = cmd_name
+            return group
+        single = typer.Typer(**_LOOK)
+        single.command(cmd_name)(found)
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the list without loading the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, told) for name, (_, told) in _COMMANDS.items()])
+
+
+_LOOK: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 app = typer.Typer(
     name="dedup",
-    cls=Guarded,
+    cls=LazyCommands,
     help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
     "11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **_LOOK,
 )
-app.command("run")(run.run)
-app.command("demo")(demo.demo)
-app.command("fingerprint")(texts.fingerprint)
-app.command("idf")(idf.idf)
-app.command("compare")(texts.compare)
-app.command("query")(query.query)
-app.command("explain")(explain.explain)
-app.command("list")(listing.list_)
-app.command("calibrate")(calibrate.calibrate)
-app.command("check")(check.check)
-app.command("restore")(restore.restore)
-app.command("undo")(undo.undo)
-app.add_typer(index.app, name="index")
-app.add_typer(lock.app, name="lock")
-app.add_typer(config.app, name="config")
 
 
 def _version(wanted: bool) -> None:
@@ -138,6 +156,6 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _say(line: str | Text) -> None:
-    from dedup_job.cli.console import errors
+    from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
-    errors().say(line)
+    Output(sys.stderr).say(line)

@@ -10,30 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Query,
-    Source,
-    Uri,
-    UriFile,
-    check_range,
-    source_flags,
-)
+from dedup_job import commands
+from dedup_job.cli.console import console, working
+from dedup_job.cli.differences import differences, legend, on_one_line, side_by_side, visible
+from dedup_job.cli.options import OF_A_SOURCE, Options, Source, check_range, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
+from dedup_job.report.output import Output
 
 if TYPE_CHECKING:
-    from dedup_job.cli.samples import Compared
+    from dedup_job.commands.calibrate import Compared
     from dedup_job.decision.calibration import Band, Share
-    from dedup_job.report.output import Output
     from dedup_job.settings import Settings
 
 _MOST_READ, _MOST_EXAMPLES = 100_000, 50
 _JUDGED = 10  # pairs of a band
 
 
+@with_options(*OF_A_SOURCE)
 def calibrate(
     source: Source,
     limit: Annotated[
@@ -49,12 +43,8 @@ def calibrate(
             help="Ask for some pairs whether they are duplicates, and propose by the answers.",
         ),
     ] = False,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    query: Query = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Show which pairs of texts are near in a collection; propose distance and similarity for it.
 
@@ -65,30 +55,28 @@ def calibrate(
     pair. --query chooses another part.
     Nothing is written.
     """
-    from dedup_job.cli.console import console as output
-    from dedup_job.cli.proposal import answers_table, proposal
-    from dedup_job.cli.samples import compare
-    from dedup_job.settings import load
-
-    settings = load(source_flags(uri, uri_file, db, field, query), config).settings
+    settings = options.load()
     check_range("--limit", limit, 2, _MOST_READ)
     check_range("--examples", examples, 0, _MOST_EXAMPLES)
     if judge and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--judge asks questions: it needs a terminal.")
-    with ending_at_once("ended; nothing was written."):
-        found = compare(settings, source, limit)
-        console = output()
-        _tell_sample(found, settings, console)
+    ended, out = "ended; nothing was written.", console()
+    from dedup_job.cli.proposal import answers_table, proposal  # here: --help should not wait
+
+    with working(ended) as progress:
+        found = commands.calibrate.sample_pairs(settings, source, limit, progress)
+    with ending_at_once(ended):
+        _tell_sample(found, settings, out)
         if not len(found.pairs):
             return
-        _tell_distances(found, settings, console, examples)
-        _tell_similarities(found, settings, console, examples)
-        judged = _judged(found, console, _ask) if judge else {}
+        _tell_distances(found, settings, out, examples)
+        _tell_similarities(found, settings, out, examples)
+        judged = _judged(found, out, _ask) if judge else {}
         if judged:
-            console.say("\nYour answers\n")
-            console.table(answers_table(judged))
-        console.say("\nProposal\n")
-        console.say(proposal(found, settings, judged))
+            out.say("\nYour answers\n")
+            out.table(answers_table(judged))
+        out.say("\nProposal\n")
+        out.say(proposal(found, settings, judged))
 
 
 def _tell_sample(found: Compared, settings: Settings, console: Output) -> None:
@@ -129,7 +117,6 @@ def _tell_sample(found: Compared, settings: Settings, console: Output) -> None:
 
 
 def _tell_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
-    from dedup_job.cli.differences import legend
     from dedup_job.cli.proposal import classes_of, interval, percent, table_of
     from dedup_job.decision.calibration import candidates_per_similar, recall
     from dedup_job.decision.near_pairs import WIDEST
@@ -170,7 +157,6 @@ def _tell_distances(found: Compared, settings: Settings, console: Output, exampl
 
 
 def _tell_similarities(found: Compared, settings: Settings, console: Output, examples: int) -> None:
-    from dedup_job.cli.differences import legend
     from dedup_job.cli.proposal import classes_of, percent, table_of
 
     bits = settings.index.distance
@@ -201,7 +187,6 @@ def _tell_similarities(found: Compared, settings: Settings, console: Output, exa
 
 
 def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, examples: int) -> None:
-    from dedup_job.cli.differences import differences, on_one_line, visible
     from dedup_job.decision.near_pairs import WIDEST
     from dedup_job.mongo.bson.extended_json import shown
 
@@ -223,7 +208,6 @@ def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, exam
 
 def _judged(found: Compared, console: Output, ask: Callable[[str], str]) -> dict[float, Share]:
     """Ask about some pairs of each band, in random order; return the answers by lower edge."""
-    from dedup_job.cli.differences import differences, side_by_side
     from dedup_job.decision.calibration import EDGES, Share
 
     bands = [band for band in found.bands.by_similarity if band.least >= EDGES[1]]

@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Source,
-    Target,
-    Uri,
-    UriFile,
-    check_range,
-    source_flags,
-)
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import console, working
+from dedup_job.cli.options import OF_A_TARGET, Options, Source, Target, check_range, with_options
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
+from dedup_job.report.output import new_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,6 +24,7 @@ if TYPE_CHECKING:
 _SAMPLE, _MOST = 1000, 1_000_000
 
 
+@with_options(*OF_A_TARGET)
 def check(
     source: Source,
     target: Target,
@@ -45,11 +38,8 @@ def check(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write the findings as JSON, too.")
     ] = None,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Verify from the data alone that nothing is lost and nothing was changed by hand.
 
@@ -58,20 +48,17 @@ def check(
     do not. No check can know that a row was removed together with its counts: its document then
     counts as not decided yet. Nothing is written.
     """
-    from dedup_job.cli.checking import checked
-    from dedup_job.cli.console import console
-    from dedup_job.settings import load
-
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
     check_range("--sample", size, 0, _MOST)
-    settings = load(source_flags(uri, uri_file, db, field), config).settings
+    settings = options.load()
     if report is not None:
         check_writable("--report", report)
-    given = config is not None or field is not None
-    with ending_at_once("ended; nothing was written."):
-        found = checked(settings, source, target, None if all_ else size, given=given)
+    with working("ended; nothing was written.") as progress:
+        found = commands.check.check_target(
+            settings, source, target, None if all_ else size, progress, given=options.given
+        )
     output = console()
     output.table(_table(found.findings))
     for line in _first(found.findings):
@@ -90,10 +77,8 @@ def check(
 
 
 def _table(findings: Sequence[Finding]) -> Table:
-    from rich import box
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("looked for", no_wrap=True)
     table.add_column("examined", justify="right")
     table.add_column("found", justify="right")

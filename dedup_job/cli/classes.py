@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from dedup_job.cli.differences import visible
-from dedup_job.judgment import Found
+from dedup_job.report.output import new_table
+
+if TYPE_CHECKING:
+    from dedup_job.judgment import Found
 
 _LONGEST = 60  # characters of a cell
 
@@ -44,7 +46,7 @@ def lines_then(row: Mapping[str, Any]) -> list[Line]:
 
 def table_of_differences(lines: Iterable[Line], left: str, right: str) -> Table:
     """Return the table; left, right: what the two texts are called."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("difference", no_wrap=True)
     table.add_column("harmless", no_wrap=True)
     for name in (left, right):

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dedup_job.cli.console import console
 from dedup_job.cli.options import Config
+from dedup_job.report.output import new_table
 
 app = typer.Typer(help="Show or check settings.", no_args_is_help=True, rich_markup_mode=None)
 _LEAST = 32  # columns in which a sentence is still read
@@ -16,13 +18,9 @@ _LEAST = 32  # columns in which a sentence is still read
 @app.command()
 def show(config: Config = None) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
-    from rich import box
-    from rich.table import Table
+    from dedup_job.settings import load  # here: --help should not wait for pydantic
 
-    from dedup_job.cli.console import console
-    from dedup_job.settings import load
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("setting", no_wrap=True)
     table.add_column("value", overflow="fold")
     table.add_column("from", no_wrap=True)

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import typer
+from tqdm import tqdm
 
+from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.printing import plain
-
-if TYPE_CHECKING:
-    from dedup_job.report.output import Output
+from dedup_job.report.output import Output
+from dedup_job.report.progress import Progress, shown_progress
 
 
 def console() -> Output:
     """Return standard output."""
-    from dedup_job.report.output import Output
-
     return Output(sys.stdout)
 
 
-def errors() -> Output:
-    """Return standard error."""
-    from dedup_job.report.output import Output
-
-    return Output(sys.stderr)
+@contextmanager
+def working(if_ended: str) -> Iterator[Progress]:
+    """Show progress within the block, which a signal ends at once; Interrupted then says this."""
+    with ending_at_once(if_ended), shown_progress() as progress:
+        yield progress
 
 
 def is_interactive() -> bool:
@@ -38,8 +38,6 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
 
     unchanged: what is as it was where the answer is no; default: what Enter stands for.
     """
-    from tqdm import tqdm
-
     if not is_interactive():
         raise UsageError(f"{question} Without a terminal to answer on, give --yes.")
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
+from dedup_job import commands
+from dedup_job.cli.console import console
+from dedup_job.cli.run import tell
 from dedup_job.cli.signals import StopSignals
+from dedup_job.report.output import new_table
+from dedup_job.report.progress import shown_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,30 +34,14 @@ def demo(
     ] = None,
 ) -> None:
     """Make labelled documents, run on them with a MongoDB server of its own, check the result."""
-    from rich.text import Text
-
-    from dedup_job.cli.console import console as output
-    from dedup_job.cli.execute import Request, execute, tell
-    from dedup_job.demo import make_corpus, score
-    from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
-    from dedup_job.mongo.embedded import embedded_server
-    from dedup_job.settings import load
-
-    console = output()
-    with ExitStack() as stack:
-        stop = stack.enter_context(StopSignals())
-        console.say("starting a MongoDB server ...")
-        uri = stack.enter_context(embedded_server(embedded))
-        corpus = make_corpus(documents, seed)
-        console.say(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
-        fill(uri, corpus)
-        console.say(f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n")
-        request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
-        tell(execute(load().settings.at(uri), request, stop), None, stop)
-        result = score(corpus, *outcome(uri))
-    console.say(Text("\nWhat was planted, and what became of it", style="bold"))
-    console.table(_table(result))
-    console.say(
+    out = console()
+    with StopSignals() as stop, shown_progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
+        report, result = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
+    tell(report, None, stop)
+    out.say(Text("\nWhat was planted, and what became of it", style="bold"))
+    out.table(_table(result))
+    out.say(
         f"planted duplicates found: {result.found:,} of {result.planted:,}\n"
         f"innocents dropped: {result.innocents_dropped:,}\n"
         f"documents lost: {result.lost:,}, both kept and dropped: {result.doubled:,}\n\n"
@@ -66,10 +55,8 @@ def demo(
 
 
 def _table(result: Score) -> Table:
-    from rich import box
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("kind")
     for name in ("documents", "kept", "duplicate", "skipped", "as due"):
         table.add_column(name, justify="right")

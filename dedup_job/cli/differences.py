@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from dedup_job.report.output import Output
+from dedup_job.report.output import Output, new_table
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
 _CLAUSE = re.compile(r"[^，,。.；;！!？?\n]*(?:[，,。.；;！!？?\n]+|$)")
@@ -63,7 +62,7 @@ def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str
 
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
     """
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     widest = console.readable // 2 - 2  # without the gap between them
     for name in names:
         table.add_column(name, overflow="fold", min_width=_COLUMN, max_width=widest)

@@ -7,29 +7,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Target,
-    Uri,
-    UriFile,
-    check_range,
-    source_flags,
+from dedup_job import commands
+from dedup_job.cli.classes import lines_now, lines_then, table_of_differences
+from dedup_job.cli.console import console, working
+from dedup_job.cli.differences import differences, legend, on_one_line, side_by_side, visible
+from dedup_job.cli.explain_lines import (
+    kept_apart_by,
+    keywords,
+    measures,
+    settings_lines,
+    verdict,
+    words_of,
 )
-from dedup_job.cli.signals import ending_at_once
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.report.output import Output, new_table, whole
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dedup_job.cli.explanations import Explained, Side
-    from dedup_job.report.output import Output
+    from dedup_job.commands.explain import Explained, Side
 
 _MOST_SHOWN = 64
 _TEXT = 600  # characters at the beginning of a text that stands alone
 _NAMES = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
 
 
+@with_options(*OF_A_TARGET)
 def explain(
     id_: Annotated[
         str,
@@ -45,11 +49,8 @@ def explain(
     limit: Annotated[
         int, typer.Option(metavar="N", help="Of a kept document show the nearest N candidates.")
     ] = 5,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Show what was decided about a document, and why.
 
@@ -58,21 +59,14 @@ def explain(
     and what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
     those of the target's last run, unless --config or --field gives others. Nothing is written.
     """
-    from dedup_job.cli.console import console
-    from dedup_job.cli.explanations import explained
-    from dedup_job.settings import load
-
-    settings = load(source_flags(uri, uri_file, db, field), config).settings
+    settings = options.load()
     check_range("--limit", limit, 1, _MOST_SHOWN)
-    given = config is not None or field is not None
-    with ending_at_once("ended; nothing was written."):
-        found = explained(settings, target, id_, given=given)
+    with working("ended; nothing was written.") as progress:
+        found = commands.explain.explain_id(settings, target, id_, progress, given=options.given)
     _show(found, console(), limit)
 
 
 def _show(found: Explained, console: Output, limit: int) -> None:
-    from dedup_job.cli.explain_lines import settings_lines
-
     console.rows(_head(found))
     if found.right is not None:
         _show_pair(found, found.left, found.right, console)
@@ -87,10 +81,6 @@ def _show(found: Explained, console: Output, limit: int) -> None:
 
 
 def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
-    from dedup_job.cli.differences import visible
-    from dedup_job.mongo.bson.extended_json import shown_value
-    from dedup_job.report.output import whole
-
     yield "_id", whole(found.id)
     if found.also:
         others = ", ".join(found.also)
@@ -130,8 +120,6 @@ def _run(found: Explained) -> str:
 
 
 def _show_text(side: Side, console: Output) -> None:
-    from dedup_job.cli.differences import visible
-
     console.say()
     if side.text is None:
         console.say(side.why_not)
@@ -141,10 +129,6 @@ def _show_text(side: Side, console: Output) -> None:
 
 
 def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> None:
-    from dedup_job.cli.classes import lines_now, lines_then, table_of_differences
-    from dedup_job.cli.differences import differences, side_by_side
-    from dedup_job.cli.explain_lines import keywords, measures, verdict
-
     if left.text is None or right.text is None or found.view is None:
         for side in (left, right):
             if side.text is None:
@@ -172,12 +156,6 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> No
 
 
 def _show_kept(found: Explained, console: Output, limit: int) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from dedup_job.cli.differences import differences, legend, on_one_line
-    from dedup_job.cli.explain_lines import kept_apart_by, words_of
-
     _show_text(found.left, console)
     if found.left.text is None:
         return
@@ -194,7 +172,7 @@ def _show_kept(found: Explained, console: Output, limit: int) -> None:
         )
         return
     shown = found.near[:limit]
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     for name in ("similarity", "least", "distance"):
         table.add_column(name, justify="right")
     table.add_column("kept", no_wrap=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dedup_job.cli.differences import visible
-from dedup_job.cli.explanations import Explained, Near, Side
-from dedup_job.decision import DecisionSettings
-from dedup_job.decision.pair import PairView
-from dedup_job.settings import Settings
+
+if TYPE_CHECKING:
+    from dedup_job.commands.explain import Explained, Near, Side
+    from dedup_job.decision import DecisionSettings
+    from dedup_job.decision.pair import PairView
+    from dedup_job.settings import Settings
 
 _WORDS = 40  # keywords shown of a kind
 _ALWAYS = {

@@ -7,30 +7,17 @@ from typing import Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Query,
-    Source,
-    Uri,
-    UriFile,
-    source_flags,
-)
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import working
+from dedup_job.cli.options import OF_A_SOURCE, Options, Source, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, write_whole
 
 
+@with_options(*OF_A_SOURCE)
 def idf(
     source: Source,
     output: Annotated[Path, typer.Option(metavar="FILE", help="The IDF file to write.")],
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    query: Query = None,
-    config: Config = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=10**15, help="Read at most N documents.")
     ] = None,
@@ -38,18 +25,17 @@ def idf(
         int,
         typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out."),
     ] = 2,
+    *,
+    options: Options,
 ) -> None:
     """Write an IDF file: in how few documents each word stands, as its weight.
 
     Use it with `idf = "FILE"` in the section [fingerprint] of the settings.
     """
-    from dedup_job.cli.execute import count_words
-    from dedup_job.settings import load
-
-    settings = load(source_flags(uri, uri_file, db, field, query), config).settings
+    settings = options.load()
     check_writable("--output", output)
-    with ending_at_once("ended; nothing was written."):
-        frequencies = count_words(settings, source, limit)
+    with working("ended; nothing was written.") as progress:
+        frequencies = commands.idf.count_words(settings, source, limit, progress)
     words = list(frequencies.weights(least))
     if not words:
         raise UsageError(

@@ -1,30 +1,21 @@
-"""`dedup index plan|info|verify|rebuild`."""
+"""`dedup index plan|info|rebuild`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Target,
-    Uri,
-    UriFile,
-    check_range,
-    source_flags,
-)
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import console, working
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
 from dedup_job.errors import UsageError
+from dedup_job.report.output import new_table, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dedup_job.index import Plan
-    from dedup_job.settings import Settings
 
 app = typer.Typer(
     help="The index of kept documents: plan its memory, look at what is kept of it between runs.",
@@ -56,94 +47,48 @@ def plan(
 
     Needs no database. The times are a model's, measured on one core; other machines differ.
     """
-    from dedup_job.cli.console import console as output
-    from dedup_job.index import plan as plan_layout
-    from dedup_job.index.hamming import MOST
-
     documents = _documents(size)
-    check_range("--size", documents, 1, MOST)
+    check_range("--size", documents, 1, commands.index.MOST)
     check_range("--k", k, 0, 7)
     check_range("--blocks", blocks, 0, 8)
     check_range("--memory", memory, 16, 1024)
-    made = plan_layout(k, documents, blocks, memory)
-    console = output()
-    console.table(_plan_table(made))
-    console.say(f"\n{_reason(made, documents, blocks)}")
+    made = commands.index.plan(k, documents, blocks, memory)
+    out = console()
+    out.table(_plan_table(made))
+    out.say(f"\n{_reason(made, documents, blocks)}")
 
 
 @app.command()
+@with_options(*OF_A_TARGET)
 def info(
     target: Target,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Show the snapshot of a target's index, and whether the next run would use it.
 
     Give the settings of that run, by --config or --field: with others it is refused.
     """
-    from dedup_job.cli.console import console
-    from dedup_job.cli.snapshots import describe
-    from dedup_job.report.output import whole
-
-    settings = _settings(uri, uri_file, db, field, config)
-    with ending_at_once("ended; nothing was written."):
-        rows = describe(settings, target)
+    with working("ended; nothing was written.") as progress:
+        rows = commands.index.describe(options.load(), target, progress)
     console().rows((name, whole(value)) for name, value in rows)
 
 
 @app.command()
-def verify(
-    target: Target,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
-) -> None:
-    """Compare every id and fingerprint of a target's snapshot with the target itself.
-
-    Takes about as long as to read the target once. Nothing is written. Exit code 6 where they
-    differ.
-    """
-    from dedup_job.cli.snapshots import verify as compare
-
-    settings = _settings(uri, uri_file, db, field, config)
-    with ending_at_once("ended; nothing was written."):
-        documents = compare(settings, target)
-    typer.echo(f"{documents:,} documents, all as in the target")
-
-
-@app.command()
+@with_options(*OF_A_TARGET)
 def rebuild(
     target: Target,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Read the target and save a snapshot of its index, whatever its size, for the next run.
 
     Takes the target's lease; no run can write meanwhile. Needs the settings that the target was
     made with, by --config or --field.
     """
-    from dedup_job.cli.snapshots import rebuild as make
-
-    settings = _settings(uri, uri_file, db, field, config)
-    with ending_at_once("ended; the target is as it was, and so is its former snapshot."):
-        made = make(settings, target)
+    with working("ended; the target is as it was, and so is its former snapshot.") as progress:
+        made = commands.index.rebuild(options.load(), target, progress)
     typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
-
-
-def _settings(
-    uri: str | None, uri_file: Path | None, db: str | None, field: str | None, config: Path | None
-) -> Settings:
-    from dedup_job.settings import load
-
-    return load(source_flags(uri, uri_file, db, field), config).settings
 
 
 def _documents(size: str) -> int:
@@ -157,10 +102,8 @@ def _documents(size: str) -> int:
 
 
 def _plan_table(made: Plan) -> Table:
-    from rich import box
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("")
     for name in ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB"):
         table.add_column(name, justify="right")

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Target,
-    Uri,
-    UriFile,
-    check_range,
-    source_flags,
-)
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import console, working
+from dedup_job.cli.differences import differences, legend, side_by_side, visible
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
     from dedup_job.mongo.care.refusals import Refusal
-    from dedup_job.report.output import Output
 
 _MOST_SHOWN = 10_000
 _NAMES = ("kept", "kept before")  # of _id and of
@@ -33,41 +26,30 @@ class What(StrEnum):
     REFUSED = "refused"
 
 
+@with_options(*OF_A_TARGET)
 def list_(
     what: Annotated[What, typer.Option("--what", help="refused: what was nearly a duplicate.")],
     target: Target,
     limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """List kept documents beside the nearest one that they were compared with.
 
     --what refused: both texts with the differences marked, their similarity, and the class of the
     difference that keeps them apart; the most similar pairs first. Nothing is written.
     """
-    from dedup_job.cli.console import console
-    from dedup_job.cli.opened import opened_as_made
-    from dedup_job.mongo.care.refusals import most_similar
-    from dedup_job.settings import load
-
     assert what is What.REFUSED  # the only one so far
     check_range("--limit", limit, 1, _MOST_SHOWN)
-    settings = load(source_flags(uri, uri_file, db, field), config).settings
-    given = config is not None or field is not None
-    with ending_at_once("ended; nothing was written."):
-        with opened_as_made(settings, target, given=given) as on:
-            on.progress.stage("looking for what was refused")
-            found = most_similar(on.target, limit)
-        _show(found, console())
+    settings = options.load()
+    with working("ended; nothing was written.") as progress:
+        found = commands.listing.list_refused(
+            settings, target, limit, progress, given=options.given
+        )
+    _show(found, console())
 
 
 def _show(found: list[Refusal], console: Output) -> None:
-    from dedup_job.cli.differences import differences, legend, side_by_side, visible
-    from dedup_job.report.output import whole
-
     if not found:
         console.say("No kept document was compared with another and kept apart.")
         return

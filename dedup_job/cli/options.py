@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -13,6 +18,9 @@ from typer.core import TyperGroup
 from dedup_job.errors import UsageError
 from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
+
+if TYPE_CHECKING:
+    from dedup_job.settings import Settings
 
 Source = Annotated[
     str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
@@ -54,6 +62,20 @@ Config = Annotated[
     ),
 ]
 
+
+F = TypeVar("F", bound=Callable[..., Any])
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_SHARED: Mapping[str, Any] = {
+    "uri": Uri,
+    "uri_file": UriFile,
+    "db": Database,
+    "field": Field,
+    "query": Query,
+    "config": Config,
+}
+CONNECTION = ("uri", "uri_file", "db")
+OF_A_TARGET = (*CONNECTION, "field", "config")
+OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _FILES = ("--uri-file", "--config", "--report", "--embedded", "--output", "--ids")
@@ -99,23 +121,63 @@ class Guarded(TyperGroup):
             raise
 
 
-def source_flags(
-    uri: str | None,
-    uri_file: Path | None,
-    db: str | None,
-    field: str | None,
-    query: str | None = None,
-) -> dict[str, Any]:
-    """Return the settings that these options stand for."""
-    if uri is not None and uri_file is not None:
-        raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
-    return {
-        "connection.uri": uri,
-        "connection.uri_file": uri_file,
-        "connection.db": db,
-        "source.field": field,
-        "source.query": query,
-    }
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was given on the command line of the settings that most commands share."""
+
+    uri: str | None = None
+    uri_file: Path | None = None
+    db: str | None = None
+    field: str | None = None
+    query: str | None = None
+    config: Path | None = None
+
+    @property
+    def given(self) -> bool:
+        """Tell whether the settings are the user's own; else a target's last run has them."""
+        return self.config is not None or self.field is not None
+
+    def load(self, more: Mapping[str, Any] = _NOTHING) -> Settings:
+        """Return the settings; more: of other options, by dotted name, None where not given."""
+        from dedup_job.settings import load  # here: --help should not wait for pydantic
+
+        if self.uri is not None and self.uri_file is not None:
+            raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
+        flags = {
+            "connection.uri": self.uri,
+            "connection.uri_file": self.uri_file,
+            "connection.db": self.db,
+            "source.field": self.field,
+            "source.query": self.query,
+            **more,
+        }
+        return load(flags, self.config).settings
+
+
+def with_options(*names: str) -> Callable[[F], F]:
+    """Give a command these shared options, behind its own; it takes them as `options`."""
+
+    def decorate(command: F) -> F:
+        own = inspect.signature(command, eval_str=True)
+        left = [one for name, one in own.parameters.items() if name != "options"]
+        shared = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_SHARED[name]
+            )
+            for name in names
+        ]
+
+        @functools.wraps(command)
+        def called(**values: Any) -> Any:
+            given = {name: values.pop(name) for name in names}
+            return command(**values, options=Options(**given))
+
+        called.__dict__.pop("__wrapped__")
+        called.__annotations__ = {one.name: one.annotation for one in (*left, *shared)}
+        called.__signature__ = own.replace(parameters=[*left, *shared])  # type: ignore[attr-defined]
+        return cast("F", called)
+
+    return decorate
 
 
 def check_range(option: str, value: float, least: float, most: float) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
-from dedup_job.cli.samples import Compared
+from dedup_job.commands.calibrate import Compared
 from dedup_job.decision.calibration import (
     Band,
     Share,
@@ -21,6 +20,7 @@ from dedup_job.decision.calibration import (
 from dedup_job.decision.near_pairs import WIDEST
 from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
+from dedup_job.report.output import new_table
 from dedup_job.settings import Settings
 
 _CLASSES = 3  # named of a band
@@ -65,7 +65,7 @@ def answers_table(judged: Mapping[float, Share]) -> Table:
 
 def table_of(first: str, *names: str) -> Table:
     """Return an empty table of figures."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column(first, overflow="fold", min_width=len(first))
     for name in names:
         table.add_column(name, justify="right")

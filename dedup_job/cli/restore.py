@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import Config, Database, Field, Target, Uri, UriFile, source_flags
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import working
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, with_options
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
-    from dedup_job.cli.restoring import Restored
+    from dedup_job.commands.restore import Restored
 
 
 _LARGEST = 64 << 20  # bytes of a file of ids
 
 
+@with_options(*OF_A_TARGET)
 def restore(
     target: Target,
     id_: Annotated[
@@ -37,11 +39,8 @@ def restore(
         bool,
         typer.Option("--again", help="Only take its row out: the next run decides it anew."),
     ] = False,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
+    *,
+    options: Options,
 ) -> None:
     """Put documents that were dropped wrongly into the target, for good.
 
@@ -51,14 +50,13 @@ def restore(
     ledger, and the next run decides it anew: for one that was quarantined or skipped and is
     repaired now. `dedup undo` takes it back.
     """
-    from dedup_job.cli.restoring import restored
-    from dedup_job.settings import load
-
-    settings = load(source_flags(uri, uri_file, db, field), config).settings
-    given = config is not None or field is not None
+    settings = options.load()
     written = _ids(id_, ids)
-    with ending_at_once("ended at once. `dedup explain` shows whether it was restored."):
-        for found in restored(settings, target, written, again=again, given=given):
+    if_ended = "ended at once. `dedup explain` shows whether it was restored."
+    with working(if_ended) as progress:
+        for found in commands.restore.restore_ids(
+            settings, target, written, progress, again=again, given=options.given
+        ):
             _tell(found, again=again)
 
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import signal
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.options import (
-    Config,
-    Database,
-    Field,
-    Query,
-    Source,
-    Uri,
-    UriFile,
-    source_flags,
-)
+from dedup_job import commands
+from dedup_job.cli.console import confirm, console, is_interactive
+from dedup_job.cli.options import OF_A_SOURCE, Options, Source, with_options
 from dedup_job.cli.signals import StopSignals
-from dedup_job.errors import Interrupted, UsageError
-from dedup_job.files import check_writable
+from dedup_job.cli.streams import output_error
+from dedup_job.errors import DedupError, Interrupted, UsageError
+from dedup_job.files import check_writable, write_whole
+from dedup_job.printing import as_json
+from dedup_job.report.progress import above, shown_progress
+from dedup_job.report.run import Status
+from dedup_job.report.terminal import show
+
+if TYPE_CHECKING:
+    from dedup_job.report.run import Report
+
+QUARANTINED = 3
 
 
+@with_options(*OF_A_SOURCE)
 def run(
     source: Source,
     target: Annotated[
@@ -33,12 +38,6 @@ def run(
             help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
         ),
     ],
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    query: Query = None,
-    config: Config = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
     ] = None,
@@ -93,41 +92,93 @@ def run(
         bool,
         typer.Option("--yes", "-y", help="Ask nothing; go on though --field seems absent."),
     ] = False,
+    *,
+    options: Options,
 ) -> None:
     """Copy the unique documents of the source to the target; record every other in T.ledger.
 
     A second run with the same target decides only what is new. A run that was stopped, killed or
     cut off goes on where it was with the same command.
     """
-    # imported here: --help should not wait for numba and pymongo
-    from dedup_job.cli.execute import Request, execute, tell
-    from dedup_job.mongo.embedded import embedded_server
-    from dedup_job.settings import load
-
-    flags = {
-        **source_flags(uri, uri_file, db, field, query),
-        "run.threads": threads,
-        "run.batch_bytes": batch_bytes,
-        "run.max_rate": max_rate,
-        "run.max_memory": max_memory,
-        "run.retry_for": retry_for,
-        "run.lock_wait": lock_wait,
-    }
-    if embedded is not None and (uri is not None or uri_file is not None):
+    if embedded is not None and (options.uri is not None or options.uri_file is not None):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
-    settings = load(flags, config).settings
+    settings = options.load(
+        {
+            "run.threads": threads,
+            "run.batch_bytes": batch_bytes,
+            "run.max_rate": max_rate,
+            "run.max_memory": max_memory,
+            "run.retry_for": retry_for,
+            "run.lock_wait": lock_wait,
+        }
+    )
     if report is not None:
         check_writable("--report", report)
-    request = Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
-    with ExitStack() as stack:
-        stop = stack.enter_context(StopSignals())
-        if embedded is not None:
-            settings = settings.at(stack.enter_context(embedded_server(embedded)))
+    request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
+    with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
+        agree = _agree if is_interactive() and not yes else _without_asking
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, _warn)
         try:
-            outcome = execute(settings, request, stop)
+            outcome = commands.run.run_job(settings.at(uri) if uri else settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
     tell(outcome, report, stop, profile=profile)
+
+
+@contextmanager
+def _server(folder: Path | None) -> Iterator[str | None]:
+    """Run a server on the data in a folder within the block; yield its URI, None without one."""
+    if folder is None:
+        yield None
+        return
+    from dedup_job.mongo.embedded import embedded_server  # here: --help should not wait for it
+
+    with embedded_server(folder) as uri:
+        yield uri
+
+
+def _agree(source: str, target: str) -> None:
+    question = f"Copy the unique documents of {source} to the new {target}?"
+    confirm(question, "nothing was written", default=True)
+
+
+def _without_asking(source: str, target: str) -> None:
+    """Nobody is there to be asked, or wants to be."""
+
+
+def _warn(message: str) -> None:
+    above(f"warning: {message}")
+
+
+def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
+    """Print the report, write it to the file, and end with the exit code that fits."""
+    show(outcome, console(), profile=profile)  # first: the file may not be to be written
+    if error := output_error():  # a full disk: the run itself is done
+        typer.echo(f"the report could not be printed: {error.strerror}", err=True)
+    if file is not None:
+        _write_report(outcome, file)
+    if outcome.status is Status.STOPPED:
+        signum = signal.Signals(stop.received or signal.SIGINT)
+        by = "Ctrl-C" if signum is signal.SIGINT else signum.name
+        of = "" if outcome.expected is None else f" of {outcome.expected:,}"
+        done = f"{outcome.checkpoint.counts.scanned:,}{of} documents"
+        raise Interrupted(f"Stopped by {by} after {done}. The same command continues.", signum)
+    if outcome.checkpoint.counts.quarantined:
+        raise typer.Exit(QUARANTINED)
+
+
+def _write_report(outcome: Report, file: Path) -> None:
+    """Write the report as JSON."""
+    try:
+        write_whole(file, as_json(outcome.as_json()))
+    except OSError as e:
+        what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+        if outcome.about.dry_run:
+            what, where = "the dry run is done", ""
+        raise DedupError(
+            f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
+            f"printed above{where}."
+        ) from e

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dedup_job.cli.console import confirm
-from dedup_job.cli.options import Config, Database, Field, Target, Uri, UriFile, source_flags
-from dedup_job.cli.signals import ending_at_once
+from dedup_job import commands
+from dedup_job.cli.console import confirm, working
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,35 +16,32 @@ if TYPE_CHECKING:
     from dedup_job.mongo.care.rollback import Planned, Undone
 
 
+@with_options(*OF_A_TARGET)
 def undo(
     run: Annotated[
         int, typer.Argument(metavar="RUN", help="Its number, the _id in T.runs.", min=1)
     ],
     target: Target,
-    uri: Uri = None,
-    uri_file: UriFile = None,
-    db: Database = None,
-    field: Field = None,
-    config: Config = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    *,
+    options: Options,
 ) -> None:
     """Take the last run back: what it kept leaves the target, what it dropped the ledger.
 
     The next run decides these documents anew. A kept document that the source no longer holds
     stays, since it may be the only copy. Also takes back what `dedup restore` did last.
     """
-    from dedup_job.cli.restoring import undone
-    from dedup_job.settings import load
-
-    settings = load(source_flags(uri, uri_file, db, field), config).settings
-    given = config is not None or field is not None
+    settings = options.load()
 
     def agree(planned: Planned) -> None:
         if not yes:
             confirm(_question(planned), "nothing was written")
 
-    with ending_at_once("ended at once. The same command or the next run finishes what began."):
-        found = undone(settings, target, run, agree, given=given)
+    if_ended = "ended at once. The same command or the next run finishes what began."
+    with working(if_ended) as progress:
+        found = commands.restore.undo_run(
+            settings, target, run, agree, progress, given=options.given
+        )
     for line in _told(found, target):
         typer.echo(line)
 

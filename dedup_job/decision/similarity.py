@@ -64,7 +64,6 @@ def similarities(
     EDIT takes time in the product of the lengths. Where that is above 4e9, not counting the
     beginning and the end that both have, the value is that of JACCARD.
     """
-    left, right = _read_only(left), _read_only(right)
     match measure:
         case Measure.JACCARD:
             common, grams, others = _counts(left, left_rows, right, right_rows)
@@ -81,13 +80,6 @@ def similarities(
                 alike[long] = similarities(Measure.JACCARD, left, rows, right, others)
             return alike
     assert_never(measure)
-
-
-def _read_only(texts: Packed) -> Packed:
-    """Return the texts as `pack` makes them: for writable points numba would compile again."""
-    points = texts.points.view()
-    points.flags.writeable = False
-    return Packed(points, texts.offsets)
 
 
 def _quotients(

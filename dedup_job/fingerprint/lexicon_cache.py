@@ -28,7 +28,7 @@ from dedup_job.native.hashing import POLYNOMIAL, XXH64
 from dedup_job.native.jit import sources_digest
 
 FORMAT = 4
-_BUILDERS = ("lexicon.py", "trie.py", "hashing.py")
+_BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py", "native/hashing.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
 _MALFORMED = (  # what numpy and zipfile raise
@@ -93,7 +93,7 @@ def _compiled_mark() -> Path:
 def _digest(settings: FingerprintSettings) -> str:
     """Digest everything that the tables are made from."""
     digest = xxhash.xxh3_128(f"format {FORMAT} {settings.hash}".encode())
-    own = (Path(__file__).with_name(name) for name in _BUILDERS)  # lest FORMAT is forgotten
+    own = (Path(__file__).parents[1] / name for name in _BUILDERS)  # lest FORMAT is forgotten
     lists = (settings.user_dictionary, settings.stop_words, settings.idf)
     for path in (*_jieba_files(), *own, *lists):
         digest.update(b"\0none" if path is None else digest_of(path).encode())

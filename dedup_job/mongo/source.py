@@ -102,6 +102,11 @@ class Source:
         self._patience = patience
         self.known = 0  # documents passed over since they were decided before
 
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self._collection.full_name
+
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
         try:

@@ -27,6 +27,7 @@ class Check(StrEnum):
     FOREIGN = "not as dedup writes it"
     FINGERPRINT = "fingerprint not that of the text"
     COUNTS = "counts of a run differ"
+    SNAPSHOT = "snapshot not of the target"
 
 
 TOLD = (
@@ -75,6 +76,8 @@ _ADVICE: Mapping[Check, str] = {
     "the document from the target: the next run decides it anew.",
     Check.COUNTS: "Someone added to or removed from target, ledger or runs by hand; what was "
     "removed, the next run decides anew. `dedup undo` and `dedup restore` keep the counts right.",
+    Check.SNAPSHOT: "The index on disk is not that of the target, so runs may miss duplicates. "
+    "Nothing is lost: `dedup index rebuild --target {target}` makes it anew.",
 }
 
 
@@ -120,6 +123,7 @@ class Tally:
         return tuple(
             Finding(check, self._examined[check], self._found[check], tuple(self._first[check]))
             for check in Check
+            if check is not Check.SNAPSHOT  # which lies outside the database
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
+from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -112,6 +113,11 @@ class Output(Console):
                 start.pad_right(max(at - start.cell_len, 0))
                 self.say(start + line)
                 start = Text()
+
+
+def new_table() -> Table:
+    """Return an empty table in the look of all."""
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def whole(text: str) -> Text:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from tqdm import tqdm
@@ -36,6 +38,31 @@ class Progress(Protocol):
 
     def close(self) -> None:
         """Take note that the work is over."""
+
+
+class Quiet:
+    """Tells nobody."""
+
+    def stage(self, name: str) -> None:
+        """Tell nothing."""
+
+    def loaded(self, kept: int) -> None:
+        """Tell nothing."""
+
+    def total(self, documents: int | None, doing: str = "") -> None:
+        """Tell nothing."""
+
+    def advance(self, done: int, counts: Counts | None = None) -> None:
+        """Tell nothing."""
+
+    def waiting(self, seconds: int | None) -> None:
+        """Tell nothing."""
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+QUIET = Quiet()
 
 
 class Bar:
@@ -159,9 +186,14 @@ def above(message: str) -> None:
     tqdm.write(escaped(message), file=plain(sys.stderr))
 
 
-def progress() -> Progress:
-    """Return what suits stderr."""
-    return Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
+@contextmanager
+def shown_progress() -> Iterator[Progress]:
+    """Show progress on stderr within the block, in the form that suits it."""
+    progress: Progress = Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
+    try:
+        yield progress
+    finally:
+        progress.close()
 
 
 def _short(counts: Counts) -> str:

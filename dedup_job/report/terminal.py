@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from dedup_job.printing import on_one_line
 from dedup_job.report.counts import Counts
-from dedup_job.report.output import Output
+from dedup_job.report.output import Output, new_table
 from dedup_job.report.run import Report, Status
 from dedup_job.report.stages import Profile, Stage
 
@@ -59,7 +58,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
 
 def _documents(report: Report) -> Table:
     counts = report.checkpoint.counts
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("documents")
     table.add_column("count", justify="right")
     table.add_column("share", justify="right")
@@ -89,7 +88,7 @@ def _candidates(counts: Counts) -> str:
 
 
 def _clusters(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("duplicates", justify="right", no_wrap=True)
     table.add_column("of _id")
     table.add_column("which begins", no_wrap=True, overflow="crop")
@@ -124,7 +123,7 @@ def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]
 
 
 def _stages(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("stage")
     table.add_column("seconds", justify="right")
     for name, seconds in report.stages.items():
@@ -136,7 +135,7 @@ def _stages(report: Report) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table()
     table.add_column("stage")
     for name in ("threads", "busy", "waiting", "processor", "us/doc", "docs/s", "MB/s"):
         table.add_column(name, justify="right", no_wrap=True)

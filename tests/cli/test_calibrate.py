@@ -14,7 +14,7 @@ from pymongo.database import Database
 
 from dedup_job.cli.calibrate import _judged
 from dedup_job.cli.proposal import answers_table, proposal
-from dedup_job.cli.samples import Compared, compare
+from dedup_job.commands.calibrate import Compared, sample_pairs
 from dedup_job.decision.calibration import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
@@ -62,7 +62,7 @@ def proposed(output: str) -> dict[str, Any]:
 def sampled(database: Db) -> tuple[Compared, Settings]:
     """Return the sample of a database and its settings."""
     settings = load({"connection.uri": uri_of(database)}).settings
-    return compare(settings, f"{database.name}.source", 1000), settings
+    return sample_pairs(settings, f"{database.name}.source", 1000), settings
 
 
 def test_both_tables_count_the_same_pairs(filled: Db) -> None:

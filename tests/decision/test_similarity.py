@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.decision import levenshtein, similarity
+from dedup_job.decision import levenshtein
 from dedup_job.decision.similarity import Measure, similarities
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import pack
 from scripts.exhaustive import ngrams
 from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
 from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE
@@ -182,20 +182,6 @@ def test_white_space_is_what_python_splits_at(measure):
     )
     blank = [p for p, value in zip(points, found.tolist(), strict=True) if value == 1.0]
     assert blank == [p for p in points if "".join(chr(p).split()) == ""]
-
-
-@all_measures
-def test_texts_may_be_writable_or_not(measure):
-    texts = pack(["水是生命之源", "水是生命之母"])
-    writable = Packed(texts.points.copy(), texts.offsets)
-    values = {
-        float(similarities(measure, a, rows([0]), b, rows([1]))[0])
-        for a, b in product((texts, writable), repeat=2)
-    }
-    assert values == {NAIVE[measure]("水是生命之源", "水是生命之母")}
-    assert writable.points.flags.writeable
-    compiled = levenshtein._measure_all if measure == EDIT else similarity._count_all
-    assert len(compiled.signatures) == 1
 
 
 def test_the_measuring_script_counts_the_same_grams():

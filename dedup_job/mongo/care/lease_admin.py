@@ -17,6 +17,7 @@ from dedup_job.printing import on_one_line
 class Lock:
     """The lease of a target at one moment, `now` by the server's clock."""
 
+    target: str
     token: int
     lease: Mapping[str, Any] | None
     now: datetime
@@ -57,7 +58,7 @@ class Lock:
 def look(client: Client, target: Namespace) -> Lock:
     """Return the lease of a target; UsageError if no run ever wrote to it."""
     state, found = state_of(client, target)
-    return Lock(found["token"], found["lease"], state.now())
+    return Lock(str(target), found["token"], found["lease"], state.now())
 
 
 def end(client: Client, target: Namespace, lock: Lock) -> bool:

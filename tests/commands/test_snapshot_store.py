@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.target import Target
 from tests.running import outcome, run_here
 
@@ -23,13 +23,13 @@ class Watched:
     def __init__(self, database: Db, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.database, self.folder = database, folder
         self.recalled: list[str | None] = []
-        recall = IndexMemory.recall
+        recall = SnapshotStore.recall
 
-        def watched(memory: IndexMemory, kept: Any) -> str | None:
+        def watched(memory: SnapshotStore, kept: Any) -> str | None:
             self.recalled.append(recall(memory, kept))
             return self.recalled[-1]
 
-        monkeypatch.setattr(IndexMemory, "recall", watched)
+        monkeypatch.setattr(SnapshotStore, "recall", watched)
 
     def run(self, **flags: Any) -> str | None:
         """Run and return why the snapshot was not used, None if it was."""

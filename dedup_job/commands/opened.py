@@ -10,16 +10,18 @@ from typing import Any
 from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
 from dedup_job.mongo.care.existing import open_target
-from dedup_job.mongo.connection import Namespace, connect, patience_with
+from dedup_job.mongo.connection import Client, Namespace, check_source, connect, patience_with
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.memory import IndexMemory
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Form, Target
-from dedup_job.report.progress import Progress, progress
+from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings
 
 _NOW = ("connection", "run", "brakes")  # settings that decide nothing
@@ -37,7 +39,7 @@ class Opened:
     settings: Settings
     equipment: Equipment
     target: Target
-    memory: IndexMemory
+    snapshots: SnapshotStore
     progress: Progress
     database: str | None = None
     settings_of: int = 0
@@ -56,37 +58,59 @@ def form_of(settings: Settings, equipment: Equipment) -> Form:
 
 
 @contextmanager
-def opened(settings: Settings, name: str, *, as_made: bool = False) -> Iterator[Opened]:
+def connected(settings: Settings, progress: Progress) -> Iterator[tuple[Client, str | None]]:
+    """Connect; yield the client, and the database of names given without one."""
+    progress.stage("connecting")
+    client, database = connect(settings.connection)
+    with client, translated():
+        yield client, database
+
+
+def opened_source(
+    settings: Settings, name: str, client: Client, database: str | None, progress: Progress
+) -> Source:
+    """Return a source to be read from its beginning, whatever is decided; its field is checked."""
+    namespace = Namespace.parse(name, database, "--source")
+    check_source(client, namespace)
+    page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+    collection = client[namespace.database][namespace.collection]
+    patience = patience_with(client, settings.run.retry_for, progress)
+    source = Source(collection, settings.source, [], page, patience)
+    source.check_query()
+    source.check_field()
+    return source
+
+
+@contextmanager
+def opened(
+    settings: Settings, name: str, progress: Progress, *, as_made: bool = False
+) -> Iterator[Opened]:
     """Connect and open the target of this name; UsageError if no run ever wrote to it.
 
     as_made: nothing will be decided, so any version of the rules may have made it.
     """
-    seen = progress()
-    try:
-        seen.stage("connecting")
-        client, database = connect(settings.connection)
-        with client, translated():
-            equipment = settings.equipment(seen.stage)
-            target = open_target(
-                client,
-                Namespace.parse(name, database, "--target"),
-                form_of(settings, equipment),
-                patience_with(client, settings.run.retry_for, seen),
-                as_made=as_made,
-            )
-            memory = IndexMemory(target, settings.index)
-            yield Opened(settings, equipment, target, memory, seen, database)
-    finally:
-        seen.close()
+    with connected(settings, progress) as (client, database):
+        equipment = settings.equipment(progress.stage)
+        target = open_target(
+            client,
+            Namespace.parse(name, database, "--target"),
+            form_of(settings, equipment),
+            patience_with(client, settings.run.retry_for, progress),
+            as_made=as_made,
+        )
+        snapshots = SnapshotStore(target, settings.index)
+        yield Opened(settings, equipment, target, snapshots, progress, database)
 
 
 @contextmanager
-def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Opened]:
+def opened_as_made(
+    settings: Settings, name: str, progress: Progress, *, given: bool
+) -> Iterator[Opened]:
     """Open a target with the settings that it was made with, those of its last run if need be.
 
     given: the settings are the user's own, so no others are taken; StateMismatch says what differs.
     """
-    with opened(settings, name, as_made=True) as on:
+    with opened(settings, name, progress, as_made=True) as on:
         try:
             on.target.check()
         except StateMismatch:
@@ -99,7 +123,7 @@ def opened_as_made(settings: Settings, name: str, *, given: bool) -> Iterator[Op
         else:
             yield on
             return
-    with opened(then, name, as_made=True) as on:
+    with opened(then, name, progress, as_made=True) as on:
         on.target.check()
         yield replace(on, settings_of=last["_id"])
 

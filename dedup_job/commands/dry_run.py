@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.documents import Batch, Decision, Document, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.mongo.memory import IndexMemory
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.report.counts import Counts
@@ -73,15 +73,15 @@ class DryTarget:
         """Write nothing."""
 
 
-class DryMemory:
-    """A memory that is looked up and never changed."""
+class DrySnapshots:
+    """Snapshots that are read and never written."""
 
-    def __init__(self, memory: IndexMemory) -> None:
-        self._memory = memory
+    def __init__(self, snapshots: SnapshotStore) -> None:
+        self._snapshots = snapshots
 
-    def recall(self, kept: KeptIndex) -> str | None:
+    def load(self, kept: KeptIndex) -> str | None:
         """Bring back what was kept."""
-        return self._memory.recall(kept)
+        return self._snapshots.load(kept)
 
-    def keep(self, kept: KeptIndex) -> None:
+    def save(self, kept: KeptIndex) -> None:
         """Keep nothing: what was decided is not in the target."""

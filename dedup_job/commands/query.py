@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dedup_job.cli.opened import Opened
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands.opened import Opened, opened_as_made
 from dedup_job.decision import FirstWins
 from dedup_job.decision.pair import PairView, PairViewer
-from dedup_job.documents import Batch, Decision, Document, Fingerprints
+from dedup_job.documents import Batch, Decision, Document, Fingerprints, too_long
+from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.loading import load_index
+from dedup_job.report.progress import QUIET, Progress
+from dedup_job.settings import Settings
 
+_MOST_VIEWED = 1000
 _KEY = b"\x02_id\0\x01\0\0\0\0"  # of a document that is in no collection: only a key is needed
 
 
@@ -27,6 +32,65 @@ class Neighbour:
     view: PairView
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The kept documents near a text, and what a run would do with it.
+
+    nearest: duplicates first, then the most similar, or the nearest within a distance; found: how
+    many there are in all, of `kept` documents; settings_of: the run whose settings these are, 0
+    where they were given.
+    """
+
+    nearest: list[Neighbour]
+    found: int
+    kept: int
+    decision: Decision
+    settings_of: int
+
+
+def query_target(
+    settings: Settings,
+    target: str,
+    text: str,
+    progress: Progress = QUIET,
+    *,
+    limit: int = 10,
+    distance: int | None = None,
+    given: bool = True,
+) -> Answer:
+    """Look for kept documents near a text as a run does; write nothing.
+
+    distance: of fingerprints, 0 to 7 bits, to find all documents within it instead. Raises
+    UsageError where a run would not compare the text.
+    """
+    _cleaned(settings, text)  # what cannot be asked is refused before connecting
+    with opened_as_made(settings, target, progress, given=given) as on:
+        progress.stage("loading the dictionary")
+        all_kept = Neighbourhood(on, distance or 0)
+        around = all_kept.around(_cleaned(on.settings, text))
+        if distance is None:
+            numbers = around.found()
+            found, near = len(numbers), around.look_at(numbers[:_MOST_VIEWED])
+            near.sort(key=lambda n: (n.view.refused_by is not None, -n.view.similarity))
+        else:
+            keys = around.within(distance)
+            found, near = len(keys), around.look_at_keys(keys[:limit])
+        kept = len(all_kept)
+        return Answer(near[:limit], found, kept, around.decision(), on.settings_of)
+
+
+def _cleaned(settings: Settings, text: str) -> str:
+    cleaned = Cleaner(settings.cleaning).clean(text)
+    if refused := too_long(cleaned, settings.source.max_chars):
+        raise UsageError(f"{refused.detail} (source.max_chars): a run quarantines it.")
+    if cleaned:
+        return cleaned
+    raise UsageError(
+        "nothing is left of the text after cleaning: a run skips it. See "
+        "`dedup fingerprint --explain`."
+    )
+
+
 class Neighbourhood:
     """All that a target holds, to be asked for what is near a text."""
 
@@ -35,7 +99,7 @@ class Neighbourhood:
         settings = on.settings.index
         widest = max(widest, settings.distance)  # with its own it is used as it lies
         self.index = KeptIndex(settings.model_copy(update={"distance": widest}))
-        load_index(on.target, on.memory, self.index, on.progress)
+        load_index(on.target, on.snapshots, self.index, on.progress)
         self.on = on
         self.viewer = PairViewer(on.settings.decision, settings, on.equipment.any_judge)
 

@@ -19,7 +19,7 @@ log = logging.getLogger("dedup")
 _SAMPLE = 1000
 
 
-class IndexMemory:
+class SnapshotStore:
     """Saves what the index remembers of a target and brings it back."""
 
     def __init__(self, target: Target, settings: IndexSettings) -> None:
@@ -34,7 +34,7 @@ class IndexMemory:
         version = self._target.version()
         return None if version is None else self._file_of(version)
 
-    def recall(self, kept: KeptIndex) -> str | None:
+    def load(self, kept: KeptIndex) -> str | None:
         """Let the index remember what the snapshot holds; None if it does.
 
         Else returns why not, "" where there is none.
@@ -54,7 +54,7 @@ class IndexMemory:
             return str(e)
         return None
 
-    def keep(self, kept: KeptIndex) -> None:
+    def save(self, kept: KeptIndex) -> None:
         """Save what the index remembers, if that is worth a file and is not there already.
 
         A run has done its work by then: what goes wrong is a warning, and the former file stays.
@@ -65,7 +65,7 @@ class IndexMemory:
         file = self._file_of(version)
         try:
             if not self._is_saved(file, version.generation):
-                self.save(kept, version)
+                self.write(kept, version)
         except OSError as e:
             log.warning(
                 "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
@@ -74,7 +74,7 @@ class IndexMemory:
                 e.strerror or e,
             )
 
-    def save(self, kept: KeptIndex, version: Version) -> Path:
+    def write(self, kept: KeptIndex, version: Version) -> Path:
         """Save what the index remembers of the target as it was at `version`, and return where.
 
         Raises OSError; the former file stays then.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.neighbours import Neighbourhood
-from dedup_job.cli.opened import Opened, opened_as_made
+from dedup_job.commands.opened import Opened, opened_as_made
+from dedup_job.commands.query import Neighbourhood
 from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
@@ -16,6 +16,7 @@ from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import kind_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
 from dedup_job.mongo.care.records import Kept, Record, Records
+from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _MOST_VIEWED = 64
@@ -67,12 +68,14 @@ class Explained:
     among: int = 0
 
 
-def explained(settings: Settings, name: str, written: str, *, given: bool) -> Explained:
+def explain_id(
+    settings: Settings, name: str, written: str, progress: Progress = QUIET, *, given: bool = True
+) -> Explained:
     """Look an `_id` up in a target; UsageError where no run decided it.
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened_as_made(settings, name, given=given) as on:
+    with opened_as_made(settings, name, progress, given=given) as on:
         return _explained(on, written)
 
 

@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dedup_job.cli.opened import Opened, opened
+from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import Comparison
 from dedup_job.decision.comparison import Difference
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.index import KeptIndex, snapshot
+from dedup_job.index import plan as plan
+from dedup_job.index.hamming import MOST as MOST
 from dedup_job.index.layout import Block, Layout
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.loading import read_index
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.target import Version
+from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _SECTOR = 512
@@ -32,9 +35,9 @@ class Rebuilt:
     seconds: float
 
 
-def describe(settings: Settings, name: str) -> list[tuple[str, str]]:
+def describe(settings: Settings, name: str, progress: Progress = QUIET) -> list[tuple[str, str]]:
     """Return what there is to say of a target's snapshot, whether there is one or not."""
-    with opened(settings, name) as on:
+    with opened(settings, name, progress) as on:
         version, file = _version_and_file(on)
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)
@@ -48,51 +51,38 @@ def describe(settings: Settings, name: str) -> list[tuple[str, str]]:
         ]
 
 
-def verify(settings: Settings, name: str) -> int:
-    """Compare the snapshot with the target, document by document; return how many there are.
+def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
+    """Compare the snapshot that the next run would use with the target, document by document.
 
-    Raises StateMismatch where they differ, UsageError where there is no snapshot.
+    Returns how many documents were compared, 0 where there is no such snapshot, and what differs.
     """
-    with opened(settings, name) as on:
-        on.target.check()
-        version, file = _version_and_file(on)
-        on.progress.stage("reading the snapshot")
-        index = KeptIndex(settings.index)
-        try:
-            saved = snapshot.read(file)
-            index.load(saved.facts["index"], saved.parts)
-        except NoSnapshotError:
-            raise UsageError(
-                f"the target {on.target.name} has no snapshot {file}. "
-                f"`dedup index rebuild --target {on.target.name}` makes one."
-            ) from None
-        except SnapshotError as e:
-            raise StateMismatch(f"the snapshot {file}: {e}. {_way_out(on)}") from e
-        comparison = Comparison(index)
-        on.progress.total(on.target.documents.estimated_document_count(), "comparing")
-        done = 0
-        for page in on.target.kept():
-            comparison.add(page)
-            done += len(page.keys)
-            on.progress.advance(done)
-        differences = list(_differences(comparison))
-        if differences:
-            if saved.facts["generation"] != version.generation:
-                differences.append(
-                    f"it is of batch {saved.facts['generation']:,}, the target was at "
-                    f"{version.generation:,}: a run does not use it"
-                )
-            if on.target.version() != version:
-                differences.append("a run wrote to the target meanwhile: wait for its end")
-            head = f"the snapshot {file} differs from the target {on.target.name}:"
-            raise StateMismatch("\n  - ".join([head, *differences]) + f"\n{_way_out(on)}")
-        return done
+    version, file = on.target.version(), on.snapshots.file
+    if version is None or file is None:
+        return 0, []
+    index = KeptIndex(on.settings.index)
+    try:
+        saved = snapshot.read(file)
+        if saved.facts["generation"] != version.generation:
+            return 0, []  # a run does not use it
+        index.load(saved.facts["index"], saved.parts)
+    except NoSnapshotError:
+        return 0, []
+    except SnapshotError as e:
+        return 0, [f"{file}: {e}"]
+    comparison = Comparison(index)
+    on.progress.total(on.target.documents.estimated_document_count(), "comparing the snapshot of")
+    done = 0
+    for page in on.target.kept():
+        comparison.add(page)
+        done += len(page.keys)
+        on.progress.advance(done)
+    return done, list(_differences(comparison))
 
 
-def rebuild(settings: Settings, name: str) -> Rebuilt:
+def rebuild(settings: Settings, name: str, progress: Progress = QUIET) -> Rebuilt:
     """Read the target under its lease and save a snapshot of it, however small it is."""
     began = time.perf_counter()
-    with opened(settings, name) as on:
+    with opened(settings, name, progress) as on:
         _check_folder(on)
         on.progress.stage("taking the lease")
         with on.target.hold():
@@ -107,14 +97,14 @@ def rebuild(settings: Settings, name: str) -> Rebuilt:
                 )
             on.progress.stage("writing the snapshot")
             try:
-                on.memory.save(index, version)
+                on.snapshots.write(index, version)
             except OSError as e:
                 raise UsageError(_not_written(file, e)) from e
         return Rebuilt(file, len(index), time.perf_counter() - began)
 
 
 def _version_and_file(on: Opened) -> tuple[Version, Path]:
-    version, file = on.target.version(), on.memory.file
+    version, file = on.target.version(), on.snapshots.file
     if version is None or file is None:
         raise StateMismatch(
             f"the target {on.target.name} has no number of its own, as one that an earlier version "
@@ -129,7 +119,7 @@ def _why_not(on: Opened) -> str | None:
         on.target.check()
     except StateMismatch as e:
         return f"a run with these settings is refused: {e}"
-    return on.memory.recall(KeptIndex(on.settings.index))
+    return on.snapshots.load(KeptIndex(on.settings.index))
 
 
 def _facts(file: Path) -> Iterator[tuple[str, str]]:
@@ -170,13 +160,6 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     ):
         if difference.count:
             yield f"{difference.count:,} documents {what}: {named(difference)}"
-
-
-def _way_out(on: Opened) -> str:
-    return (
-        "Nothing is lost: the target counts, not the snapshot. "
-        f"`dedup index rebuild --target {on.target.name}` makes it anew."
-    )
 
 
 def _check_folder(on: Opened) -> None:

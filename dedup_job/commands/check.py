@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.opened import opened_as_made
+from dedup_job.commands.index import snapshot_differences
+from dedup_job.commands.opened import opened_as_made
 from dedup_job.decision import Again
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import stamp
-from dedup_job.report.check import Checked
+from dedup_job.report.check import Check, Checked, Finding
+from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 
-def checked(
-    settings: Settings, source: str, target: str, sample: int | None, *, given: bool
+def check_target(
+    settings: Settings,
+    source: str,
+    target: str,
+    sample: int | None,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
 ) -> Checked:
     """Verify a target; `sample` of its texts, None for all of them.
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened_as_made(settings, target, given=given) as on:
+    with opened_as_made(settings, target, progress, given=given) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_source(made_from, str(given_name), on.target.name)
@@ -40,4 +50,9 @@ def checked(
             again.decide,
             on.progress,
         )
-        return checker.check(sample)
+        found = checker.check(sample)
+        if sample is not None:
+            return found
+        compared, differing = snapshot_differences(on)
+        more = Finding(Check.SNAPSHOT, compared, len(differing), tuple(differing))
+        return replace(found, findings=(*found.findings, more))

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.cli.execute import versions
-from dedup_job.cli.explanations import decided_records, refusal
-from dedup_job.cli.opened import Opened, opened_as_made
+from dedup_job.commands.explain import decided_records, refusal
+from dedup_job.commands.opened import Opened, opened_as_made
+from dedup_job.commands.run import versions
 from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
@@ -18,6 +18,7 @@ from dedup_job.mongo.care.records import Record, Records
 from dedup_job.mongo.care.reinstate import take_out
 from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
 from dedup_job.report.counts import Counts
+from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
 
@@ -40,25 +41,37 @@ class Restored:
     remark: str = ""
 
 
-def undone(
-    settings: Settings, name: str, run: int, agree: Callable[[Planned], None], *, given: bool
+def undo_run(
+    settings: Settings,
+    name: str,
+    run: int,
+    agree: Callable[[Planned], None] = lambda _: None,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
 ) -> Undone:
     """Take the last run of a target back. What `agree` raises about the plan stops it."""
-    with opened_as_made(settings, name, given=given) as on:
+    with opened_as_made(settings, name, progress, given=given) as on:
         agree(planned(on.target, run))
         return undo(on.target, run, on.progress)
 
 
-def restored(
-    settings: Settings, name: str, written: Sequence[str], *, again: bool, given: bool
+def restore_ids(
+    settings: Settings,
+    name: str,
+    written: Sequence[str],
+    progress: Progress = QUIET,
+    *,
+    again: bool = False,
+    given: bool = True,
 ) -> Iterator[Restored]:
     """Put documents into the target, or leave them to the next run; yield each that is done.
 
     All are looked up before the first one is restored; UsageError names what cannot be.
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    _finish(settings, name, given=given)
-    with opened_as_made(settings, name, given=given) as on:
+    _finish(settings, name, progress, given=given)
+    with opened_as_made(settings, name, progress, given=given) as on:
         on.progress.total(len(written), "looking up")
         found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
@@ -78,9 +91,9 @@ def restored(
                 )
 
 
-def _finish(settings: Settings, name: str, *, given: bool) -> None:
+def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
     """Take back first what was cut off: on a standalone server a restore may be half done."""
-    with opened_as_made(settings, name, given=given) as on:
+    with opened_as_made(settings, name, progress, given=given) as on:
         if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
             on.progress.stage("taking the lease")
             with on.target.hold():

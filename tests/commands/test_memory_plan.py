@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cli import memory
-from dedup_job.cli.memory import check_memory
+from dedup_job.commands import memory_plan as memory
+from dedup_job.commands.memory_plan import check_memory
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
 from dedup_job.index import IndexSettings

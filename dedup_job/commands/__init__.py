@@ -1,0 +1,46 @@
+"""The use cases: functions over settings that return values. They know no terminal.
+
+A module is loaded when it is first used, since most need numba and pymongo.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dedup_job.commands import (
+        calibrate,
+        check,
+        demo,
+        explain,
+        idf,
+        index,
+        lease,
+        listing,
+        query,
+        restore,
+        run,
+        texts,
+    )
+
+__all__ = [
+    "calibrate",
+    "check",
+    "demo",
+    "explain",
+    "idf",
+    "index",
+    "lease",
+    "listing",
+    "query",
+    "restore",
+    "run",
+    "texts",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,31 @@
+"""A run on documents whose right answer is known, on a server of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.demo import Score, make_corpus, score
+from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
+from dedup_job.mongo.embedded import embedded_server
+from dedup_job.report.run import Report
+from dedup_job.settings import load
+
+
+def run_demo(
+    documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
+) -> tuple[Report, Score]:
+    """Make documents, run on them, and score the outcome; tell: takes what is done next.
+
+    folder: where the server's data stays; None: it is thrown away.
+    """
+    tell("starting a MongoDB server ...")
+    with embedded_server(folder) as uri:
+        corpus = make_corpus(documents, seed)
+        tell(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
+        fill(uri, corpus)
+        tell(f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n")
+        request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
+        report = run_job(load().settings.at(uri), request, watch)
+        return report, score(corpus, *outcome(uri))

@@ -1,0 +1,196 @@
+"""A run: its parts wired together, after everything that can be checked before it."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+
+from dedup_job import job
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands.dry_run import DrySnapshots, DryTarget
+from dedup_job.commands.memory_plan import check_memory
+from dedup_job.commands.opened import connected, form_of
+from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.decision import Brakes, Equipment, FirstWins
+from dedup_job.index import KeptIndex
+from dedup_job.mongo.care.rollback import finish_undo
+from dedup_job.mongo.connection import (
+    Client,
+    Namespace,
+    check_source,
+    check_target,
+    patience_with,
+)
+from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.rights import check_rights
+from dedup_job.mongo.server import check_takes_writes
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target import Form, Target
+from dedup_job.pace import Pace
+from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.run import About, Report, Scope
+from dedup_job.settings import Settings
+from dedup_job.under_way import UnderWay
+
+log = logging.getLogger("dedup")
+_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run was asked for, besides settings.
+
+    yes: go on although most documents seem to have no text.
+    """
+
+    source: str
+    target: str
+    limit: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who watches a run, and may end it.
+
+    stop: whether to stop after the batch in hand; begun: called when there is a batch to be
+    finished from now on; agree: called before a new target is made, what it raises ends the run;
+    warn: takes a warning.
+    """
+
+    progress: Progress = QUIET
+    stop: Callable[[], bool] = lambda: False
+    begun: Callable[[], None] = lambda: None
+    agree: Callable[[str, str], None] = lambda source, target: None  # noqa: ARG005
+    warn: Callable[[str], None] = log.warning
+
+
+def run_job(settings: Settings, request: Request, watch: Watch) -> Report:
+    """Connect, check everything that can be checked before the first write, and run."""
+    progress = watch.progress
+    with connected(settings, progress) as (client, database):
+        names = (
+            Namespace.parse(request.source, database, "--source"),
+            Namespace.parse(request.target, database, "--target"),
+        )
+        patience = patience_with(client, settings.run.retry_for, progress, watch.stop)
+        equipment = settings.equipment(progress.stage)
+        form = form_of(settings, equipment)
+        source, target = patience(
+            lambda: _checked(client, settings, request, names, form, patience)
+        )
+        _check_memory(settings, request.limit, source, target)
+        if target.is_new and not request.dry_run:
+            watch.agree(source.name, target.name)
+        progress.stage("loading the dictionary")
+        FirstWins.compile(settings.index, settings.decision, equipment)
+        made = _job(settings, request, watch, source, target, equipment, versions(client))
+        watch.begun()
+        return job.run(made)
+
+
+def _job(
+    settings: Settings,
+    request: Request,
+    watch: Watch,
+    source: Source,
+    target: Target,
+    equipment: Equipment,
+    used: Mapping[str, str],
+) -> job.Job:
+    """Wire the parts of a run together."""
+    cleaner = Cleaner(settings.cleaning)
+    into = DryTarget(target, source, cleaner) if request.dry_run else target
+    under_way = UnderWay(into.texts)
+    index = KeptIndex(settings.index)
+    snapshots = SnapshotStore(target, settings.index)
+    return job.Job(
+        about=About(
+            source=source.name,
+            target=target.name,
+            settings=settings.recorded(),
+            versions=used,
+            dry_run=request.dry_run,
+        ),
+        scope=Scope(settings.source.query, request.limit),
+        source=source,
+        target=into,
+        cleaner=cleaner,
+        fingerprinter=equipment.fingerprinter,
+        index=index,
+        decider=FirstWins(index, settings.decision, under_way, equipment.judge),
+        under_way=under_way,
+        brakes=_brakes(settings, request, source, target, watch.warn),
+        snapshots=DrySnapshots(snapshots) if request.dry_run else snapshots,
+        most_chars=settings.source.max_chars,
+        threads=settings.run.threads,
+        pace=Pace(settings.run.max_rate),
+        progress=watch.progress,
+        stop=watch.stop,
+    )
+
+
+def _brakes(
+    settings: Settings,
+    request: Request,
+    source: Source,
+    target: Target,
+    warn: Callable[[str], None],
+) -> Brakes:
+    """Return what stops a run whose settings are probably wrong."""
+    limits = settings.brakes
+    if request.yes:  # whoever says so knows the field
+        limits = limits.model_copy(update={"without_text": 1.0})
+    return Brakes(limits, target.usual_without_text(), source.fields, warn)
+
+
+def _checked(
+    client: Client,
+    settings: Settings,
+    request: Request,
+    names: tuple[Namespace, Namespace],
+    form: Form,
+    patience: Patience,
+) -> tuple[Source, Target]:
+    """Return source and target after everything that can be checked before the first write."""
+    source_name, target_name = names
+    check_source(client, source_name)
+    check_target(client, source_name, target_name)
+    wait = settings.run.lock_wait
+    target = Target(client, target_name, form, source_name, finish_undo, patience, wait)
+    if not request.dry_run:
+        check_takes_writes(client.admin.command("hello"))
+        check_rights(client, target_name)
+    target.check()
+    target.lasting.check()
+    page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
+    collection = client[source_name.database][source_name.collection]
+    source = Source(collection, settings.source, target.decided, page, patience)
+    source.check_query()
+    if not request.yes:
+        source.check_field()
+    return source, target
+
+
+def _check_memory(settings: Settings, limit: int | None, source: Source, target: Target) -> None:
+    kept = target.patience(target.documents.estimated_document_count)
+    more = (source.expected if source.undecided is None else source.undecided) or 0
+    each = settings.index.bytes_each(judged=settings.decision.judges)
+    check_memory(settings.run.max_memory, settings.index, each, kept, min(more, limit or more))
+
+
+def versions(client: Client) -> dict[str, str]:
+    """Return the versions of what has a part in a decision."""
+    server = client.server_info()["version"]
+    return {**_own_versions(), "python": platform.python_version(), "server": server}
+
+
+@functools.cache
+def _own_versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in _PACKAGES}
