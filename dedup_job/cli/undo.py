@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def undo(
     run: Annotated[
-        int, typer.Argument(metavar="RUN", help="Its number, the _id in T.runs.", min=1)
+        int, typer.Argument(metavar="RUN", help="The number of the run, its _id in T.runs.", min=1)
     ],
     target: Target,
     uri: Uri = None,
