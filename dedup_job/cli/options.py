@@ -44,7 +44,8 @@ Field = Annotated[
     str | None,
     typer.Option(
         metavar="PATH",
-        help="Field that holds the text, a dotted path [default: text, or that of the last run].",
+        help="Field that holds the text, a dotted path [default: text; to inspect a target: "
+        "that of its last run].",
     ),
 ]
 Query = Annotated[
