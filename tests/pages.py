@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -105,12 +106,13 @@ def slug(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
-def options_in_help(path: tuple[str, ...]) -> set[str]:
+@cache
+def options_in_help(path: tuple[str, ...]) -> frozenset[str]:
     """Return the names of the options that --help of a command lists."""
     result = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
     rows = re.findall(r"^  (-[^ ].*?)(?:  |$)", result.stdout, re.M)
-    return {name for row in rows for name in re.findall(r"(?<!\S)--?[a-z][a-z-]*", row)}
+    return frozenset(name for row in rows for name in re.findall(r"(?<!\S)--?[a-z][a-z-]*", row))
 
 
 def options_in(text: str) -> set[str]:

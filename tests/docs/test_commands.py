@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,12 @@ COMMANDS = list(commands(get_command(app)))
 GROUPS = {path[0] for path in COMMANDS if len(path) > 1}
 
 
-def of_scripts() -> set[str]:
+@cache
+def of_scripts() -> frozenset[str]:
     """Return the options of the scripts."""
     files = [*(ROOT / "scripts").rglob("*.py"), ROOT / "scripts" / "test"]
     found = (re.findall(r"\"(--[a-z][a-z-]*)\"", read(file)) for file in files)
-    return {name for names in found for name in names}
+    return frozenset(name for names in found for name in names)
 
 
 def unknown(text: str) -> Iterator[str]:
@@ -73,6 +75,8 @@ def unknown(text: str) -> Iterator[str]:
     rest = text[: calls[0].start()] if calls else text
     ends = [call.start() for call in calls[1:]] + [len(text)] * bool(calls)
     for call, end in zip(calls, ends, strict=True):
+        if call[1] == "did":  # of a message: documents that dedup did not write
+            continue
         path = tuple(word for word in call.groups() if word)[: 1 + (call[1] in GROUPS)]
         if path and path not in COMMANDS and path != (call[1],) * (call[1] in GROUPS):
             yield f"dedup {' '.join(path)}"
