@@ -1,4 +1,4 @@
-"""What mkdocs does besides: links that leave docs/ become plain text, the site has no such page."""
+"""What the site needs besides mkdocs: it has no page for a file that is not in docs/."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ import re
 from typing import Any
 
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")
+_WIDE = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”]"
+_BROKEN = re.compile(rf"(?<={_WIDE})\n *(?={_WIDE})|(?<=[，。；：、）])\n *(?=[\w`*\[](?!``))")
+_SHORT = re.compile(r"<code>([^<\n]{1,34})</code>")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Return the text of a page without links to files beside docs/."""
-    return _OUTSIDE.sub(r"\1", markdown)
+    """Make links to files beside docs/ plain text; join Chinese lines, which need no space."""
+    return _BROKEN.sub("", _OUTSIDE.sub(r"\1", markdown))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Mark short code, such as the name of an option, that no line should break."""
+    return _SHORT.sub(r'<code class="whole">\1</code>', html)

@@ -83,6 +83,17 @@ def test_links_that_leave_the_site_become_text() -> None:
     assert text == "see the README and [this](index.md)"
 
 
+def test_chinese_lines_are_joined_and_lists_are_not() -> None:
+    text = "保留的\n文档，\n`_id` 不变：\n\n- 一\n- 二\n\n```\nx\n```\n以及 a\nb"
+    joined = site_hooks.on_page_markdown(text)
+    assert joined == "保留的文档，`_id` 不变：\n\n- 一\n- 二\n\n```\nx\n```\n以及 a\nb"
+
+
+def test_short_code_is_marked_to_stay_whole() -> None:
+    html = site_hooks.on_page_content("<code>--limit</code> <code>" + "x" * 50 + "</code>")
+    assert html == '<code class="whole">--limit</code> <code>' + "x" * 50 + "</code>"
+
+
 def test_contributing_says_why_each_dependency_is_there() -> None:
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
