@@ -8,7 +8,7 @@ from typing import Any
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")
 _WIDE = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”]"
 _BROKEN = re.compile(rf"(?<={_WIDE})\n *(?={_WIDE})|(?<=[，。；：、）])\n *(?=[\w`*\[](?!``))")
-_SHORT = re.compile(r"<code>([^<\n]{1,34})</code>")
+_SHORT = re.compile(r"<code>([^<\s]{1,34}|-[^<\n]{1,23})</code>")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -37,8 +37,8 @@ OF_RUN = {"README.md": "Options of `dedup run`", "README.zh-CN.md": "`dedup run`
 CODES = {"README.md": "Exit codes", "README.zh-CN.md": "退出码"}
 CODES |= {"docs/commands.md": "Exit codes", "docs/commands.zh.md": "退出码"}
 FOREIGN = {  # options of other tools
-    "--break-system-packages": "pip",
     "--create-home": "useradd",
+    "--gid": "groupadd",
     "--from": "uvx",
     "--no-cache-dir": "pip",
     "--now": "systemctl",
