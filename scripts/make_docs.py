@@ -133,10 +133,17 @@ def _names(parameter: Any) -> str:
     metavar = parameter.metavar or ("URI" if parameter.name == "uri" else "")
     if parameter.param_type_name == "argument":
         return f"`{metavar.strip('[]')}`"
-    if parameter.name == "what":
-        metavar = "refused"
+    metavar = metavar or "/".join(_names_of(parameter))
     *others, last = sorted(parameter.opts, key=len)
     return ", ".join([*(f"`{other}`" for other in others), f"`{f'{last} {metavar}'.strip()}`"])
+
+
+def _names_of(parameter: Any) -> list[str]:
+    """Return the names that an option takes, if it takes names; the library says it in two ways."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [str(name) for name in kind]
+    return [str(name) for name in getattr(getattr(parameter, "type", None), "choices", ())]
 
 
 def _meaning(parameter: Any, *, inspects: bool = False) -> tuple[str, str]:
