@@ -94,6 +94,12 @@ def test_short_code_is_marked_to_stay_whole() -> None:
     assert html == '<code class="whole">--limit</code> <code>' + "x" * 50 + "</code>"
 
 
+def test_a_bar_within_code_is_a_bar_in_a_table() -> None:
+    assert (
+        site_hooks.on_page_content(r"<td><code>a \| b</code></td>") == "<td><code>a | b</code></td>"
+    )
+
+
 def test_contributing_says_why_each_dependency_is_there() -> None:
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
