@@ -18,9 +18,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Mark short code, such as the name of an option, that no line should break.
+    r"""Mark short code, such as the name of an option, that no line should break.
 
-    In a cell of a table a bar is written `\\|`, which stays as it is within code.
+    In a cell of a table a bar is written `\|`, which stays as it is within code.
     """
     html = _CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
     return _SHORT.sub(r'<code class="whole">\1</code>', html)
