@@ -59,40 +59,40 @@ class RunSettings(BaseModel):
 
     threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
     batch_documents: int = Field(
-        default=5000, ge=1, le=100_000, description="documents in a transaction at most"
+        default=5000, ge=1, le=100_000, description="most documents in one transaction"
     )
     batch_bytes: int = Field(
         default=16 * 1024 * 1024,
         ge=1024,
         le=64 * 1024 * 1024,
-        description="bytes of source documents in a transaction, about",
+        description="size of the source documents in one transaction in bytes, roughly",
     )
     max_rate: float | None = Field(
         default=None,
         gt=0,
         le=1e9,
         allow_inf_nan=False,
-        description="documents read per second at most; without it as fast as can be",
+        description="most documents read per second; a batch then holds no more than that",
     )
     max_memory: ByteSize | None = Field(
         default=None,
         gt=0,
-        description="memory that a run may take, such as 8GB: one whose index may need more is "
-        "refused; without it there is a warning where the machine has less",
+        description="memory that a run may take, such as 8GB; a run whose index may need more "
+        "is refused. Unset: a warning if the machine has less",
     )
     retry_for: float = Field(
         default=600.0,
         ge=0,
         le=1e6,
         allow_inf_nan=False,
-        description="seconds to go on trying where the database stopped answering",
+        description="seconds to keep retrying when the database stops answering; 0: never",
     )
     lock_wait: float = Field(
         default=0.0,
         ge=0,
         le=1e7,
         allow_inf_nan=False,
-        description="seconds to wait for another run to end that holds the lease",
+        description="seconds to wait for another run that holds the lease",
     )
 
     @property

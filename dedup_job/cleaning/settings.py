@@ -14,20 +14,20 @@ class CleaningSettings(BaseModel):
 
     html: Literal["auto", "never"] = Field(
         default="auto",
-        description="auto: remove markup where a text holds some; never: take every text as plain",
+        description="auto: remove markup if a text holds some; never: take every text as plain",
     )
     notation: Literal["marked", "plain"] = Field(
         default="marked",
-        description="marked: images, formulas, exponents, underlines, tables and code become text;"
-        " plain: markup only goes, as in targets made before there was a notation",
+        description="marked: images, formulas, exponents, underlines, tables and code become "
+        "text; plain: markup is only removed, as in targets of earlier versions",
     )
     css: bool = Field(
         default=True,
-        description="remove style rules that a paste from Word or a naive strip left in the text",
+        description="remove style rules that a paste from Word left in the text",
     )
     cut_at: tuple[str, ...] = Field(
         default=(),
-        description="drop a clean text from the first of these markers on, the marker included",
+        description="cut the clean text off at the first of these markers; the marker goes, too",
     )
 
     @field_validator("cut_at")

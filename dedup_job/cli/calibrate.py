@@ -33,14 +33,12 @@ def calibrate(
     limit: Annotated[
         int, typer.Option(metavar="N", help="Read the first N documents, 2 to 100,000.")
     ] = 20_000,
-    examples: Annotated[
-        int, typer.Option(metavar="N", help="Show N pairs of each band, 0 to 50.")
-    ] = 2,
+    examples: Annotated[int, typer.Option(metavar="N", help="Show N pairs per band, 0 to 50.")] = 2,
     judge: Annotated[
         bool,
         typer.Option(
             "--judge",
-            help="Ask for some pairs whether they are duplicates, and propose by the answers.",
+            help="Ask whether some pairs are duplicates, and base the proposal on the answers.",
         ),
     ] = False,
     *,
@@ -51,8 +49,8 @@ def calibrate(
     Two tables: how many pairs at each distance are similar (the precision of the fingerprint, with
     its 95 % interval), and how many pairs there are of each similarity, each with the share that
     the judge joins, the classes of differences that keep the others apart, and examples. The first
-    documents in _id order are read: of a random sample of a large collection hardly any two are a
-    pair. --query chooses another part.
+    documents in _id order are read, since a random sample of a large collection holds hardly any
+    pairs. --query chooses another part.
     Nothing is written.
     """
     settings = options.load()

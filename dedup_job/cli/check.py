@@ -31,12 +31,12 @@ def check(
     sample: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Look at N documents and N rows at random [default: 1,000]."
+            metavar="N", help="Examine N documents and N rows at random [default: 1,000]."
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Look at all documents and rows.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Examine all documents and rows.")] = False,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the findings as JSON, too.")
+        Path | None, typer.Option(metavar="FILE.json", help="Also write the findings as JSON.")
     ] = None,
     *,
     options: Options,

@@ -34,7 +34,7 @@ def show(config: Config = None) -> None:
 def validate(
     config: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
 ) -> None:
-    """Check a configuration file, together with the environment; name every problem at once."""
+    """Check a configuration file, together with the environment; report all problems at once."""
     from dedup_job.settings import load
 
     load(file=config)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 def demo(
     documents: Annotated[
-        int, typer.Option(metavar="N", min=100, help="How many documents to make, about.")
+        int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
     ] = 5000,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="Another seed, other documents.")
+        int, typer.Option(metavar="N", help="Seed of the random documents.")
     ] = 20260101,
     embedded: Annotated[
         Path | None,

@@ -40,14 +40,14 @@ def explain(
         typer.Argument(
             metavar="ID",
             help="The _id: 24 hex digits, a number, a string, or extended JSON such as "
-            '\'{"$oid": "..."}\' or \'"17"\' for a string of digits. One that begins with - goes '
-            "to the end, behind --.",
+            '\'{"$oid": "..."}\' or \'"17"\' for a string of digits. Put one that '
+            "begins with - last, after --.",
             show_default=False,
         ),
     ],
     target: Target,
     limit: Annotated[
-        int, typer.Option(metavar="N", help="Of a kept document show the nearest N candidates.")
+        int, typer.Option(metavar="N", help="For a kept document, show the nearest N candidates.")
     ] = 5,
     *,
     options: Options,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dedup_job.index import Plan
 
 app = typer.Typer(
-    help="The index of kept documents: plan its memory, look at what is kept of it between runs.",
+    help="The index of kept documents: plan its memory, inspect its snapshot on disk.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -30,16 +30,16 @@ def plan(
         str, typer.Option(metavar="N", help="How many kept documents: 50000000 or 50e6.")
     ],
     k: Annotated[
-        int, typer.Option("--k", metavar="K", help="Distance, index.distance: 0 to 7 bits.")
+        int, typer.Option("--k", metavar="K", help="Distance in bits, 0 to 7, as index.distance.")
     ] = 3,
     blocks: Annotated[
-        int, typer.Option(metavar="N", help="Blocks, index.blocks: 1 to 8; 0: as is cheapest.")
+        int, typer.Option(metavar="N", help="Blocks, 1 to 8, as index.blocks; 0: the cheapest.")
     ] = 0,
     memory: Annotated[
         float,
         typer.Option(
             metavar="BYTES",
-            help="Bytes that a document's fingerprint may take, index.bytes_per_document.",
+            help="Bytes per fingerprint at most, as index.bytes_per_document.",
         ),
     ] = 32.0,
 ) -> None:

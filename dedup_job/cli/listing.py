@@ -28,13 +28,15 @@ class What(StrEnum):
 
 @with_options(*OF_A_TARGET)
 def list_(
-    what: Annotated[What, typer.Option("--what", help="refused: what was nearly a duplicate.")],
+    what: Annotated[
+        What, typer.Option("--what", help="refused: kept documents that were nearly duplicates.")
+    ],
     target: Target,
     limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
     *,
     options: Options,
 ) -> None:
-    """List kept documents beside the nearest one that they were compared with.
+    """List kept documents that were nearly duplicates, each beside the nearest one.
 
     --what refused: both texts with the differences marked, their similarity, and the class of the
     difference that keeps them apart; the most similar pairs first. Nothing is written.

@@ -34,20 +34,27 @@ Target = Annotated[
 Uri = Annotated[
     str | None,
     typer.Option(
-        help="MongoDB connection string, without a password [default: "
+        help="MongoDB connection string without a password [default: "
         "mongodb://localhost:27017; environment DEDUP_URI].",
     ),
 ]
 UriFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="File with the connection string, password included."),
+    typer.Option(
+        metavar="FILE", help="File that holds the connection string, including the password."
+    ),
 ]
 Database = Annotated[
-    str | None, typer.Option("--db", metavar="NAME", help="Database of names given without one.")
+    str | None,
+    typer.Option("--db", metavar="NAME", help="Database for names that are given without one."),
 ]
 Field = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="Field that holds the text, dotted path [default: text]."),
+    typer.Option(
+        metavar="PATH",
+        help="Field that holds the text, a dotted path [default: text; to inspect a target: "
+        "that of its last run].",
+    ),
 ]
 Query = Annotated[
     str | None,

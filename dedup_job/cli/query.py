@@ -36,7 +36,7 @@ def query(
         typer.Option(
             "--k",
             metavar="K",
-            help="Show all within this distance, 0 to 7 bits of 64, not what a run finds.",
+            help="Show all documents within K of 64 bits, 0 to 7, not what a run finds.",
         ),
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Show the nearest N at most.")] = 10,

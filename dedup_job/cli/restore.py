@@ -26,18 +26,17 @@ def restore(
         str | None,
         typer.Argument(
             metavar="[ID]",
-            help="The _id, as for dedup explain; one that begins with - goes to the end, behind "
-            "--.",
+            help="The _id, as for dedup explain. Put one that begins with - last, after --.",
             show_default=False,
         ),
     ] = None,
     ids: Annotated[
         Path | None,
-        typer.Option("--ids", metavar="FILE", help="File with many of them, one on each line."),
+        typer.Option("--ids", metavar="FILE", help="File with many _id, one per line."),
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Only take its row out: the next run decides it anew."),
+        typer.Option("--again", help="Only remove its row: the next run decides again."),
     ] = False,
     *,
     options: Options,

@@ -45,7 +45,7 @@ def run(
         bool, typer.Option("--dry-run", help="Decide and report, write nothing.")
     ] = False,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the report as JSON, too.")
+        Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
     ] = None,
     threads: Annotated[
         int | None,
@@ -54,28 +54,28 @@ def run(
     batch_bytes: Annotated[
         int | None,
         typer.Option(
-            metavar="BYTES", help="Source documents of a transaction, about [default: 16777216]."
+            metavar="BYTES", help="Source documents per transaction, roughly [default: 16777216]."
         ),
     ] = None,
     max_rate: Annotated[
         float | None,
-        typer.Option(metavar="DOCS/S", help="Read no faster than that [default: no limit]."),
+        typer.Option(metavar="DOCS/S", help="Read at most this fast [default: no limit]."),
     ] = None,
     max_memory: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
-            help="Refuse to begin if the index may need more, such as 8GB [default: warn].",
+            help="Refuse to start if the index may need more, such as 8GB [default: warn].",
         ),
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Print where the time went, stage by stage.")
+        bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
     ] = False,
     retry_for: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Go on trying where the database stops answering [default: 600].",
+            help="Keep retrying when the database stops answering [default: 600].",
         ),
     ] = None,
     lock_wait: Annotated[
@@ -86,19 +86,19 @@ def run(
     ] = None,
     embedded: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Start a MongoDB server of its own on the data in DIR."),
+        typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Ask nothing; go on though --field seems absent."),
+        typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent."),
     ] = False,
     *,
     options: Options,
 ) -> None:
-    """Copy the unique documents of the source to the target; record every other in T.ledger.
+    """Copy the unique documents of the source to the target; record all others in T.ledger.
 
-    A second run with the same target decides only what is new. A run that was stopped, killed or
-    cut off goes on where it was with the same command.
+    A second run with the same target decides only new documents. The same command resumes a run
+    that was stopped, killed or cut off.
     """
     if embedded is not None and (options.uri is not None or options.uri_file is not None):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")

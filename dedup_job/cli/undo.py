@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @with_options(*OF_A_TARGET)
 def undo(
     run: Annotated[
-        int, typer.Argument(metavar="RUN", help="Its number, the _id in T.runs.", min=1)
+        int, typer.Argument(metavar="RUN", help="The number of the run, its _id in T.runs.", min=1)
     ],
     target: Target,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

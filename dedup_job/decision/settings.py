@@ -50,45 +50,46 @@ class DecisionSettings(BaseModel):
 
     compare: Comparing = Field(
         default=Comparing.JACCARD,
-        description="similarity of two texts: jaccard = share of common character 3-grams; "
-        "containment = of the shorter text's; edit = 1 - edit distance / length; none = every "
-        "candidate is a duplicate, unseen",
+        description="similarity of two texts. jaccard: share of common character 3-grams; "
+        "containment: the same, of the shorter text; edit: 1 - edit distance / "
+        "length; none: texts are not compared, every candidate is a duplicate",
     )
     similarity: float = Field(
         default=0.8,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="with judge = similarity: least similarity at which a candidate is a "
-        "duplicate; a little less for texts under 30 characters, in which one character weighs "
-        "more",
+        description="with decision.judge = similarity: least similarity of a duplicate, "
+        "slightly lower for texts under 30 characters",
     )
     judge: Judging = Field(
         default=Judging.DIFFERENCES,
-        description="differences = a candidate is a duplicate if each difference between the texts "
-        "is harmless; similarity = if they are as alike as decision.similarity says, whatever "
-        "the difference; compare = none takes either for off",
+        description="differences: a candidate is a duplicate if every difference between the "
+        "two texts is harmless; similarity: if the texts are as similar as "
+        "decision.similarity requires. No effect if decision.compare is none",
     )
     harmless: tuple[Difference, ...] = Field(
         default=HARMLESS,
-        description="classes of differences that two texts may show and still be the same",
+        description="classes of differences that may separate two texts that count as the "
+        "same; no other class can be harmless",
     )
     richer: Richer = Field(
         default=Richer.DROP,
-        description="a near duplicate that has more than the kept document (an image, answer, "
-        "explanation, choice, sentence, or the rest of a text cut off): drop = its ledger row "
-        "says so; keep = both are kept; judge = differences only",
+        description="a near duplicate with more content than the kept document (image, "
+        "answer, explanation, choice, sentence, or the rest of a text cut off). "
+        "drop: its ledger row says so; keep: both are kept. Only with "
+        "decision.judge = differences",
     )
     words: Path | None = Field(
         default=None,
-        description="more words of the trade for the judge, a file in UTF-8",
+        description="file with additional words of your field for the judge, in UTF-8",
     )
     most_candidates: int = Field(
         default=64,
         ge=1,
         le=10_000,
-        description="so many candidates of a document are compared at most, the most similar "
-        "sketches first; how many were left aside is reported",
+        description="most candidates compared per document, most similar sketches first; the "
+        "report counts documents with more",
     )
 
     @property
@@ -112,32 +113,37 @@ class BrakeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     window: int = Field(
-        default=10_000, ge=100, description="documents over which repeat rate and candidates count"
+        default=10_000,
+        ge=100,
+        description="number of documents over which near_rate and candidates are measured",
     )
     near_rate: float = Field(
         default=0.98,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="largest share of near duplicates in a window; equal texts do not count; "
-        "1 = no limit",
+        description="stop if a larger share of a window are near duplicates, not counting "
+        "equal texts; 1: never",
     )
     cluster: int = Field(
-        default=1_000_000, ge=0, description="most near duplicates of one document; 0 = no limit"
+        default=1_000_000,
+        ge=0,
+        description="stop if one document has more near duplicates than this; 0: never",
     )
     without_text: float = Field(
         default=0.5,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="largest share of documents whose text is missing, not text or empty; if "
-        "earlier runs had as many, it is only a warning; --yes sets no limit; 1 = no limit",
+        description="stop if a larger share of the documents has no text (missing, not text "
+        "or empty); only a warning if earlier runs had as many. 1 or --yes: never",
     )
     without_text_from: int = Field(
-        default=1000, ge=1, description="documents over which that share counts"
+        default=1000, ge=1, description="number of documents from which without_text applies"
     )
     candidates: int = Field(
         default=1000,
         ge=0,
-        description="most candidates of a document, mean of a window; 0 = no limit",
+        description="stop if documents have more candidates than this on average over a "
+        "window; 0: never",
     )

@@ -34,50 +34,60 @@ class FingerprintSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     top_k: int = Field(
-        default=0, ge=0, le=4096, description="keywords with the largest TF-IDF used; 0 = all"
+        default=0,
+        ge=0,
+        le=4096,
+        description="number of keywords used, those with the largest weight; 0: all",
     )
     min_features: int = Field(
-        default=10, ge=2, le=4096, description="with fewer keywords a text goes by its n-grams"
+        default=10,
+        ge=2,
+        le=4096,
+        description="a text with fewer keywords is fingerprinted by its n-grams; not above top_k",
     )
     ngram: int = Field(
         default=3,
         ge=0,
         le=8,
-        description="characters in an n-gram, for texts with few words or of scripts that jieba "
-        "does not segment; 0 = off",
+        description="characters in an n-gram, for texts with few words or in scripts that "
+        "jieba does not segment; 0: off",
     )
     min_ngrams: int = Field(
         default=16,
         ge=2,
         le=4096,
-        description="with fewer n-grams a text is short: it has no simhash, minhash finds it",
+        description="a text with fewer n-grams is short: it has no simhash, minhash finds it",
     )
     weighting: Weighting = Field(
         default=Weighting.UNIFORM,
-        description="uniform = 1 each; tfidf = jieba's; levels = 1 to 5 by share of the largest",
+        description="uniform: 1 each; tfidf: the weights of jieba; levels: 1 to 5, by share "
+        "of the largest weight",
     )
     hash: TokenHash = Field(
         default=TokenHash.XXH64,
-        description="of a token: xxh64 of its UTF-8, or the classic polynomial x*1000003 ^ c",
+        description="hash of a keyword: xxh64, or polynomial, the classic x*1000003 ^ c",
     )
     user_dictionary: Path | None = Field(
-        default=None, description="more words, in jieba's format: word [frequency] [tag]"
+        default=None,
+        description="file with more words in jieba's format: word [frequency] [tag], one per line",
     )
     stop_words: Path | None = Field(
-        default=None, description="words not to be used, one a line, besides jieba's own"
+        default=None, description="file with words to ignore besides jieba's own, one per line"
     )
     idf: Path | None = Field(
-        default=None, description="weights of words in place of jieba's: word weight (dedup idf)"
+        default=None,
+        description="file with word weights in place of jieba's: word weight, one per line; "
+        "dedup idf writes one",
     )
     stem: bool = Field(default=False, description="reduce English words to their stem (Snowball)")
     single_characters: bool = Field(
-        default=False, description="use tokens of one letter or Han character, too"
+        default=False, description="also use words of one letter or Han character"
     )
     digits: bool = Field(
-        default=True, description="use tokens of digits only, such as 2024 or 3.5%"
+        default=True, description="also use words of digits only, such as 2024 or 3.5%"
     )
-    fold_case: bool = Field(default=False, description="take A for a")
-    fold_width: bool = Field(default=False, description="take full-width Ａ１ for A1")
+    fold_case: bool = Field(default=False, description="treat A and a as equal")
+    fold_width: bool = Field(default=False, description="treat full-width Ａ１ and A1 as equal")
 
     @model_validator(mode="after")
     def _some_text_has_enough(self) -> FingerprintSettings:

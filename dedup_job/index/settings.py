@@ -18,39 +18,41 @@ class IndexSettings(BaseModel):
 
     channels: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
-        description="ways in which candidates are found: simhash (a few bits differ), minhash "
-        "(most 3-grams are the same; 190 bytes a kept document), sentences (the three longest "
-        "are the same; 10 bytes); equal texts are always found",
+        description="how candidates are found. simhash: few bits of the fingerprint differ; "
+        "minhash: many 3-grams are the same, 190 bytes per kept document; "
+        "sentences: the three longest are the same, 10 bytes. Equal texts are "
+        "always found",
     )
     distance: int = Field(
         default=3,
         ge=0,
         le=7,
-        description="largest Hamming distance, in bits of 64, at which a kept document is found",
+        description="largest distance, in bits of 64, at which simhash proposes a candidate",
     )
     blocks: int = Field(
         default=0,
         ge=0,
         le=8,
-        description="into how many blocks the 64 bits are cut: 0 = as is cheapest for the size, "
-        "4 = the classic four of 16 bits; what is found is the same",
+        description="blocks that the 64 bits are cut into. 0: the cheapest for the size; 4: "
+        "the classic four of 16 bits. The candidates are the same",
     )
     bytes_per_document: float = Field(
         default=32.0,
         ge=16,
         le=1024,
-        description="memory that the fingerprints of the index may take, in bytes a kept "
-        "document, without ids; more memory can make it faster",
+        description="memory for the fingerprints of the index, bytes per kept document, "
+        "without ids; more memory can make it faster",
     )
     folder: Path | None = Field(
         default=None,
-        description="where the index is kept between runs; by default a folder of the user's own",
+        description="folder where the index is kept between runs; unset: the state folder of "
+        "the user",
     )
     snapshot_from: int = Field(
         default=100_000,
         ge=0,
-        description="the index is kept between runs from so many kept documents on; smaller ones "
-        "are read from the target in a moment",
+        description="number of kept documents from which the index is kept between runs; a "
+        "smaller index is rebuilt from the target",
     )
 
     def bytes_each(self, *, judged: bool) -> float:

@@ -47,11 +47,13 @@ class ConnectionSettings(BaseModel):
 
     uri: str = Field(default="mongodb://localhost:27017", description="MongoDB connection string")
     uri_file: Path | None = Field(
-        default=None, description="file that holds the connection string, password included"
+        default=None, description="file that holds the connection string, including the password"
     )
-    db: str | None = Field(default=None, description="database of names given without one")
+    db: str | None = Field(
+        default=None, description="database for names that are given without one"
+    )
     timeout: float = Field(
-        default=20.0, gt=0, le=600, description="seconds to wait for the server to be found"
+        default=20.0, gt=0, le=600, description="seconds to wait until the server is found"
     )
 
     def connection_string(self) -> str:

@@ -35,14 +35,15 @@ class SourceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     field: str = Field(
-        default="text", description="field that holds the text; a.b is a dotted path"
+        default="text",
+        description="field that holds the text; a.b is a dotted path through objects, not arrays",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
     max_chars: int = Field(
         default=1_000_000,
         ge=1,
-        description="a longer text (characters, after cleaning) is quarantined as too_large; one "
-        "that is ten times as long before is not cleaned",
+        description="a text that is longer after cleaning, in characters, is quarantined as "
+        "too_large; one ten times as long is not even cleaned",
     )
 
     @field_validator("field")

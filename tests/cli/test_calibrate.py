@@ -19,6 +19,7 @@ from dedup_job.decision.calibration import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.report.output import Output
+from dedup_job.report.progress import QUIET
 from dedup_job.settings import Settings, load
 from tests.running import invoke, refusal, uri_of
 
@@ -62,7 +63,7 @@ def proposed(output: str) -> dict[str, Any]:
 def sampled(database: Db) -> tuple[Compared, Settings]:
     """Return the sample of a database and its settings."""
     settings = load({"connection.uri": uri_of(database)}).settings
-    return sample_pairs(settings, f"{database.name}.source", 1000), settings
+    return sample_pairs(settings, f"{database.name}.source", 1000, QUIET), settings
 
 
 def test_both_tables_count_the_same_pairs(filled: Db) -> None:

@@ -23,13 +23,13 @@ class Watched:
     def __init__(self, database: Db, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.database, self.folder = database, folder
         self.recalled: list[str | None] = []
-        recall = SnapshotStore.recall
+        recall = SnapshotStore.load
 
         def watched(memory: SnapshotStore, kept: Any) -> str | None:
             self.recalled.append(recall(memory, kept))
             return self.recalled[-1]
 
-        monkeypatch.setattr(SnapshotStore, "recall", watched)
+        monkeypatch.setattr(SnapshotStore, "load", watched)
 
     def run(self, **flags: Any) -> str | None:
         """Run and return why the snapshot was not used, None if it was."""

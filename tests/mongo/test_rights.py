@@ -19,15 +19,15 @@ from dedup_job.mongo.target import Target
 from tests.running import assert_each_source_id_is_in_one_place, dedup, invoke, refusal
 
 Db = Database[dict[str, Any]]
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 KEY = "dedupTestKeyOfOneReplicaSet"
 PASSWORD = "of-the-job"
 
 
 def documented() -> list[dict[str, Any]]:
-    """Return the privileges that the README lists, for the databases and names of the test."""
-    found = re.search(r"createRole\(\{(.*?)\n\}\)", README, re.S)
-    assert found, "the README creates no role"
+    """Return the privileges that the page lists, for the databases and names of the test."""
+    found = re.search(r"createRole\(\{(.*?)\n\}\)", PAGE, re.S)
+    assert found, "the page creates no role"
     rows = re.findall(r"db: \"(\w+)\", collection: \"([\w.]*)\"\}, actions: \[(.*?)\]", found[1])
     return [
         {

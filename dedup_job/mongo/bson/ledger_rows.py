@@ -44,8 +44,9 @@ class LedgerSettings(BaseModel):
 
     document: Storing = Field(
         default=Storing.NONE,
-        description="none = nothing besides the decision; text = the text as it is in the source, "
-        "of duplicates; whole = the source document, so that `restore` needs the source no more",
+        description="what the ledger stores of a document that is not kept. none: only the "
+        "decision; text: for duplicates, the text as in the source; whole: the "
+        "source document, so that dedup restore works without the source",
     )
 
 

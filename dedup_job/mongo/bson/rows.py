@@ -52,13 +52,14 @@ class OutputSettings(BaseModel):
 
     document: Form = Field(
         default=Form.WHOLE,
-        description="whole = the source document with the cleaned text; text = _id, the text "
-        "field and dedup; classic = _id, ques, old_id, hash_value",
+        description="whole: the source document with the cleaned text; text: _id, the text "
+        "field and dedup; classic: _id, ques, old_id, hash_value",
     )
     text: StoredText = Field(
         default=StoredText.CLEANED,
-        description="cleaned = the text field holds the cleaned text; original = it stays as it "
-        "is in the source, and the text is cleaned again wherever it is compared",
+        description="cleaned: the text field holds the cleaned text; original: the field "
+        "stays as in the source, byte for byte, and is cleaned again for every "
+        "comparison",
     )
 
 

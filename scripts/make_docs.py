@@ -1,0 +1,309 @@
+"""Fill the generated parts of the pages: options of commands, settings, presets.
+
+    python scripts/make_docs.py            write them
+    python scripts/make_docs.py --check    only tell which pages are stale; exit code 1
+
+A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
+come from the command line and from the settings themselves. On a Chinese page (`*.zh.md`) each
+sentence is looked up in `docs/zh.toml`; one that is not found there stays English.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ByteSize
+from pydantic.fields import FieldInfo
+from typer import Context
+from typer.main import get_command
+
+from dedup_job.cli import app
+from dedup_job.settings import Settings, load
+
+ROOT = Path(__file__).parent.parent
+_PART = re.compile(r"(<!-- begin (\w+)(?:: (.*?))? -->\n).*?(<!-- end -->)", re.S)
+_DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
+_CONNECTION = ("uri", "uri_file", "db")
+_LONG = 60  # characters; a longer default is named in the description
+
+Translate = Callable[[str], str]
+
+
+def pages() -> list[Path]:
+    """Return the pages that a user reads."""
+    return sorted([ROOT / "README.md", ROOT / "README.zh-CN.md", *(ROOT / "docs").glob("*.md")])
+
+
+def filled(page: Path) -> str:
+    """Return the text of a page with its generated parts as they should be."""
+    translate = chinese if page.name.endswith((".zh.md", ".zh-CN.md")) else str
+    return _PART.sub(
+        lambda found: f"{found[1]}\n{_MAKERS[found[2]](found[3] or '', translate)}\n\n{found[4]}",
+        page.read_text(encoding="utf-8"),
+    )
+
+
+def stale() -> list[Path]:
+    """Return the pages whose generated parts are not as they should be."""
+    return [page for page in pages() if filled(page) != page.read_text(encoding="utf-8")]
+
+
+def chinese(sentence: str) -> str:
+    """Return a sentence in Chinese where its translation is known."""
+    return _translations().get(sentence, sentence)
+
+
+def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, Any]]:
+    """Yield the words and the command of all that can be called."""
+    command = command or get_command(app)
+    if not hasattr(command, "list_commands"):
+        yield path, command
+        return
+    context = Context(command)
+    for name in command.list_commands(context):
+        yield from commands(command.get_command(context, name), f"{path} {name}")
+
+
+def sentences() -> Iterator[str]:
+    """Yield each sentence of the generated parts that can be translated."""
+    for _, command in commands():
+        yield _summary(command)
+        yield from (_meaning(parameter)[0] for parameter in command.params)
+    for _, field in fields():
+        yield str(field.description)
+    yield from _WORDS
+
+
+def fields() -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the dotted name and the field of each setting."""
+    for section, part in Settings.model_fields.items():
+        assert isinstance(part.annotation, type)
+        assert issubclass(part.annotation, BaseModel)
+        for name, field in part.annotation.model_fields.items():
+            yield f"{section}.{name}", field
+
+
+@cache
+def _translations() -> dict[str, str]:
+    text = (ROOT / "docs" / "zh.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text)["sentences"])
+
+
+def _summary(command: Any) -> str:
+    return " ".join((command.help or "").split("\n\n")[0].split())
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]], translate: Translate) -> str:
+    lines = [[translate(head) for head in heads], ["---"] * len(heads), *map(list, rows)]
+    return "\n".join(("| " + " | ".join(line) + " |").replace("|  |", "| |") for line in lines)
+
+
+def _all_commands(_: str, translate: Translate) -> str:
+    rows: list[tuple[str, ...]] = [
+        (f"[`{path}`](#{path.replace(' ', '-')})", translate(_summary(command)))
+        for path, command in commands()
+    ]
+    return _table(("Command", "Meaning"), rows, translate)
+
+
+def _options(path: str, translate: Translate) -> str:
+    command = dict(commands())[path]
+    shared = path != "dedup run" and any(p.name == "uri" for p in command.params)
+    inspects = shared and not path.startswith("dedup index")
+    inspects = inspects and any(p.name == "target" and p.required for p in command.params)
+    rows: list[tuple[str, ...]] = []
+    for parameter in command.params:
+        if not shared or parameter.name not in _CONNECTION:
+            meaning, default = _meaning(parameter, inspects=inspects)
+            rows.append((_names(parameter), _cell(translate(meaning)), default))
+        elif parameter.name == _CONNECTION[0]:
+            names = ", ".join(_names(p) for p in command.params if p.name in _CONNECTION)
+            rows.append((names, translate("The connection, as for dedup run."), ""))
+    rows = [(name, meaning, translate(default)) for name, meaning, default in rows]
+    return _table(("Option", "Meaning", "Default"), rows, translate)
+
+
+def _names(parameter: Any) -> str:
+    metavar = parameter.metavar or ("URI" if parameter.name == "uri" else "")
+    if parameter.param_type_name == "argument":
+        return f"`{metavar.strip('[]')}`"
+    metavar = metavar or "/".join(_names_of(parameter))
+    *others, last = sorted(parameter.opts, key=len)
+    return ", ".join([*(f"`{other}`" for other in others), f"`{f'{last} {metavar}'.strip()}`"])
+
+
+def _names_of(parameter: Any) -> list[str]:
+    """Return the names that an option takes, if it takes names; the library says it in two ways."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [str(name) for name in kind]
+    return [str(name) for name in getattr(getattr(parameter, "type", None), "choices", ())]
+
+
+def _meaning(parameter: Any, *, inspects: bool = False) -> tuple[str, str]:
+    """Return what --help says of a parameter, and its default.
+
+    inspects: the command looks at a target, and takes the settings of its last run.
+    """
+    text = " ".join((getattr(parameter, "help", None) or "").split())
+    named = _DEFAULT.search(text)
+    text = _DEFAULT.sub("", text)
+    if named:
+        first, _, rest = named[1].partition("; ")
+        of_target = inspects and rest.startswith("to inspect a target: ")
+        return text, rest.rpartition(": ")[2] if of_target else _code(first)
+    if parameter.required:
+        return text, "required"
+    value = parameter.default
+    if value in (None, False) or callable(value):
+        return text, ""
+    return text, _code(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _code(value: str) -> str:
+    """Return a value in the type of code, a phrase as it is."""
+    return f"`{value}`" if re.fullmatch(r"\S+", value) and not value.isalpha() else value
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _settings(section: str, translate: Translate) -> str:
+    defaults, stamp = dict(_values()), _stamp()
+    rows: list[tuple[str, ...]] = []
+    for name, field in fields():
+        if name.startswith(f"{section}."):
+            star = " *" if name in stamp else ""
+            kind = translate(_kind(field)) + _range(field)
+            default = defaults[name]
+            rows.append(
+                (
+                    f"`{name}`{star}",
+                    kind,
+                    f"`{default}`"
+                    if default and len(default) <= _LONG
+                    else translate("all")
+                    if default
+                    else "",
+                    _cell(translate(str(field.description))) + _choices(field),
+                )
+            )
+    return _table(("Setting", "Type", "Default", "Meaning"), rows, translate)
+
+
+def _values() -> Iterator[tuple[str, str]]:
+    """Yield the name and the default of each setting."""
+    for name, field in fields():
+        value = field.default
+        if isinstance(value, tuple):
+            yield name, ", ".join(map(str, value))
+        elif isinstance(value, bool):
+            yield name, str(value).lower()
+        else:
+            yield (
+                name,
+                ""
+                if value is None
+                else f"{value:.10g}"
+                if isinstance(value, float)
+                else str(value),
+            )
+
+
+def _stamp() -> set[str]:
+    """Return the names of the settings that belong to a target."""
+    stamp = load().settings.stamp()
+    del stamp["rules"]
+    return {f"{part}.{name}" for part, values in stamp.items() for name in values}
+
+
+def _plain(field: FieldInfo) -> Any:
+    """Return the type of a field without None."""
+    kind = field.annotation
+    if isinstance(kind, UnionType):
+        (kind,) = (each for each in get_args(kind) if each is not type(None))
+    return kind
+
+
+def _kind(field: FieldInfo) -> str:
+    kind = _plain(field)
+    if get_origin(kind) is tuple:
+        return "list of names" if get_args(kind)[0] is not str else "list of texts"
+    if get_origin(kind) is Literal:
+        return " / ".join(f"`{name}`" for name in get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return " / ".join(f"`{name}`" for name in kind)
+    return _KINDS[kind]
+
+
+def _range(field: FieldInfo) -> str:
+    ends: dict[str, Any] = {}
+    for rule in field.metadata:
+        for end in ("gt", "ge", "lt", "le"):
+            if (value := getattr(rule, end, None)) is not None:
+                ends[end] = f"{value:.10g}" if isinstance(value, float) else str(value)
+    least = ends.get("ge") or (f"> {ends['gt']}" if "gt" in ends else "")
+    most = ends.get("le", "")
+    if least and most:
+        return f", {least} … {most}" if "gt" not in ends else f", {least}, ≤ {most}"
+    return f", ≥ {least}" if least and "ge" in ends else f", {least}" if least else ""
+
+
+def _choices(field: FieldInfo) -> str:
+    """Return the names that a list may hold, where the default is too long to show them."""
+    kind = _plain(field)
+    if get_origin(kind) is not tuple or len(", ".join(map(str, field.default))) <= _LONG:
+        return ""
+    return ": " + ", ".join(f"`{name}`" for name in field.default)
+
+
+def _preset(name: str, _: Translate) -> str:
+    text = (ROOT / "configs" / f"{name}.toml").read_text(encoding="utf-8").strip()
+    return f"```toml\n{text}\n```"
+
+
+_KINDS = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    Path: "path",
+    ByteSize: "size",
+}
+_WORDS = (
+    *_KINDS.values(),
+    *("list of names", "list of texts", "all", "required", "none", "no limit", "warn"),
+    *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
+    *("that of its last run", "The connection, as for dedup run."),
+)
+_MAKERS: dict[str, Callable[[str, Translate], str]] = {
+    "commands": _all_commands,
+    "options": _options,
+    "settings": _settings,
+    "preset": _preset,
+}
+
+
+def main() -> int:
+    """Write the pages, or tell which are stale."""
+    found = stale()
+    for page in found:
+        if "--check" in sys.argv:
+            print(f"{page.relative_to(ROOT)} is stale: run scripts/make_docs.py")
+        else:
+            page.write_text(filled(page), encoding="utf-8")
+            print(f"{page.relative_to(ROOT)} written")
+    return int("--check" in sys.argv and bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
