@@ -1,3 +1,87 @@
-"""Remove duplicate and near-duplicate documents from MongoDB collections."""
+"""Remove duplicate and near-duplicate documents from MongoDB collections.
+
+The names below are the public API, the same functions that the command line calls. They are
+loaded when they are first used:
+
+>>> import dedup_job
+>>> [o.decision for o in dedup_job.deduplicate(["水是生命之源。", "<p>水是生命之源。</p>"])]
+['kept', 'duplicate']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dedup_job.commands.check import check_target
+    from dedup_job.commands.explain import Explained, explain_id
+    from dedup_job.commands.in_memory import Outcome, deduplicate
+    from dedup_job.commands.listing import list_refused
+    from dedup_job.commands.query import Answer, query_target
+    from dedup_job.commands.restore import Restored, restore_ids, undo_run
+    from dedup_job.commands.run import Request, Watch, run_job
+    from dedup_job.commands.texts import (
+        ComparedTexts,
+        SeenText,
+        compare_texts,
+        fingerprint_texts,
+    )
+    from dedup_job.errors import (
+        BrakeApplied,
+        ConfigurationError,
+        DatabaseUnreachable,
+        DedupError,
+        Interrupted,
+        LeaseHeld,
+        LeaseLost,
+        StateMismatch,
+        UsageError,
+    )
+    from dedup_job.mongo.care.refusals import Refusal
+    from dedup_job.mongo.care.rollback import Undone
+    from dedup_job.report.check import Checked
+    from dedup_job.report.progress import Callback, Progress
+    from dedup_job.report.run import Report, Status
+    from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
+_HOMES = {  # where each public name lives
+    "commands.check": ("check_target",),
+    "commands.explain": ("Explained", "explain_id"),
+    "commands.in_memory": ("Outcome", "deduplicate"),
+    "commands.listing": ("list_refused",),
+    "commands.query": ("Answer", "query_target"),
+    "commands.restore": ("Restored", "restore_ids", "undo_run"),
+    "commands.run": ("Request", "Watch", "run_job"),
+    "commands.texts": ("ComparedTexts", "SeenText", "compare_texts", "fingerprint_texts"),
+    "errors": (
+        "BrakeApplied",
+        "ConfigurationError",
+        "DatabaseUnreachable",
+        "DedupError",
+        "Interrupted",
+        "LeaseHeld",
+        "LeaseLost",
+        "StateMismatch",
+        "UsageError",
+    ),
+    "mongo.care.refusals": ("Refusal",),
+    "mongo.care.rollback": ("Undone",),
+    "report.check": ("Checked",),
+    "report.progress": ("Callback", "Progress"),
+    "report.run": ("Report", "Status"),
+    "settings": ("Settings", "load_settings"),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = [*sorted(_MODULES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

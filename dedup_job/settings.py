@@ -6,6 +6,7 @@ Each stage owns its part; here they are composed, read and explained.
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +27,7 @@ from pydantic_settings import (
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
 from dedup_job.decision.settings import GONE
-from dedup_job.errors import ConfigurationError
+from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
@@ -39,6 +40,7 @@ from dedup_job.mongo.source import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 
+log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
 FILES = (  # settings that name a file whose content decides
@@ -183,6 +185,7 @@ class Origin(StrEnum):
     FILE = "file"
     ENVIRONMENT = "environment"
     FLAG = "flag"
+    CALL = "call"  # of the Python API, in place of flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +206,20 @@ class Loaded:
                 yield dotted, shown, str(origin), field.description or ""
 
 
-def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Loaded:
+def load(
+    flags: Mapping[str, Any] | None = None,
+    file: Path | None = None,
+    strongest: Origin = Origin.FLAG,
+) -> Loaded:
     """Read and check all settings; ConfigurationError lists every problem at once.
 
-    flags: values by dotted name; None means that the flag was not given.
+    flags: values by dotted name; None means that the flag was not given; strongest: what these
+    are called.
     """
     layers = {
         Origin.FILE: _from_file(file),
         Origin.ENVIRONMENT: _from_environment(),
-        Origin.FLAG: _nested({k: v for k, v in (flags or {}).items() if v is not None}),
+        strongest: _nested({k: v for k, v in (flags or {}).items() if v is not None}),
     }
     merged: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -231,6 +239,32 @@ def load(flags: Mapping[str, Any] | None = None, file: Path | None = None) -> Lo
     return Loaded(settings, origins)
 
 
+def load_settings(
+    config: str | Path | None = None, values: Mapping[str, Any] | None = None
+) -> Settings:
+    """Return settings for the Python API, as the command line would find them.
+
+    config: a file in TOML or the name of a preset; values: by dotted name, such as
+    `{"connection.uri": uri, "source.field": "body"}`, stronger than the environment's DEDUP_
+    variables, which are stronger than the file. ConfigurationError lists every problem at once.
+    """
+    if config is not None and not isinstance(config, str | Path):
+        raise UsageError(f"config is {type(config).__name__}; give the name of a file or preset.")
+    if values is not None and not isinstance(values, Mapping):
+        raise UsageError(f"values are {type(values).__name__}; give a dict by dotted name.")
+    file = None if config is None else Path(config)
+    return load(values, file, Origin.CALL).settings
+
+
+def expect_settings(settings: object) -> Settings:
+    """Return the settings; UsageError where a caller of the API gave something else."""
+    if isinstance(settings, Settings):
+        return settings
+    raise UsageError(
+        f"settings are {type(settings).__name__}; dedup_job.load_settings() makes them."
+    )
+
+
 def _impossible_paths(settings: Settings) -> Iterator[str]:
     """Yield a problem for each path that no file has: Python does not even look for it."""
     for section, part in settings:
@@ -242,6 +276,8 @@ def _impossible_paths(settings: Settings) -> Iterator[str]:
 def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
+    if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
+        log.info("settings: the file %s in this folder, not the preset of that name", file)
     try:
         return tomllib.loads(file_text(_preset(file) or file))
     except OSError as e:

@@ -22,7 +22,7 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Form, Target
 from dedup_job.report.progress import Progress
-from dedup_job.settings import FILES, Settings
+from dedup_job.settings import FILES, Settings, expect_settings
 
 _NOW = ("connection", "run", "brakes")  # settings that decide nothing
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
@@ -61,7 +61,7 @@ def form_of(settings: Settings, equipment: Equipment) -> Form:
 def connected(settings: Settings, progress: Progress) -> Iterator[tuple[Client, str | None]]:
     """Connect; yield the client, and the database of names given without one."""
     progress.stage("connecting")
-    client, database = connect(settings.connection)
+    client, database = connect(expect_settings(settings).connection)
     with client, translated():
         yield client, database
 

@@ -16,7 +16,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.loading import load_index
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.settings import Settings
+from dedup_job.settings import Settings, expect_settings
 
 _MOST_VIEWED = 1000
 _KEY = b"\x02_id\0\x01\0\0\0\0"  # of a document that is in no collection: only a key is needed
@@ -63,7 +63,7 @@ def query_target(
     distance: of fingerprints, 0 to 7 bits, to find all documents within it instead. Raises
     UsageError where a run would not compare the text.
     """
-    _cleaned(settings, text)  # what cannot be asked is refused before connecting
+    _cleaned(expect_settings(settings), text)  # what cannot be asked is refused before connecting
     with opened_as_made(settings, target, progress, given=given) as on:
         progress.stage("loading the dictionary")
         all_kept = Neighbourhood(on, distance or 0)

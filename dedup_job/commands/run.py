@@ -71,7 +71,10 @@ class Watch:
     warn: Callable[[str], None] = log.warning
 
 
-def run_job(settings: Settings, request: Request, watch: Watch) -> Report:
+_NOBODY = Watch()
+
+
+def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Report:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
     with connected(settings, progress) as (client, database):

@@ -10,9 +10,10 @@ from dedup_job.commands.opened import opened_as_made
 from dedup_job.decision import Equipment
 from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Fingerprints
+from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.settings import Settings
+from dedup_job.settings import Settings, expect_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def fingerprint_texts(
     settings: Settings, texts: Sequence[str], progress: Progress = QUIET
 ) -> list[SeenText]:
     """Clean texts and return their fingerprints."""
-    return _see(texts, settings, settings.equipment(progress.stage))[0]
+    return _see(texts, settings, expect_settings(settings).equipment(progress.stage))[0]
 
 
 def compare_texts(
@@ -59,7 +60,7 @@ def compare_texts(
     if target is not None:
         with opened_as_made(settings, target, progress, given=given) as on:
             settings = on.settings
-    equipment = settings.equipment(progress.stage)
+    equipment = expect_settings(settings).equipment(progress.stage)
     (first, second), prints = _see([one, other], settings, equipment)
     viewer = PairViewer(settings.decision, settings.index, equipment.any_judge)
     return ComparedTexts(first, second, viewer.view(first.text, second.text, prints), settings)
@@ -68,6 +69,8 @@ def compare_texts(
 def _see(
     texts: Sequence[str], settings: Settings, equipment: Equipment
 ) -> tuple[list[SeenText], Fingerprints]:
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise UsageError("texts must be a sequence of str.")
     fingerprinter = equipment.fingerprinter
     cleaned = Cleaner(settings.cleaning).clean_all(texts)
     prints = fingerprinter.fingerprint(cleaned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -63,6 +63,30 @@ class Quiet:
 
 
 QUIET = Quiet()
+
+
+class Callback(Quiet):
+    """Tells a function: the name of the work, how many documents are done, and of how many."""
+
+    def __init__(self, tell: Callable[[str, int, int | None], None]) -> None:
+        """Take the function; its last argument is None while the number is not known."""
+        self._tell = tell
+        self._doing = ""
+        self._total: int | None = None
+
+    def stage(self, name: str) -> None:
+        """Tell that a part of the work begins."""
+        self._doing, self._total = name, None
+        self._tell(name, 0, None)
+
+    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
+        """Tell of how many documents."""
+        self._doing, self._total = doing, documents
+        self._tell(doing, 0, documents)
+
+    def advance(self, done: int, counts: Counts | None = None) -> None:  # noqa: ARG002
+        """Tell how many are done."""
+        self._tell(self._doing, done, self._total)
 
 
 class Bar:

@@ -1,0 +1,131 @@
+"""Texts deduplicated among themselves, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.decision import Equipment, FirstWins
+from dedup_job.documents import (
+    Batch,
+    Decision,
+    Document,
+    Duplicate,
+    Kept,
+    Quarantined,
+    Reason,
+    Skipped,
+    too_long,
+)
+from dedup_job.errors import UsageError
+from dedup_job.index import KeptIndex
+from dedup_job.settings import Settings, expect_settings, load_settings
+
+_BATCH = 2000  # texts that are decided at once
+_KEY_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a text.
+
+    id: its own, or its number from 0; decision: `kept`, `duplicate`, `skipped` or `quarantined`;
+    text: cleaned. Of a duplicate: the id of the kept text, `exact` or `near`, the similarity 0 to
+    1, None where texts are not compared, and what it has that the kept one lacks. Of one that was
+    not compared: the reason.
+    """
+
+    id: Any
+    decision: str
+    text: str
+    of: Any = None
+    reason: str = ""
+    similarity: float | None = None
+    richer: tuple[str, ...] = ()
+
+
+def deduplicate(
+    texts: Iterable[str | tuple[Any, str]], settings: Settings | None = None
+) -> Iterator[Outcome]:
+    """Decide texts, or (id, text) pairs, as a run does: the first of several is kept.
+
+    Yields an outcome for each, in order, as it goes: an iterator is read 2,000 texts at a time.
+    The kept texts are held in memory. settings: those of the environment where none are given;
+    what concerns the database has no effect. Raises UsageError for what is no text.
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise UsageError(f"texts are {type(texts).__name__}; give an iterable of str or (id, str).")
+    chosen = load_settings() if settings is None else expect_settings(settings)
+    return _Texts(chosen).outcomes(texts)
+
+
+class _Texts:
+    """The texts kept so far, and what decides the next ones."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._most = settings.source.max_chars
+        self._cleaner = Cleaner(settings.cleaning)
+        self._equipment: Equipment = settings.equipment()
+        self._ids: list[Any] = []
+        self._kept: dict[bytes, str] = {}
+        index = KeptIndex(settings.index)
+        judge = self._equipment.judge
+        self._engine = FirstWins(index, settings.decision, self._fetch, judge)
+
+    def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
+        """Yield what becomes of each text."""
+        left = enumerate(texts)
+        while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
+            yield from self._decide(page)
+
+    def _decide(self, page: Sequence[tuple[Any, str]]) -> Iterator[Outcome]:
+        cleaned = self._cleaner.clean_all([text for _, text in page])
+        first = len(self._ids)
+        self._ids += [id_ for id_, _ in page]
+        documents = tuple(
+            Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", self._content(text))
+            for i, text in enumerate(cleaned)
+        )
+        compared = [d.content for d in documents if isinstance(d.content, str)]
+        prints = self._equipment.fingerprinter.fingerprint(compared)
+        decisions = self._engine.decide(Batch(documents, prints))
+        for document, decision, text in zip(documents, decisions, cleaned, strict=True):
+            if isinstance(decision, Kept):
+                self._kept[document.key] = text
+            yield self._outcome(document.key, decision, text)
+
+    def _content(self, text: str) -> str | Skipped | Quarantined:
+        return (too_long(text, self._most) or text) if text else Skipped(Reason.EMPTY)
+
+    def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        return {key: self._kept[key] for key in keys}
+
+    def _outcome(self, key: bytes, decision: Decision, text: str) -> Outcome:
+        id_ = self._id_of(key)
+        match decision:
+            case Kept():
+                return Outcome(id_, "kept", text)
+            case Duplicate():
+                of, reason = self._id_of(decision.of), str(decision.reason)
+                similarity, richer = decision.similarity, decision.richer
+                return Outcome(id_, "duplicate", text, of, reason, similarity, richer)
+            case Skipped():
+                return Outcome(id_, "skipped", text, reason=str(decision.reason))
+            case Quarantined():
+                return Outcome(id_, "quarantined", text, reason=str(decision.reason))
+
+    def _id_of(self, key: bytes) -> Any:
+        return self._ids[int.from_bytes(key, "big")]
+
+
+def _pair(number: int, item: Any) -> tuple[Any, str]:
+    """Return the id and the text of an item."""
+    if isinstance(item, str):
+        return number, item
+    match item:
+        case (id_, str(text)):
+            return id_, text
+    raise UsageError(f"text {number} is {type(item).__name__}; expected a str or (id, str).")
