@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bson import MaxKey
@@ -19,6 +19,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ids import as_asked, held_of
 from dedup_job.mongo.bson.scan import find_fields, pack_path
 from dedup_job.mongo.connection import Documents
@@ -29,19 +30,6 @@ _BY_ID = {"_id": 1}
 _COMMAND_BYTES = 8 * 1024 * 1024  # of ids, half of what a command may take
 _LARGEST = bson_edit.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
-
-
-class Row(NamedTuple):
-    """A raw document and the bytes of its `_id` field.
-
-    Where it was asked for, and the document is plain, also its text, and where in `raw` the
-    text's value begins.
-    """
-
-    key: bytes
-    raw: bytes
-    text: str | None = None
-    text_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +58,7 @@ def pages(
     projection: Mapping[str, Any] | None = None,
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
-) -> Iterator[list[Row]]:
+) -> Iterator[list[RawDocument]]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
@@ -99,7 +87,7 @@ def fetch(
     size: PageSize,
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
-) -> Iterator[list[Row]]:
+) -> Iterator[list[RawDocument]]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
     for left in in_commands(keys):
         while left:
@@ -134,9 +122,9 @@ def some(
     projection: Mapping[str, Any],
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
-) -> list[Row]:
+) -> list[RawDocument]:
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
-    rows: list[Row] = []
+    rows: list[RawDocument] = []
     for part in in_commands(keys):
         rows += _some(collection, part, projection, patience, path)
     return rows
@@ -148,12 +136,12 @@ def _some(
     projection: Mapping[str, Any],
     patience: Patience,
     path: Sequence[str],
-) -> list[Row]:
+) -> list[RawDocument]:
     terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
     reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
     if is_open:  # there are more than a reply has room for
         raws = [bytes(one.raw) for one in patience(lambda: list(_cursor(collection, terms)))]
-        rows = [Row(bson_edit.id_element(raw), raw) for raw in raws]
+        rows = [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
     else:
         rows = _rows(reply, path)
     same = as_asked(keys, (row.key for row in rows))
@@ -167,7 +155,7 @@ def _page(
     last: bytes | None,
     patience: Patience,
     path: Sequence[str],
-) -> tuple[list[Row], bool]:
+) -> tuple[list[RawDocument], bool]:
     """Read one page, without the document `last`; tell whether there is no more.
 
     The driver makes an object of each document, so all are taken out of one reply instead. Where
@@ -182,10 +170,10 @@ def _page(
     if page and bson_edit.is_writable(page[-1].key):
         return page, False
 
-    def read() -> tuple[list[Row], bool]:
+    def read() -> tuple[list[RawDocument], bool]:
         with _cursor(collection, terms).batch_size(limit) as cursor:
             raws = (bytes(found.raw) for found in cursor)
-            return _cut((Row(bson_edit.id_element(raw), raw) for raw in raws), size, last)
+            return _cut((RawDocument(bson_edit.id_element(raw), raw) for raw in raws), size, last)
 
     page, is_full = patience(read)
     return page, not is_full
@@ -216,7 +204,7 @@ def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
     return cursor
 
 
-def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
+def _rows(array: bytes, path: Sequence[str]) -> list[RawDocument]:
     """Return the documents of a BSON array.
 
     What is plain is what `bson.decode` would take, and its fields are found as that would.
@@ -226,7 +214,7 @@ def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
     for start, end, key, key_end, text, text_end in found.tolist():
         raw = array[start:end]
         if not key_end:
-            rows.append(Row(bson_edit.id_element(raw), raw, None, 0))
+            rows.append(RawDocument(bson_edit.id_element(raw), raw, None, 0))
             continue
         read, at = None, 0
         if text_end:
@@ -234,17 +222,19 @@ def _rows(array: bytes, path: Sequence[str]) -> list[Row]:
                 read, at = array[text + 4 : text_end - 1].decode(), text - start
             except UnicodeDecodeError:
                 at = 0  # the decoder shall say what is wrong
-        rows.append(Row(array[key:key_end], raw, read, at))
+        rows.append(RawDocument(array[key:key_end], raw, read, at))
     return rows
 
 
-def _cut(rows: Iterable[Row], size: PageSize, last: bytes | None) -> tuple[list[Row], bool]:
+def _cut(
+    rows: Iterable[RawDocument], size: PageSize, last: bytes | None
+) -> tuple[list[RawDocument], bool]:
     """Take one page, without the document `last`; tell whether it is full.
 
     A page does not end at an id that cannot be sent back to the server unchanged: the next page
     would begin at another place.
     """
-    page: list[Row] = []
+    page: list[RawDocument] = []
     room = size.bytes
     for row in rows:
         if row.key == last:

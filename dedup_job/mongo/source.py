@@ -17,10 +17,11 @@ from pymongo.errors import ExecutionTimeout, OperationFailure
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
@@ -188,7 +189,7 @@ class Source:
         rows = some(self._collection, keys, {}, self._patience)
         return {row.key: self.read(row) for row in rows}
 
-    def _undecided(self) -> Iterator[list[Row]]:
+    def _undecided(self) -> Iterator[list[RawDocument]]:
         if self._patience(self._none_is_decided):
             yield from pages(
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
@@ -210,7 +211,7 @@ class Source:
     def _none_is_decided(self) -> bool:
         return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
-    def read(self, row: Row) -> Document:
+    def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
         key, raw, text, text_at = row
         if len(key) > LONGEST_ID:

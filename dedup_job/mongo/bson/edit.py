@@ -67,6 +67,19 @@ LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote no
 _INT32 = struct.Struct("<i")
 
 
+class RawDocument(NamedTuple):
+    """A raw document and the bytes of its `_id` field.
+
+    Where it was asked for, and the document is plain, also its text, and where in `raw` the
+    text's value begins.
+    """
+
+    key: bytes
+    raw: bytes
+    text: str | None = None
+    text_at: int = 0
+
+
 class Element(NamedTuple):
     """One field of a raw document: raw[start:end] is all of it, raw[value:end] its value."""
 

@@ -23,7 +23,7 @@ from dedup_job.documents import (
 )
 from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.reading import Row
+from dedup_job.mongo.bson.edit import RawDocument
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _LONGEST_ID = 1024  # bytes; a document that fits must still fit with what is added to it
@@ -153,7 +153,7 @@ class KeptRows:
         )
         return one == other
 
-    def decode(self, rows: Sequence[Row]) -> tuple[KeptPage, list[bytes]]:
+    def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
         keys, values, texts, runs = [], [], [], []
         strange = []
@@ -180,20 +180,20 @@ class KeptRows:
         """Return stored texts as they are compared."""
         return stored if self._clean is None else self._clean(stored)
 
-    def stored_text(self, row: Row) -> str | None:
+    def stored_text(self, row: RawDocument) -> str | None:
         """Return a kept document's text as it is stored, None where it has none."""
         return self._stored(row)[0]
 
-    def text(self, row: Row) -> str | None:
+    def text(self, row: RawDocument) -> str | None:
         """Return a kept document's text, None where it has none."""
         return self.read(row)[0]
 
-    def read(self, row: Row) -> tuple[str | None, Mark | None]:
+    def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
         text, mark = self._stored(row)
         return None if text is None else self.cleaned([text])[0], mark
 
-    def _stored(self, row: Row) -> tuple[str | None, Mark | None]:
+    def _stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         found = bson.decode(row.raw)
         text = _text_at(found, self.path)
         return text if isinstance(text, str) else None, self._mark(found)

@@ -18,6 +18,7 @@ from bson.errors import BSONError
 from dedup_job.documents import Document, Fingerprints
 from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
 from dedup_job.mongo.bson.rows import KeptRows, Mark
@@ -25,7 +26,7 @@ from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, PageSize, Row, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
 from dedup_job.mongo.state.lease import holder
@@ -128,7 +129,7 @@ class Checker:
 
     def _pages(
         self, collection: Documents, size: PageSize, projection: dict[str, int]
-    ) -> Iterator[list[Row]]:
+    ) -> Iterator[list[RawDocument]]:
         for page in pages(majority(collection), size, None, projection, self._again):
             yield [row for row in page if row.key not in self._half] if self._half else page
             self._advance(len(page))
@@ -196,7 +197,7 @@ class Checker:
             return False
         return self._rows.same_fields(stored, document.with_content(text))
 
-    def _read(self, row: Row) -> _Read:
+    def _read(self, row: RawDocument) -> _Read:
         try:
             return _Read(row.key, row.raw, *self._rows.read(row))
         except (BSONError, ValueError, OverflowError):
@@ -224,7 +225,7 @@ class Checker:
             walked += len(page)
             named: dict[bytes, list[bytes]] = {}
             strange: list[bytes] = []
-            own: list[Row] = []
+            own: list[RawDocument] = []
             for row in page:
                 found = bson.decode(row.raw, bson_edit.LENIENT)
                 labels = run_counts.labels_of(found)

@@ -12,12 +12,13 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Document, Duplicate
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import digest_of, original_of
 from dedup_job.mongo.care.records import stored_document
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import Row, majority, some
+from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.report.check import Check, Tally
@@ -65,7 +66,7 @@ class RowChecker:
         self._own_rules = own_rules
         self._resumed = resumed
 
-    def check(self, rows: Sequence[Row]) -> None:
+    def check(self, rows: Sequence[RawDocument]) -> None:
         """Look at some rows; the originals that are missing were counted before."""
         found = {row.key: bson.decode(row.raw, bson_edit.LENIENT) for row in rows}
         # what was quarantined waits for a person, who may raise the limit
@@ -102,7 +103,7 @@ class RowChecker:
         return bool(text) and self._target.fits(document.with_content(text))
 
     def _pairs(
-        self, rows: Sequence[Row], found: Mapping[bytes, Mapping[str, Any]]
+        self, rows: Sequence[RawDocument], found: Mapping[bytes, Mapping[str, Any]]
     ) -> Iterator[_Pair]:
         """Yield the duplicates whose texts are known, with their originals."""
         of = {row.key: original_of(row.raw) for row in rows}
@@ -145,7 +146,7 @@ class RowChecker:
 
     def _some(
         self, collection: Documents, keys: Sequence[bytes], projection: Mapping[str, Any]
-    ) -> list[Row]:
+    ) -> list[RawDocument]:
         return some(majority(collection), keys, projection, self._target.patience)
 
 

@@ -10,11 +10,12 @@ import bson
 
 from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import readings
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import PageSize, Row, majority
+from dedup_job.mongo.reading import PageSize, majority
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.target import Target
 
@@ -94,7 +95,7 @@ class Records:
         if row is not None:
             row.pop(DOCUMENT, None)  # it is read from the bytes below
         source = self._source.documents([key]).get(key)
-        held = None if raw is None else stored_document(Row(key, raw), self._source)
+        held = None if raw is None else stored_document(RawDocument(key, raw), self._source)
         return Record(key, row, self.kept(key), source, *(held or ()))
 
     def kept(self, key: bytes) -> Kept | None:
@@ -119,7 +120,7 @@ class Records:
         return key, self.kept(key)
 
 
-def stored_document(row: Row, source: Source) -> tuple[Document, bool] | None:
+def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] | None:
     """Return the document that a row of the ledger holds, and whether it is whole; None for none.
 
     Else it has `_id` and text only.
@@ -128,7 +129,7 @@ def stored_document(row: Row, source: Source) -> tuple[Document, bool] | None:
     if held is None:
         return None
     whole = held.raw if held.whole else bson_edit.document(row.key, held.raw[4:-1])
-    return source.read(Row(row.key, whole)), held.whole
+    return source.read(RawDocument(row.key, whole)), held.whole
 
 
 def _one(collection: Documents, key: bytes) -> bytes | None:

@@ -9,8 +9,9 @@ import bson
 
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.reading import Row, majority
+from dedup_job.mongo.reading import majority
 from dedup_job.mongo.target import Target
 
 
@@ -55,7 +56,7 @@ def most_similar(target: Target, limit: int) -> list[Refusal]:
             shown(key),
             _number(one.get("similarity")),
             str(one.get("class")),
-            target.rows.text(Row(bson_edit.id_element(raw), raw)),
+            target.rows.text(RawDocument(bson_edit.id_element(raw), raw)),
             others.get(key),
         )
         for raw, one, key in zip(rows, stored, keys, strict=True)

@@ -25,9 +25,10 @@ from dedup_job.documents import (
 )
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
-from dedup_job.mongo.reading import Row, _rows
+from dedup_job.mongo.reading import _rows
 from dedup_job.mongo.source import Source, SourceSettings
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 
@@ -82,15 +83,15 @@ def source_of(field: str, most: int = 1_000_000) -> Source:
     return source
 
 
-def slow_row(one: bytes) -> Row | None:
+def slow_row(one: bytes) -> RawDocument | None:
     """Return the row as it is read without native code; None where the document has no `_id`."""
     try:
-        return Row(raw.id_element(one), one)
+        return RawDocument(raw.id_element(one), one)
     except (ValueError, struct.error, IndexError):
         return None
 
 
-def said_of(source: Source, row: Row) -> tuple[Any, ...]:
+def said_of(source: Source, row: RawDocument) -> tuple[Any, ...]:
     """Return what a row becomes, its id to the byte; or the error where even the id is damaged."""
     try:
         document = source.read(row)
