@@ -14,7 +14,7 @@ from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Batch, Decision, Document, Fingerprints, too_long
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
-from dedup_job.loading import load_index
+from dedup_job.job.index_loading import load_index
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
-from dedup_job import job
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.memory_plan import check_memory
@@ -17,6 +16,9 @@ from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
 from dedup_job.index import KeptIndex
+from dedup_job.job import story
+from dedup_job.job.pending_texts import PendingTexts
+from dedup_job.job.rate_limit import RateLimit
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import (
     Client,
@@ -31,11 +33,9 @@ from dedup_job.mongo.rights import check_rights
 from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Form, Target
-from dedup_job.pace import Pace
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
-from dedup_job.under_way import UnderWay
 
 log = logging.getLogger("dedup")
 _PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
@@ -95,7 +95,7 @@ def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Rep
         FirstWins.compile(settings.index, settings.decision, equipment)
         made = _job(settings, request, watch, source, target, equipment, versions(client))
         watch.begun()
-        return job.run(made)
+        return story.run(made)
 
 
 def _job(
@@ -106,14 +106,14 @@ def _job(
     target: Target,
     equipment: Equipment,
     used: Mapping[str, str],
-) -> job.Job:
+) -> story.Job:
     """Wire the parts of a run together."""
     cleaner = Cleaner(settings.cleaning)
     into = DryTarget(target, source, cleaner) if request.dry_run else target
-    under_way = UnderWay(into.texts)
+    pending = PendingTexts(into.texts)
     index = KeptIndex(settings.index)
     snapshots = SnapshotStore(target, settings.index)
-    return job.Job(
+    return story.Job(
         about=About(
             source=source.name,
             target=target.name,
@@ -127,13 +127,13 @@ def _job(
         cleaner=cleaner,
         fingerprinter=equipment.fingerprinter,
         index=index,
-        decider=FirstWins(index, settings.decision, under_way, equipment.judge),
-        under_way=under_way,
+        decider=FirstWins(index, settings.decision, pending, equipment.judge),
+        pending_texts=pending,
         brakes=_brakes(settings, request, source, target, watch.warn),
         snapshots=DrySnapshots(snapshots) if request.dry_run else snapshots,
         most_chars=settings.source.max_chars,
         threads=settings.run.threads,
-        pace=Pace(settings.run.max_rate),
+        rate_limit=RateLimit(settings.run.max_rate),
         progress=watch.progress,
         stop=watch.stop,
     )

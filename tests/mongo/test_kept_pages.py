@@ -14,11 +14,11 @@ from dedup_job.demo import make_corpus
 from dedup_job.documents import Batch, Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.job import Course, Decided
+from dedup_job.job.pending_texts import PendingTexts
+from dedup_job.job.story import Decided, RunProgress
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import Form, KeptRows
 from dedup_job.mongo.kept_pages import KeptDocuments
-from dedup_job.under_way import UnderWay
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
 
@@ -78,21 +78,21 @@ def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
 
 def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
     """Let someone remove a document between two batches; its text is not at hand any more."""
-    arrived, decide = UnderWay.arrived, Course.decide
+    arrived, decide = PendingTexts.arrived, RunProgress.decide
     gone = threading.Event()
 
-    def watched(under_way: UnderWay, batch: Batch) -> None:
+    def watched(under_way: PendingTexts, batch: Batch) -> None:
         arrived(under_way, batch)
         database.target.delete_one({"_id": id_})
         gone.set()
 
-    def waiting(course: Course, batch: Batch) -> Decided:
+    def waiting(course: RunProgress, batch: Batch) -> Decided:
         assert batch.documents[0].id == id_ or gone.wait(20)
         return decide(course, batch)
 
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
-    monkeypatch.setattr(UnderWay, "arrived", watched)
-    monkeypatch.setattr(Course, "decide", waiting)
+    monkeypatch.setattr(PendingTexts, "arrived", watched)
+    monkeypatch.setattr(RunProgress, "decide", waiting)
 
 
 def run_with_a_removal(

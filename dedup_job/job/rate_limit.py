@@ -10,14 +10,14 @@ T = TypeVar("T", bound=Sized)
 _SLICE = 0.2  # seconds after which a stop is noticed
 
 
-class Pace:
+class RateLimit:
     """Hands pages on so slowly that no more than `rate` documents pass in a second."""
 
     def __init__(self, rate: float | None = None) -> None:
         """Take the rate in documents per second, None for no limit."""
         self._rate = rate
 
-    def kept(self, pages: Iterable[T], stop: Callable[[], bool]) -> Iterator[T]:
+    def paced(self, pages: Iterable[T], stop: Callable[[], bool]) -> Iterator[T]:
         """Yield pages, none before all documents of the pages before it may have passed.
 
         Time that was lost is not made up for: the limit holds at any moment. A stop that is asked

@@ -21,7 +21,7 @@ R = TypeVar("R")
 _POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
 
 
-def ahead(items: Iterable[T], depth: int) -> Iterator[T]:
+def prefetch(items: Iterable[T], depth: int) -> Iterator[T]:
     """Yield items that a thread gets in advance, `depth` of them at most; its error is raised."""
     room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
     closed = threading.Event()
@@ -72,7 +72,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-class Behind(Generic[T]):
+class BackgroundWriter(Generic[T]):
     """One thread that works off, in order, what is handed to it.
 
     As a context manager it waits at the end until all is done, also where the block raised an
@@ -91,7 +91,7 @@ class Behind(Generic[T]):
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
 
-    def __enter__(self) -> Behind[T]:
+    def __enter__(self) -> BackgroundWriter[T]:
         self._thread.start()
         return self
 

@@ -28,15 +28,15 @@ from dedup_job.documents import (
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.loading import load_index
-from dedup_job.pace import Pace
-from dedup_job.pipeline import Behind, ahead, in_order
-from dedup_job.protocols import Snapshots, Source, Target
+from dedup_job.job.index_loading import load_index
+from dedup_job.job.pending_texts import PendingTexts
+from dedup_job.job.pipeline import BackgroundWriter, in_order, prefetch
+from dedup_job.job.protocols import Snapshots, Source, Target
+from dedup_job.job.rate_limit import RateLimit
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.stages import Profile, Stage, Stopwatch
-from dedup_job.under_way import UnderWay
 
 _TOO_LARGE = Quarantined(
     Reason.TOO_LARGE, "with the fields that dedup adds the document is larger than 16 MiB"
@@ -57,12 +57,12 @@ class Job:
     fingerprinter: Fingerprinter
     index: KeptIndex
     decider: FirstWins
-    under_way: UnderWay
+    pending_texts: PendingTexts
     brakes: Brakes
     snapshots: Snapshots
     most_chars: int
     threads: int
-    pace: Pace
+    rate_limit: RateLimit
     progress: Progress
     stop: Callable[[], bool]
 
@@ -83,11 +83,11 @@ def run(job: Job) -> Report:
     asked for is obeyed after the batches in hand: the status is then `stopped`.
     """
     with job.target.hold():
-        course = Course(job)
+        course = RunProgress(job)
         try:
             with course.watch.timing(Stage.LOAD):
                 load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
-            with Behind(course.write, _BATCHES) as written:
+            with BackgroundWriter(course.write, _BATCHES) as written:
                 for batch in course.batches():
                     written.put(course.decide(batch))
                     if job.stop():
@@ -107,7 +107,7 @@ def run(job: Job) -> Report:
         return report
 
 
-class Course:
+class RunProgress:
     """How far a run is: what is decided, and, some batches behind it, what is written."""
 
     def __init__(self, job: Job) -> None:
@@ -133,8 +133,8 @@ class Course:
         if job.stop() or left == 0:
             return
         self._since = time.perf_counter()
-        pages = job.pace.kept(self.watch.timed(Stage.READ, job.source.pages(left)), job.stop)
-        yield from in_order(self._prepare, ahead(pages, _PAGES), job.threads)
+        pages = job.rate_limit.paced(self.watch.timed(Stage.READ, job.source.pages(left)), job.stop)
+        yield from in_order(self._prepare, prefetch(pages, _PAGES), job.threads)
 
     def _prepare(self, page: list[Document]) -> Batch:
         self.watch.passed(Stage.READ, len(page), _bytes(page))
@@ -156,7 +156,7 @@ class Course:
             )
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)
-            self._job.under_way.add(batch, decisions)
+            self._job.pending_texts.add(batch, decisions)
         self._decided = after
         return Decided(batch, decisions, self._report(after, Status.RUNNING))
 
@@ -165,7 +165,7 @@ class Course:
         documents = decided.batch.documents
         with self.watch.timing(Stage.WRITE, len(documents), _bytes(documents)):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
-        self._job.under_way.arrived(decided.batch)
+        self._job.pending_texts.arrived(decided.batch)
         self.written = decided.report
         counts = decided.report.checkpoint.counts
         self._job.progress.advance(counts.scanned, counts)

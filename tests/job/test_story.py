@@ -24,13 +24,13 @@ from dedup_job.documents import (
 from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.job import Job, run
-from dedup_job.pace import Pace
+from dedup_job.job.pending_texts import PendingTexts
+from dedup_job.job.rate_limit import RateLimit
+from dedup_job.job.story import Job, run
 from dedup_job.report.counts import Counts
 from dedup_job.report.histogram import Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
-from dedup_job.under_way import UnderWay
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -279,7 +279,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
     """Make a job by the plain recipe; `distance` and `brakes` are settings."""
     distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
     index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
-    under_way = UnderWay(target.texts)
+    pending = PendingTexts(target.texts)
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
         "scope": Scope(None, limit),
@@ -288,9 +288,9 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings()),
         "index": index,
-        "decider": decides(index, DecisionSettings(compare="none"), under_way),
-        "under_way": under_way,
-        "pace": Pace(),
+        "decider": decides(index, DecisionSettings(compare="none"), pending),
+        "pending_texts": pending,
+        "rate_limit": RateLimit(),
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),
         "most_chars": 10_000,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from dedup_job.documents import KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.protocols import Snapshots, Target
+from dedup_job.job.protocols import Snapshots, Target
 from dedup_job.report.progress import Progress
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.documents import Batch, Document, Fingerprints, Kept, Reason, Skipped
-from dedup_job.under_way import UnderWay
+from dedup_job.job.pending_texts import PendingTexts
 
 NONE = Fingerprints(np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.bool_))
 
@@ -22,7 +22,7 @@ def test_a_text_is_found_from_its_decision_to_its_arrival():
         asked.append(list(keys))
         return {key: "of the target" for key in keys if key != b"gone"}
 
-    texts = UnderWay(target)
+    texts = PendingTexts(target)
     first, second = batch_of("a", "b"), batch_of("c")
     kept = Kept(0, short=False)
     texts.add(first, [kept, Skipped(Reason.EMPTY)])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.pipeline import Behind, ahead, in_order
+from dedup_job.job.pipeline import BackgroundWriter, in_order, prefetch
 
 
 def numbers(count, taken=None):
@@ -28,7 +28,7 @@ def breaking(count):
 
 @given(st.lists(st.integers(), max_size=30), st.integers(1, 5))
 def test_what_is_got_ahead_comes_whole_and_in_order(items, depth):
-    assert list(ahead(items, depth)) == items
+    assert list(prefetch(items, depth)) == items
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
@@ -42,7 +42,7 @@ def test_threads_of_any_number_give_results_in_order(delays, threads):
 
 def test_no_more_is_got_ahead_than_the_depth_and_one_in_hand():
     taken = []
-    items = ahead(numbers(100, taken), 3)
+    items = prefetch(numbers(100, taken), 3)
     assert next(items) == 0
     time.sleep(0.1)
     assert len(taken) == 5
@@ -51,8 +51,8 @@ def test_no_more_is_got_ahead_than_the_depth_and_one_in_hand():
 def test_an_error_ahead_is_raised_after_what_came_before_it():
     got = []
     with pytest.raises(ZeroDivisionError, match="at the end"):
-        got.extend(ahead(breaking(3), 10))
-    items = ahead(breaking(3), 10)
+        got.extend(prefetch(breaking(3), 10))
+    items = prefetch(breaking(3), 10)
     assert [next(items), next(items), next(items)] == [0, 1, 2]
 
 
@@ -69,7 +69,7 @@ def test_an_error_in_a_thread_is_raised_in_its_turn():
 def test_who_does_not_want_the_rest_leaves_no_thread_behind():
     before = threading.active_count()
     taken = []
-    items = in_order(str, ahead(numbers(1000, taken), 2), 2)
+    items = in_order(str, prefetch(numbers(1000, taken), 2), 2)
     next(items)
     items.close()
     deadline = time.monotonic() + 5
@@ -95,7 +95,7 @@ def test_what_is_handed_over_is_worked_off_in_order_before_the_end():
         time.sleep(0.001)
         done.append(number)
 
-    with Behind(work, 2) as behind:
+    with BackgroundWriter(work, 2) as behind:
         for number in range(20):
             behind.put(number)
     assert done == list(range(20))
@@ -108,7 +108,7 @@ def test_who_hands_over_waits_for_room():
         release.wait(5)
         done.append(number)
 
-    with Behind(work, 1) as behind:
+    with BackgroundWriter(work, 1) as behind:
         behind.put(1)
         behind.put(2)
         third = threading.Thread(target=behind.put, args=(3,))
@@ -129,19 +129,19 @@ def test_after_an_error_nothing_more_is_worked_off_and_it_is_raised():
         done.append(number)
 
     with pytest.raises(ZeroDivisionError):
-        hand_over(Behind(work, 2), *range(100))
+        hand_over(BackgroundWriter(work, 2), *range(100))
     assert done == [0, 1]
 
 
 def test_an_error_of_the_last_item_is_raised_at_the_end():
     with pytest.raises(ZeroDivisionError):
-        hand_over(Behind(lambda number: 1 // number, 2), 0)
+        hand_over(BackgroundWriter(lambda number: 1 // number, 2), 0)
 
 
 def test_what_was_handed_over_is_done_though_the_block_breaks():
     done = []
     with pytest.raises(KeyError):
-        hand_over(Behind(done.append, 5), 1, 2, then=KeyError)
+        hand_over(BackgroundWriter(done.append, 5), 1, 2, then=KeyError)
     assert done == [1, 2]
 
 
@@ -159,7 +159,7 @@ def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
 
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        hand_over(Behind(work, 5, patience=0.1), 1, 2, then=Interrupted)
+        hand_over(BackgroundWriter(work, 5, patience=0.1), 1, 2, then=Interrupted)
     assert time.monotonic() - start < 2
     release.set()
     time.sleep(0.1)

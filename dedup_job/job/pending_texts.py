@@ -10,7 +10,7 @@ from dedup_job.documents import Batch, Decision, Kept
 Texts = Callable[[Sequence[bytes]], Mapping[bytes, str]]
 
 
-class UnderWay:
+class PendingTexts:
     """Fetches texts of kept documents, from the batches under way first, else from the target."""
 
     def __init__(self, texts: Texts) -> None:
