@@ -116,7 +116,7 @@ def run(
         check_writable("--report", report)
     request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
     with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
-        agree = _agree if is_interactive() and not yes else _without_asking
+        agree = _agree if is_interactive() and not yes else None
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, _warn)
         try:
             outcome = commands.run.run_job(settings.at(uri) if uri else settings, request, watch)
@@ -143,10 +143,6 @@ def _server(folder: Path | None) -> Iterator[str | None]:
 def _agree(source: str, target: str) -> None:
     question = f"Copy the unique documents of {source} to the new {target}?"
     confirm(question, "nothing was written", default=True)
-
-
-def _without_asking(source: str, target: str) -> None:
-    """Nobody is there to be asked, or wants to be."""
 
 
 def _warn(message: str) -> None:

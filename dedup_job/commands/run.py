@@ -67,7 +67,7 @@ class Watch:
     progress: Progress = QUIET
     stop: Callable[[], bool] = lambda: False
     begun: Callable[[], None] = lambda: None
-    agree: Callable[[str, str], None] = lambda source, target: None  # noqa: ARG005
+    agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
 
 
@@ -89,7 +89,7 @@ def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Rep
             lambda: _checked(client, settings, request, names, form, patience)
         )
         _check_memory(settings, request.limit, source, target)
-        if target.is_new and not request.dry_run:
+        if watch.agree and not request.dry_run and patience(lambda: target.is_new):
             watch.agree(source.name, target.name)
         progress.stage("loading the dictionary")
         FirstWins.compile(settings.index, settings.decision, equipment)

@@ -118,7 +118,7 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
         database["target.state"].update_one({}, {"$inc": {"token": 1}})
         return seen
 
-    monkeypatch.setattr(locks, "look", look_long)
+    monkeypatch.setattr("dedup_job.commands.lease.look", look_long)
     error = refusal("lock", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Bar, Log, progress
+from dedup_job.report.progress import Bar, Log, shown_progress
 
 COUNTS = Counts(kept=7, exact=2, near=1)
 
@@ -187,6 +187,5 @@ def test_the_bar_can_be_closed_before_anything_began(monkeypatch):
 @pytest.mark.parametrize(("stream", "kind"), [(Terminal, Bar), (io.StringIO, Log)])
 def test_a_terminal_gets_a_bar_and_everything_else_gets_lines(monkeypatch, stream, kind):
     monkeypatch.setattr(sys, "stderr", stream())
-    chosen = progress()
-    chosen.close()
-    assert isinstance(chosen, kind)
+    with shown_progress() as chosen:
+        assert isinstance(chosen, kind)

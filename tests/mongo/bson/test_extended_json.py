@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,13 +56,15 @@ def key_of(value: Any) -> bytes:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Tell whether a server takes both for the same id: an integer counts, not its size."""
+    """Tell whether a server takes both for the same id: the value counts, not its bits."""
 
     def without_sizes(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: without_sizes(part) for name, part in value.items()}
         if isinstance(value, list):
             return [without_sizes(part) for part in value]
+        if isinstance(value, float) and math.isnan(value):
+            return math.nan  # whatever bits follow
         return int(value) if isinstance(value, Int64) else value
 
     return key_of(without_sizes(a)) == key_of(without_sizes(b))

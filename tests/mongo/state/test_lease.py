@@ -16,7 +16,8 @@ from pymongo.errors import PyMongoError
 from dedup_job.demo import make_corpus
 from dedup_job.errors import LeaseHeld, LeaseLost
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.state.document import State, lease
+from dedup_job.mongo.state import lease
+from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
 from tests.mongo.faults import fail, failing
 from tests.running import assert_each_source_id_is_in_one_place, run_here
