@@ -30,7 +30,7 @@ _COMMANDS = {  # name: module and function, what the list of commands says of it
     "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
     "query": ("query.query", "Show what a run would do with a text."),
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
-    "list": ("listing.list_", "List kept documents that nearly were duplicates."),
+    "list": ("listing.list_", "List what was dropped, or nearly was."),
     "calibrate": ("calibrate.calibrate", "Propose distance and similarity for a collection."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),

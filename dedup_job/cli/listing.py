@@ -14,44 +14,80 @@ from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, wit
 from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
+    from dedup_job.mongo.care.dropped import Dropped
     from dedup_job.mongo.care.refusals import Refusal
 
 _MOST_SHOWN = 10_000
 _NAMES = ("kept", "kept before")  # of _id and of
+_DROPPED = ("dropped", "kept")
+_TEXT = 600  # characters of a text that stands alone
 
 
 class What(StrEnum):
     """What can be listed."""
 
+    NEAR = "near"
+    EXACT = "exact"
+    SKIPPED = "skipped"
+    QUARANTINED = "quarantined"
     REFUSED = "refused"
 
 
 @with_options(*OF_A_TARGET)
 def list_(
     what: Annotated[
-        What, typer.Option("--what", help="refused: kept documents that were nearly duplicates.")
+        What,
+        typer.Option(
+            "--what",
+            help="near, exact: dropped duplicates; skipped, quarantined: documents that were not "
+            "compared; refused: kept documents that were nearly duplicates.",
+        ),
     ],
     target: Target,
     limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
     *,
     options: Options,
 ) -> None:
-    """List kept documents that were nearly duplicates, each beside the nearest one.
+    """List what runs dropped, or kept although it was nearly a duplicate.
 
-    --what refused: both texts with the differences marked, their similarity, and the class of the
-    difference that keeps them apart; the most similar pairs first. Nothing is written.
+    Pairs are shown with the differences of their texts marked: of near duplicates the least similar
+    first; of refused pairs the most similar first, with the class of the difference that keeps
+    them apart. Nothing is written.
     """
-    assert what is What.REFUSED  # the only one so far
     check_range("--limit", limit, 1, _MOST_SHOWN)
     settings = options.load()
     with working("ended; nothing was written.") as progress:
-        found = commands.listing.list_refused(
-            settings, target, limit, progress, given=options.given
+        given = options.given
+        if what is not What.REFUSED:
+            dropped = commands.listing.list_dropped(
+                settings, target, what, limit, progress, given=given
+            )
+        else:
+            refused = commands.listing.list_refused(settings, target, limit, progress, given=given)
+    if what is What.REFUSED:
+        _show_refused(refused, console())
+    else:
+        _show_dropped(dropped, what, console())
+
+
+def _show_dropped(found: list[Dropped], what: What, console: Output) -> None:
+    if not found:
+        console.say(f"No document of {what}: the ledger holds no such row.")
+        return
+    for number, one in enumerate(found, 1):
+        similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
+        detail = f": {one.detail}" if one.detail else ""
+        console.say(visible(f"{number}. {one.reason}{similarity}{detail}"))
+        console.rows(
+            [("_id", whole(one.id)), *([("of", whole(one.of))] if one.of else [])], indent=2
         )
-    _show(found, console())
+        if one.of:
+            _show_pair((one.text, one.other), _DROPPED, console)
+            console.say()
+    console.say(f"shown: {len(found):,}. `dedup explain ID` says more of one.")
 
 
-def _show(found: list[Refusal], console: Output) -> None:
+def _show_refused(found: list[Refusal], console: Output) -> None:
     if not found:
         console.say("No kept document was compared with another and kept apart.")
         return
@@ -59,11 +95,19 @@ def _show(found: list[Refusal], console: Output) -> None:
         head = f"{number}. similarity {one.similarity:.3f}, kept apart by {one.kind}"
         console.say(visible(head))
         console.rows([("_id", whole(one.id)), ("of", whole(one.of))], indent=2)
-        if one.text is None or one.other is None:
-            for name, text in zip(_NAMES, (one.text, one.other), strict=True):
-                there = "its text is gone" if text is None else visible(text)
-                console.say(f"  {name}: {there}")
-        else:
-            console.table(side_by_side(differences(one.text, one.other), console, _NAMES))
+        _show_pair((one.text, one.other), _NAMES, console)
         console.say()
     console.say(f"shown: {len(found):,}. Of the differences, {legend(console)}.")
+
+
+def _show_pair(
+    texts: tuple[str | None, str | None], names: tuple[str, str], console: Output
+) -> None:
+    text, other = texts
+    if text is not None and text == other:
+        console.say(f"  both: {visible(text[:_TEXT])}")
+    elif text is None or other is None:
+        for name, one in zip(names, texts, strict=True):
+            console.say(f"  {name}: {'its text is gone' if one is None else visible(one[:_TEXT])}")
+    else:
+        console.table(side_by_side(differences(text, other), console, names))

@@ -2,10 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened_as_made
+from dedup_job.errors import UsageError
+from dedup_job.mongo.care.dropped import Dropped
+from dedup_job.mongo.care.dropped import list_dropped as read_dropped
 from dedup_job.mongo.care.refusals import Refusal, most_similar
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
+
+DROPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {  # what is wanted of the rows of the ledger
+        "near": {"reason": "near"},
+        "exact": {"reason": "exact"},
+        "skipped": {"decision": "skipped"},
+        "quarantined": {"decision": "quarantined"},
+    }
+)
+
+
+def list_dropped(
+    settings: Settings,
+    target: str,
+    what: str,
+    limit: int,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
+) -> list[Dropped]:
+    """Return up to `limit` documents that were not kept; of near ones the least similar first.
+
+    what: `near`, `exact`, `skipped` or `quarantined`.
+    """
+    if what not in DROPPED:
+        raise UsageError(f"what is {what!r}, expected one of {', '.join(DROPPED)}.")
+    with opened_as_made(settings, target, progress, given=given) as on:
+        progress.stage("looking for what was dropped")
+        cleaner = Cleaner(on.settings.cleaning)
+        return read_dropped(on.target, on.settings.source, cleaner.clean_all, DROPPED[what], limit)
 
 
 def list_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from rich.table import Table
@@ -51,8 +52,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     if checkpoint.counts.quarantined and not about.dry_run:
         console.say(
             f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
-            f'  db.getCollection("{about.target.partition(".")[2]}.ledger")'
-            '.find({decision: "quarantined"})'
+            f"  dedup list --what quarantined --target {shlex.quote(about.target)}"
         )
 
 
