@@ -27,7 +27,7 @@ from bench_index import resident, seconds, table  # beside this script
 
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
-from dedup_job.index.in_turn import keep, turns_of
+from dedup_job.index.look_up import keep, turns_of
 from dedup_job.native.code_points import pack
 
 BATCH, STEP, REPEATS, QUERIES, COLUMNS = 1000, 100_000, 7, 20_000, BANDS + 1

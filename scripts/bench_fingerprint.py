@@ -34,9 +34,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.features import count_words, make_features
-from dedup_job.fingerprint.kernel import fingerprint_batch
+from dedup_job.fingerprint.kernel import choose, fingerprint_batch
 from dedup_job.fingerprint.segmentation import make_scratch, segment
-from dedup_job.fingerprint.selection import choose
 from tests.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
 from tests.reference import PLAIN
 from tests.strings import NASTY, generated

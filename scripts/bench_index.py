@@ -36,7 +36,7 @@ from bench_fingerprint import ROOT, arithmetic, texts_of  # beside this script
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
-from dedup_job.index.ids import OBJECT_ID
+from dedup_job.index.equal import OBJECT_ID
 from dedup_job.native.cache_lines import NEXT
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200

@@ -26,7 +26,7 @@ import psutil
 from dedup_job.documents import Channel, Fingerprints, Sketches
 from dedup_job.fingerprint.sketch import BANDS, BINS, KEY_BITS
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
-from dedup_job.index.ids import OBJECT_ID
+from dedup_job.index.equal import OBJECT_ID
 from dedup_job.index.snapshot import SnapshotError
 
 STEP = 100_000

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.cleaning.characters import drop_invisible, fold
+from dedup_job.cleaning.code import CLEAN
 from dedup_job.cleaning.css import drop_leading_rules, drop_rules
-from dedup_job.cleaning.escaping import escaped
-from dedup_job.cleaning.folding import CLEAN
-from dedup_job.cleaning.pieces import is_mark, joined, pieces
 from dedup_job.cleaning.settings import CleaningSettings
 from dedup_job.cleaning.tidy import (
     LEADING_RULES,
@@ -19,12 +18,13 @@ from dedup_job.cleaning.tidy import (
     STATES,
     How,
     Tidied,
+    escaped,
     points_at,
     text_of,
     tidied,
     tidy_points,
 )
-from dedup_job.cleaning.whitespace import drop_invisible, fold
+from dedup_job.cleaning.workspace import is_mark, joined, pieces
 from dedup_job.native.code_points import points_of
 
 

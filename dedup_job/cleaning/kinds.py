@@ -7,9 +7,8 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.marks import BEYOND
+from dedup_job.cleaning.characters import BEYOND, INVISIBLE
 from dedup_job.cleaning.names import PLANE
-from dedup_job.cleaning.whitespace import INVISIBLE
 from dedup_job.native.jit import inner
 
 PLAIN, SPACE_KIND, LINE_KIND, INVISIBLE_KIND, MARK_KIND = range(5)

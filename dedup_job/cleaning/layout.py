@@ -7,28 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.code_layout import (
-    close_fence,
-    fence_length,
-    is_line,
-    open_fence,
-    space_in_fence,
-)
-from dedup_job.cleaning.fences import begins_fence
-from dedup_job.cleaning.kinds import (
-    BACKTICK,
-    CLOSING,
-    COLON,
-    INVISIBLE_KIND,
-    LINE_KIND,
-    MARK_KIND,
-    OPENING,
-    PLAIN,
-    SPACE_KIND,
-    may_be_at_rule,
-    may_go_on,
-)
-from dedup_job.cleaning.marks import (
+from dedup_job.cleaning.characters import (
     ACCENTS,
     ADDRESS_END,
     AUDIO,
@@ -51,9 +30,31 @@ from dedup_job.cleaning.marks import (
     UNDERLINE,
     VIDEO,
 )
+from dedup_job.cleaning.code import (
+    begins_fence,
+    close_fence,
+    fence_length,
+    is_line,
+    open_fence,
+    space_in_fence,
+)
+from dedup_job.cleaning.kinds import (
+    BACKTICK,
+    CLOSING,
+    COLON,
+    INVISIBLE_KIND,
+    LINE_KIND,
+    MARK_KIND,
+    OPENING,
+    PLAIN,
+    SPACE_KIND,
+    may_be_at_rule,
+    may_go_on,
+)
 from dedup_job.cleaning.names import PLANE
-from dedup_job.cleaning.rows import begin_cell, close_row
-from dedup_job.cleaning.span_state import (
+from dedup_job.cleaning.spans import begin_cell, close_row, close_span, flush, open_span, put
+from dedup_job.cleaning.vocabulary import COMMANDS
+from dedup_job.cleaning.workspace import (
     BLANKS,
     DEPTH,
     FLAGS,
@@ -67,10 +68,8 @@ from dedup_job.cleaning.span_state import (
     ROWS,
     WITH_BRACES,
     WORDS,
+    Workspace,
 )
-from dedup_job.cleaning.spans import close_span, flush, open_span, put
-from dedup_job.cleaning.vocabulary import COMMANDS
-from dedup_job.cleaning.workspace import Workspace
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import inner
 

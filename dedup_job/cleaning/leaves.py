@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.decoding import DECODES, PARSES
-from dedup_job.cleaning.endings import take_back
-from dedup_job.cleaning.formulas import alt_is_formula, write_formula
-from dedup_job.cleaning.marks import AUDIO, BLANK, FRESH, IMAGE, VIDEO
+from dedup_job.cleaning.attributes import DECODES, PARSES
+from dedup_job.cleaning.characters import AUDIO, BLANK, FRESH, IMAGE, VIDEO
+from dedup_job.cleaning.closing import take_back
+from dedup_job.cleaning.mathematics import alt_is_formula, write_formula
 from dedup_job.cleaning.names import BREAKS, FIELD_TYPE, Tables, meaning_of
 from dedup_job.cleaning.pictures import address_of, write_image
 from dedup_job.cleaning.tags import NONE

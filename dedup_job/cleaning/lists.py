@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning.attributes import style_flags
-from dedup_job.cleaning.marks import BODY, ITEM
+from dedup_job.cleaning.characters import BODY, ITEM
 from dedup_job.cleaning.names import SPACE, Tables
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import (

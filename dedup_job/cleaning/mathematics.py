@@ -1,4 +1,4 @@
-"""MathML as LaTeX, written while it is read: each element counts its children."""
+"""Mathematics: MathML and TeX within markup, written as text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,32 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.decoding import DECODES, PARSES, copy
-from dedup_job.cleaning.marks import ACCENTS, BEYOND, END, NO_MARK, SUB, SUP
-from dedup_job.cleaning.names import SPACE, Tables
+from dedup_job.cleaning.attributes import DECODES, PARSES, copy, holds_word, is_word
+from dedup_job.cleaning.characters import (
+    ACCENTS,
+    AUDIO,
+    BEYOND,
+    BLANK,
+    END,
+    FORMULA,
+    IMAGE,
+    NO_MARK,
+    SUB,
+    SUP,
+    VIDEO,
+)
+from dedup_job.cleaning.names import ALNUM, LETTER, SPACE, Tables
+from dedup_job.cleaning.pictures import is_data
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import (
     ACCENT_CHARACTERS,
     ACCENT_COMMANDS,
+    ALT,
     BOTH,
+    CLASS,
     CLOSE,
     FENCED,
+    FIRST_ADDRESS,
     FRACTION,
     INDEX,
     INDEXED_ROOT,
@@ -34,7 +50,7 @@ from dedup_job.cleaning.workspace import ACTION, COUNT, EXTRA, ORIGIN, PLACE, Wo
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import inner
 
-_FRACTION, _ROOT, _BETWEEN, _MISSING, _SQUARE = map(
+_FRACTION, _ROOT, _BETWEEN, _MISSING, _INDEXED_ROOT = map(
     points_of, (r"\frac{", r"\sqrt{", "}{", "}{}", r"\sqrt[")
 )
 _NEXT_ROW, _NEXT_CELL, _AFTER_INDEX = map(points_of, (r" \\ ", " & ", "]{"))
@@ -211,12 +227,12 @@ def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
     _reverse(out, place, middle)
     _reverse(out, middle, at)
     _reverse(out, place, at)
-    index, before, between = at - middle, _SQUARE.shape[0], _AFTER_INDEX.shape[0]
+    index, before, between = at - middle, _INDEXED_ROOT.shape[0], _AFTER_INDEX.shape[0]
     for k in range(at - 1, place + index - 1, -1):
         out[k + before + between] = out[k]
     for k in range(place + index - 1, place - 1, -1):
         out[k + before] = out[k]
-    _write(_SQUARE, out, place)
+    _write(_INDEXED_ROOT, out, place)
     _write(_AFTER_INDEX, out, place + before + index)
     return _brace(out, at + before + between)
 
@@ -230,3 +246,140 @@ def _reverse(out: NDArray[np.uint32], first: int, stop: int) -> None:
         out[stop] = kept
         first += 1
         stop -= 1
+
+
+_DOLLAR, _BACKSLASH, _CARET, _UNDERSCORE, _BRACE, _COLON = map(ord, "$\\^_{:")
+_SQUARE, _SQUARE_END = map(ord, "[]")
+_MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(
+    points_of, ["math", "latex", "equation", "formula", "tex"]
+)
+_FIRST_EASTERN, _LONGEST_SYMBOL = 0x2E80, 3
+
+
+@inner
+def write_formula(
+    text: NDArray[np.uint32],
+    begin: int,
+    end: int,
+    how: int,
+    tables: Tables,
+    out: NDArray[np.uint32],
+    at: int,
+) -> int:
+    """Write text[begin:end] as a formula, without the delimiters that it brings along.
+
+    Returns where it ends; the place given if there is nothing but white space.
+    """
+    stop, _ = copy(text, begin, end, how, tables, out, at + 1)
+    first, stop = _trim(out, at + 1, stop, tables)
+    while stop - first >= 2 and out[first] == _DOLLAR == out[stop - 1]:
+        if stop - first > 2 and out[stop - 2] == _BACKSLASH:
+            break
+        first, stop = _trim(out, first + 1, stop - 1, tables)
+    if stop - first >= 4 and out[first] == _BACKSLASH == out[stop - 2]:
+        opens, closes = out[first + 1], out[stop - 1]
+        if (opens == _ROUND and closes == _ROUND_END) or (
+            opens == _SQUARE and closes == _SQUARE_END
+        ):
+            first, stop = _trim(out, first + 2, stop - 2, tables)
+    if first == stop:
+        return at
+    out[at] = FORMULA
+    for k in range(first, stop):
+        out[at + 1 + k - first] = out[k]
+    at += 1 + stop - first
+    out[at] = FORMULA + END
+    return at + 1
+
+
+@inner
+def _trim(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> tuple[int, int]:
+    while first < stop and is_kind(out[first], SPACE, tables.kinds):
+        first += 1
+    while stop > first and is_kind(out[stop - 1], SPACE, tables.kinds):
+        stop -= 1
+    return first, stop
+
+
+@inner
+def is_nonblank(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> bool:
+    """Tell whether there is an image, a blank or a character that is no white space."""
+    for k in range(first, stop):
+        if out[k] >= BEYOND:
+            if out[k] in (BLANK, IMAGE, AUDIO, VIDEO):
+                return True
+        elif not is_kind(out[k], SPACE, tables.kinds):
+            return True
+    return False
+
+
+@inner
+def alt_is_formula(
+    text: NDArray[np.uint32],
+    found: int,
+    tables: Tables,
+    work: Workspace,
+    out: NDArray[np.uint32],
+    at: int,
+) -> bool:
+    """Tell whether the alternative text of an image is a formula. out: overwritten from `at` on."""
+    if not found >> ALT & 1:
+        return False
+    begin, end = work.places[ALT, 0], work.places[ALT, 1]
+    stop, _ = copy(text, begin, end, DECODES | PARSES, tables, out, at)
+    for k in range(at, stop):
+        point = out[k]
+        if point in (_CARET, _DOLLAR):
+            return True
+        if point == _UNDERSCORE and k + 1 < stop and out[k + 1] == _BRACE:
+            return True
+        path = k > at and out[k - 1] == _COLON
+        command = point == _BACKSLASH and not path and k + 1 < stop
+        if command and is_kind(out[k + 1], LETTER, tables.kinds):
+            return True
+    if not _is_named_formula(text, found, tables, work):
+        return False
+    return not _is_wordy(out, at, stop, tables)
+
+
+@inner
+def _is_named_formula(
+    text: NDArray[np.uint32], found: int, tables: Tables, work: Workspace
+) -> bool:
+    """Tell whether class or address names an image a formula."""
+    for attribute in (CLASS, FIRST_ADDRESS):
+        if not found >> attribute & 1:
+            continue
+        begin, end = work.places[attribute, 0], work.places[attribute, 1]
+        if attribute != CLASS and is_data(text, begin, end):
+            continue
+        for word in (_MATH, _LATEX, _EQUATION, _FORMULA):
+            if holds_word(text, begin, end, word):
+                return True
+        if _holds_tex(text, begin, end, tables):
+            return True
+    return False
+
+
+@inner
+def _holds_tex(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -> bool:
+    """Tell whether `tex` stands there as a word of its own: `text` is none."""
+    for k in range(begin, end - 2):
+        if k > begin and is_kind(text[k - 1], ALNUM, tables.kinds):
+            continue
+        if k + 3 < end and is_kind(text[k + 3], ALNUM, tables.kinds):
+            continue
+        if is_word(text, k, k + 3, _TEX):
+            return True
+    return False
+
+
+@inner
+def _is_wordy(out: NDArray[np.uint32], at: int, stop: int, tables: Tables) -> bool:
+    """Tell whether an alternative text is made of words."""
+    letters = 0
+    for k in range(at, stop):
+        letters = letters + 1 if is_kind(out[k], LETTER, tables.kinds) else 0
+        if letters > _LONGEST_SYMBOL or out[k] >= _FIRST_EASTERN:
+            return True
+    return False

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.elements import (
+from dedup_job.cleaning.vocabulary import (
     AMBIGUOUS,
     BREAK,
     CLOSED_ONLY,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.attributes import is_word
-from dedup_job.cleaning.decoding import DECODES, PARSES, copy
-from dedup_job.cleaning.marks import ADDRESS_END, IMAGE
+from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_word
+from dedup_job.cleaning.characters import ADDRESS_END, IMAGE
 from dedup_job.cleaning.names import SPACE, Tables
 from dedup_job.cleaning.tags import is_kind
 from dedup_job.cleaning.vocabulary import FIRST_ADDRESS, SRCSET

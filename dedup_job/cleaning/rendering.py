@@ -5,33 +5,35 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.attributes import holds_word, read_attributes
-from dedup_job.cleaning.decoding import (
+from dedup_job.cleaning.attributes import (
     DECODES,
     HOLDS_BRACE,
     HOLDS_REFERENCE,
     PAIRS,
     PARSES,
     copy,
+    holds_word,
+    read_attributes,
 )
-from dedup_job.cleaning.endings import BY_END
-from dedup_job.cleaning.formulas import is_nonblank, write_formula
+from dedup_job.cleaning.characters import BLANK
+from dedup_job.cleaning.closing import BY_END, clear, close, close_down_to
 from dedup_job.cleaning.leaves import write_break, write_latex
-from dedup_job.cleaning.marks import BLANK
+from dedup_job.cleaning.mathematics import is_nonblank, write_formula
 from dedup_job.cleaning.names import DROPS, RAW, SHOWS, SPACE, Tables
-from dedup_job.cleaning.nesting import clear, close, close_down_to
 from dedup_job.cleaning.opening import open_element
 from dedup_job.cleaning.scanning import (
+    BRACES,
     CLOSES,
     IS_TAG,
     ITSELF,
     NO_MORE_COMMENTS,
+    REFERENCES,
+    TAGS,
     VALUES,
     markup,
     survey,
     without_cdata_marks,
 )
-from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS
 from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, MATH_TEXT, NOTE, TYPE, action_of
 from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace

@@ -1,8 +1,4 @@
-"""Texts cleaned many at once, in native code; style rules alone are left to the caller.
-
-Of a plain text only white space can change: one look at each character makes sure of that, and
-folds the white space on the way. Markup is read where there may be some.
-"""
+"""A batch of texts cleaned, and what a second cleaning would take for markup escaped."""
 
 from __future__ import annotations
 
@@ -12,9 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.escaping import speaks_of_weight
-from dedup_job.cleaning.fences import fold_fenced
-from dedup_job.cleaning.folding import (
+from dedup_job.cleaning.attributes import is_word, reference
+from dedup_job.cleaning.characters import ADDRESS_END, AUDIO, BEYOND, END, FORMULA, IMAGE, VIDEO
+from dedup_job.cleaning.code import (
     CLEAN,
     NEEDS_FENCES,
     NEEDS_MARKUP,
@@ -23,21 +19,83 @@ from dedup_job.cleaning.folding import (
     RULES_AT_START,
     RULES_NOWHERE,
     STAYS,
+    fold_fenced,
     fold_text,
 )
-from dedup_job.cleaning.kinds import (
-    kinds,
-)
+from dedup_job.cleaning.kinds import kinds
 from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
-from dedup_job.cleaning.marks import BEYOND
-from dedup_job.cleaning.names import ELEMENTS, Tables
+from dedup_job.cleaning.names import ELEMENTS, LETTER, Tables
 from dedup_job.cleaning.rendering import render
-from dedup_job.cleaning.span_state import WITH_BRACES
-from dedup_job.cleaning.stripping import BRACES, REFERENCES, TAGS, strip
+from dedup_job.cleaning.scanning import BRACES, REFERENCES, TAGS, strip
+from dedup_job.cleaning.tags import NONE, is_kind
 from dedup_job.cleaning.vocabulary import tables
-from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, Workspace, workspace
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.cleaning.workspace import GROWTH, IS_HEAVY, SPARE, WITH_BRACES, Workspace, workspace
+from dedup_job.native.code_points import Packed, pack, points_of
 from dedup_job.native.jit import inlined, inner, native
+
+_LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
+_ESCAPED_LT, _ESCAPED_AMP, _ESCAPED_BRACE = map(points_of, ("&lt;", "&amp;", "&#123;"))
+_FIRST = tuple(map(ord, "加黑粗斜"))
+_B, _I, _LOWER = *map(ord, "bi"), 32
+_HEAVY = tuple(map(points_of, ("加粗", "黑体", "粗体", "粗字", "斜体", "bold", "italic")))
+
+
+def escaped(text: str, *, brace: bool) -> str:
+    """Return a text that a second cleaning turns into this one.
+
+    brace: whether the first opening brace is escaped, too: then no style rule is looked for.
+    """
+    points = points_of(text)
+    out = np.empty(3 * points.shape[0] + 16, dtype=np.uint32)
+    length = _escape(points, brace, tables(), out)
+    return str(out[:length].data, "utf-32-le", "surrogatepass")
+
+
+@native
+def _escape(text: NDArray[np.uint32], brace: bool, tables: Tables, out: NDArray[np.uint32]) -> int:
+    """Write a text with each `<` that might begin a tag, and each `&` of a reference, escaped."""
+    end, at = text.shape[0], 0
+    for j in range(end):
+        point = text[j]
+        word = text[:0]
+        if point == _LT and j + 1 < end:
+            after = text[j + 1]
+            if after in (_SLASH, _BANG, _QUESTION) or is_kind(after, LETTER, tables.kinds):
+                word = _ESCAPED_LT
+        elif point == _AMP and reference(text, j + 1, end, tables)[0] != NONE:
+            word = _ESCAPED_AMP
+        elif point == _BRACE and brace:
+            word, brace = _ESCAPED_BRACE, False
+        if word.shape[0] == 0:
+            out[at] = point
+            at += 1
+        for k in range(word.shape[0]):
+            out[at] = word[k]
+            at += 1
+    return at
+
+
+@inner
+def speaks_of_weight(bare: NDArray[np.uint32]) -> bool:
+    """Tell whether the words of a text speak of bold or italic type; formulas do not count."""
+    j, until = 0, 0
+    while j < bare.shape[0]:
+        point = bare[j]
+        if until:
+            until = 0 if point == until else until
+        elif point >= BEYOND:
+            if point in (IMAGE, AUDIO, VIDEO):
+                until = ADDRESS_END
+            elif point == FORMULA:
+                until = FORMULA + END
+        elif point in _FIRST or point | _LOWER in (_B, _I):
+            for word in _HEAVY:
+                stop = j + word.shape[0]
+                if stop <= bare.shape[0] and is_word(bare, j, stop, word):
+                    return True
+        j += 1
+    return False
+
 
 LEADING_RULES: Final = 2
 RULES: Final = 3

@@ -1,11 +1,26 @@
-"""What the native code writes to while it reads a text, made once for each batch."""
+"""What the native code works in: arrays for one text after the other, and its pieces."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dedup_job.cleaning.characters import (
+    ADDRESS_END,
+    AUDIO,
+    BEYOND,
+    CODE,
+    CODE_END,
+    END,
+    FENCE,
+    FORMULA,
+    IMAGE,
+    VIDEO,
+)
+from dedup_job.native.code_points import Packed
 
 GROWTH: Final = 10
 """How many characters at most become of one of the raw text; percent encoding is the greatest."""
@@ -92,3 +107,71 @@ def workspace(elements: int, longest: int) -> Workspace:
         copy=np.empty(longest, dtype=np.uint32),
         bare=np.empty(GROWTH * longest + SPARE, dtype=np.uint32),
     )
+
+
+(
+    BLANKS,
+    HARD,
+    WORDS,
+    IMAGES,
+    DEPTH,
+    PENDING,
+    FENCE_BEGIN,
+    LEAD,
+    FENCED_END,
+    PROTECTED,
+    ROWS,
+    SOFT_BREAKS,
+    FLAGS,
+) = range(13)
+"""Places in the state of the layout: the white space that comes before the next character, and
+whether no row may take its line break; characters but underscores, and images, that were written;
+open spans; the lowest one not yet written, 0 for none; where code begins, how far there is nothing
+but white space, and where its fence ended; how deep in what no style rule touches; open rows; line
+breaks in them; what a second cleaning might see."""
+IMPLIED: Final = 2
+"""Of a line break that no row may take: a fence needs it, the text does not hold it."""
+KIND, BEGIN, INSIDE, WORDS_BEFORE, IMAGES_BEFORE, BLANK_BEFORE, HARD_BEFORE = range(7)
+MARKER, CELLS, SEPARATORS_DUE, BREAKS_BEFORE = range(7, 11)
+"""What is known of an open span: its mark; where it and its content begin, -1 while nothing of it
+is written; what stood before; where its marker is; cells, separators to write, line breaks."""
+WITH_BRACES: Final = 4
+"""A second cleaning might see a style rule."""
+
+
+_PROTECTS: Final = frozenset([CODE, FENCE, FORMULA, IMAGE, AUDIO, VIDEO])
+_ENDS: Final = frozenset([CODE_END, FENCE + END, FORMULA + END, ADDRESS_END])
+
+
+def pieces(
+    points: NDArray[np.uint32], *, all_marks: bool
+) -> Iterator[tuple[NDArray[np.uint32], bool]]:
+    """Yield marks and the text between them, and whether style rules in it are text.
+
+    all_marks: whether all that is protected is; else code alone.
+    """
+    start = depth = 0
+    for place in np.flatnonzero(points >= BEYOND).tolist():
+        mark = int(points[place])
+        if place > start:
+            yield points[start:place], depth > 0
+        yield points[place : place + 1], True
+        start = place + 1
+        if mark in _PROTECTS and (all_marks or mark == CODE):
+            depth += 1
+        elif mark in _ENDS and depth:
+            depth -= 1
+    if start < points.shape[0]:
+        yield points[start:], depth > 0
+
+
+def is_mark(piece: NDArray[np.uint32]) -> bool:
+    """Tell whether a piece is a mark."""
+    return bool(piece[0] >= BEYOND)
+
+
+def joined(texts: Sequence[NDArray[np.uint32]]) -> Packed:
+    """Return texts that are given as points, packed."""
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([text.shape[0] for text in texts], out=offsets[1:])
+    return Packed(np.concatenate(texts), offsets)

@@ -20,7 +20,7 @@ from dedup_job.report.output import Output
 
 if TYPE_CHECKING:
     from dedup_job.commands.calibrate import Compared
-    from dedup_job.decision.calibration import Band, Share
+    from dedup_job.decision.near_pairs import Band, Share
     from dedup_job.settings import Settings
 
 _MOST_READ, _MOST_EXAMPLES = 100_000, 50
@@ -116,8 +116,7 @@ def _tell_sample(found: Compared, settings: Settings, console: Output) -> None:
 
 def _tell_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
     from dedup_job.cli.proposal import classes_of, interval, percent, table_of
-    from dedup_job.decision.calibration import candidates_per_similar, recall
-    from dedup_job.decision.near_pairs import WIDEST
+    from dedup_job.decision.near_pairs import WIDEST, candidates_per_similar, recall
 
     table = table_of(
         "distance", "pairs", "similar", "precision", "95 %", "found up to here", "cost"
@@ -206,7 +205,7 @@ def _tell_examples(found: Compared, bands: Sequence[Band], console: Output, exam
 
 def _judged(found: Compared, console: Output, ask: Callable[[str], str]) -> dict[float, Share]:
     """Ask about some pairs of each band, in random order; return the answers by lower edge."""
-    from dedup_job.decision.calibration import EDGES, Share
+    from dedup_job.decision.near_pairs import EDGES, Share
 
     bands = [band for band in found.bands.by_similarity if band.least >= EDGES[1]]
     asked = [(band.least, place) for band in bands for place in band.places[:_JUDGED].tolist()]

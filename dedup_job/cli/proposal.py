@@ -8,7 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from dedup_job.commands.calibrate import Compared
-from dedup_job.decision.calibration import (
+from dedup_job.decision.near_pairs import (
+    WIDEST,
     Band,
     Share,
     precise_distance,
@@ -17,7 +18,6 @@ from dedup_job.decision.calibration import (
     threshold_by_judge,
     threshold_by_person,
 )
-from dedup_job.decision.near_pairs import WIDEST
 from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
 from dedup_job.report.output import new_table

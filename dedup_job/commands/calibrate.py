@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import connected, opened_source
 from dedup_job.decision import Equipment
-from dedup_job.decision.calibration import Bands
-from dedup_job.decision.near_pairs import CHANNELS, Pairs, find_pairs
+from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs
 from dedup_job.errors import UsageError
 from dedup_job.report.progress import Progress
 from dedup_job.settings import Settings

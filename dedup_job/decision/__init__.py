@@ -1,10 +1,10 @@
 """Candidates -> decisions, first wins. No I/O, no clock."""
 
-from dedup_job.decision.again import Again
 from dedup_job.decision.brakes import Brakes
 from dedup_job.decision.comparison import Comparison
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
+from dedup_job.decision.pair import Again
 from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""One pair of texts under the glass: all that is asked of it, one by one, for a person to see."""
+"""A pair of texts looked at, and decided again."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Channel, Fingerprints
+from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
 from dedup_job.fingerprint import pack
 from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Found, Judge
+from dedup_job.judgment import Found, Judge, names_of_richer
 
 _ROW = np.zeros(1, dtype=np.int64)
 
@@ -107,3 +108,58 @@ def shared_channels(
         for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():
             found[row].add(one.sketches.channels[column])
     return [tuple(channel for channel in Channel if channel in own) for own in found]
+
+
+class Again:
+    """Decides n texts against n originals, as a run does that finds each original."""
+
+    def __init__(
+        self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
+    ) -> None:
+        self._weighing = Weighing(decision, equipment.judge)
+        self._compares = decision.compare is not Comparing.NONE
+        self._index = index
+        self._fingerprinter = equipment.fingerprinter
+
+    def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
+        """Return of each text what the ledger says of it, or what keeps it from being a duplicate.
+
+        `of` and `cluster` say nothing; `found_by` names all channels that find the original, of
+        which a run may have left some out.
+        """
+        if not texts:
+            return []
+        rows = np.arange(len(texts))
+        prints = self._fingerprinter.fingerprint(texts)
+        theirs = self._fingerprinter.fingerprint(originals)
+        weighed = self._weighing.weigh(texts, rows, originals, rows)
+        alike = (
+            -weighed.cost
+            if self._weighing.judge is None
+            else self._weighing.check.compare(texts, rows, originals, rows).similarities
+        )
+        named = self._weighing.differences(texts, originals)
+        distances = np.bitwise_count(prints.values ^ theirs.values)
+        found_by = shared_channels(prints, theirs, self._index)
+        decided: list[Duplicate | str] = []
+        for i, (text, original) in enumerate(zip(texts, originals, strict=True)):
+            short = bool(prints.short[i])
+            if text == original:
+                by = (str(Channel.TEXT),)
+                decided.append(Duplicate(b"", 0, 1.0, by, Reason.EXACT, short))
+            elif not weighed.joined[i]:
+                decided.append(self._weighing.kind(int(weighed.kinds[i])))
+            else:
+                decided.append(
+                    Duplicate(
+                        b"",
+                        int(distances[i]),
+                        float(alike[i]) if self._compares else None,
+                        tuple(map(str, found_by[i])),
+                        Reason.NEAR,
+                        short,
+                        differences=named[i],
+                        richer=names_of_richer(int(weighed.richer[i])),
+                    )
+                )
+        return decided

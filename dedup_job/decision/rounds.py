@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.index.in_turn import Turns, begin, keep
+from dedup_job.index.look_up import Turns, begin, keep
 from dedup_job.index.proposals import Proposals
 from dedup_job.native.jit import borrowing, inner
 

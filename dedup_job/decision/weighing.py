@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.check import Check
 from dedup_job.decision.settings import DecisionSettings, Richer
+from dedup_job.decision.threshold import Check
 from dedup_job.documents import Differing
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge

@@ -1,10 +1,14 @@
 """Text -> 64-bit simhash: batches of texts in, uint64 (n,) out."""
 
-from dedup_job.fingerprint.fingerprinter import Explanation, Fingerprinter, Route
-from dedup_job.fingerprint.idf import DocumentFrequencies
+from dedup_job.fingerprint.fingerprinter import (
+    DocumentFrequencies,
+    Explanation,
+    Fingerprinter,
+    Route,
+)
+from dedup_job.fingerprint.kernel import hamming
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
-from dedup_job.fingerprint.simhash import hamming
-from dedup_job.fingerprint.sketcher import Sketcher
+from dedup_job.fingerprint.sketch import Sketcher
 from dedup_job.native.code_points import Packed, pack
 from dedup_job.native.hashing import is_text_hash, text_digest, text_digests, text_hash
 

@@ -1,23 +1,74 @@
-"""What each character is to folding: what it becomes, and of what kind it is.
-
-A text is looked up once, character by character, and becomes *cells*, uint32: the folded code
-point in bits 0-20, LABEL and WORD as flags, the kind from bit 24.
-"""
+"""Kinds of characters, and how they are folded."""
 
 from __future__ import annotations
 
 import functools
+import re
 import string
+import threading
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.normalization import fold_table
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.jit import inlined
+from dedup_job.native.jit import inlined, native
+
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000
+
+
+@functools.cache
+def fold_table(case: bool, width: bool) -> NDArray[np.uint16] | None:
+    """Return what each character of the basic plane becomes, uint16 (65536,); None: itself.
+
+    width: the full-width forms of ASCII (Unicode block FF00). case: lower case where it is one
+    character.
+    """
+    if not case and not width:
+        return None
+    table = np.arange(PLANE, dtype=np.uint32)
+    if width:
+        table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
+        table[_WIDE_SPACE] = ord(" ")
+    if case:
+        letters = list(map(chr, table.tolist()))
+        pairs = zip(letters, map(str.lower, letters), strict=True)
+        table = points_of("".join(low if len(low) == 1 else letter for letter, low in pairs))
+    folded = table.astype(np.uint16)
+    folded.flags.writeable = False  # it is the same for all who ask
+    return folded
+
+
+@native
+def fold(points: NDArray[np.uint32], table: NDArray[np.uint16]) -> NDArray[np.uint32]:
+    """Return the code points folded by the table."""
+    folded = np.empty_like(points)
+    for i in range(points.shape[0]):
+        folded[i] = table[points[i]] if points[i] < PLANE else points[i]
+    return folded
+
+
+def stemmer() -> Callable[[str], str]:
+    """Return a function that reduces the English words of a text to their stems, in lower case.
+
+    Porter's second stemmer, as the Snowball project keeps it.
+    """
+    import snowballstemmer
+
+    english, lock = snowballstemmer.stemmer("english"), threading.Lock()
+
+    @functools.lru_cache(maxsize=1 << 16)
+    def stem(word: str) -> str:
+        with lock:  # it works on a word of its own
+            stemmed: str = english.stemWord(word)
+            return stemmed
+
+    return lambda text: _WORD.sub(lambda match: stem(match[0].lower()), text)
+
 
 POINT = (1 << 21) - 1
 LABEL = 1 << 21  # A to H as written, of either width

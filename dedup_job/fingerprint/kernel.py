@@ -1,4 +1,4 @@
-"""A batch of texts in, fingerprints out: segmentation, weights and simhash in one pass."""
+"""Fingerprints of a batch of texts: features weighed and chosen, simhash."""
 
 from __future__ import annotations
 
@@ -15,13 +15,128 @@ from dedup_job.fingerprint.features import (
     count_words,
     make_features,
 )
-from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, Lexicon
+from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, STOP_WORD, Lexicon
 from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
-from dedup_job.fingerprint.selection import choose
-from dedup_job.fingerprint.simhash import add_token, bits_of
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.hashing import hash_points
-from dedup_job.native.jit import borrowing, inlined
+from dedup_job.native.jit import borrowing, inlined, inner, native
+
+
+@inlined
+def add_token(sums: NDArray[np.float64], token: np.uint64, weight: float) -> None:
+    """Add a token's hash to the 64 sums: its weight where a bit is set, else less its weight."""
+    for bit in range(64):
+        one = (token >> np.uint64(bit)) & np.uint64(1)
+        sums[bit] += weight if one else -weight
+
+
+@inlined
+def bits_of(sums: NDArray[np.float64]) -> np.uint64:
+    """Return the fingerprint: a bit is set where the sum is positive."""
+    value = np.uint64(0)
+    for bit in range(64):
+        if sums[bit] > 0.0:
+            value |= np.uint64(1) << np.uint64(bit)
+    return value
+
+
+@native
+def simhash(
+    hashes: NDArray[np.uint64], weights: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Fingerprint n documents of which the token hashes are known.
+
+    hashes: uint64 (t,), token hashes of all documents, one after the other.
+    weights: float64 (t,), their weights.
+    offsets: int64 (n + 1,), document i owns tokens offsets[i]:offsets[i + 1].
+    Returns uint64 (n,). The additions run in token order, so ties do not depend on the machine.
+    """
+    n = offsets.shape[0] - 1
+    values = np.zeros(n, dtype=np.uint64)
+    sums = np.empty(64, dtype=np.float64)
+    for i in range(n):
+        sums[:] = 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            add_token(sums, hashes[t], weights[t])
+        values[i] = bits_of(sums)
+    return values
+
+
+def hamming(a: int, b: int) -> int:
+    """Return the number of bits in which two fingerprints differ (0-64)."""
+    return (a ^ b).bit_count()
+
+
+TFIDF, LEVELS, UNIFORM = 0, 1, 2
+_LEVELS = 5
+_SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
+
+
+@inlined
+def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
+    """Weigh the features and choose the heaviest; return how many.
+
+    TF-IDF as in `jieba.analyse.extract_tags`: count * (idf / number of all tokens counted), ties
+    in order of first appearance; where all are chosen and weigh the same, that order alone.
+    LEVELS cuts a weight to five classes by its share of the largest, UNIFORM gives all that were
+    chosen the same weight.
+    """
+    frequency, idf, weight, order = room.frequency, room.idf, room.weight, room.order
+    total = 0.0
+    for i in range(found):
+        if idf[i] != STOP_WORD:
+            total += frequency[i]
+    rated = int(np.int64(0))  # not a literal, which would be a type of its own
+    for i in range(found):
+        if idf[i] != STOP_WORD:
+            weight[i] = frequency[i] * (idf[i] / total)
+            order[rated] = i
+            rated += 1
+    chosen = rated if top_k == 0 or rated < top_k else top_k
+    if chosen == rated and weighting == UNIFORM:
+        pass  # all of them with the same weight: the order is of no account
+    elif chosen > _SORTED_WHOLE:
+        _sort_by_weight(weight, order, rated)
+    else:
+        _keep_heaviest(weight, order, rated, chosen)
+    if weighting != TFIDF and chosen > 0:
+        largest = weight[order[0]]
+        for i in range(chosen):
+            share = weight[order[i]] / largest
+            weight[order[i]] = max(np.ceil(_LEVELS * share), 1.0) if weighting == LEVELS else 1.0
+    return chosen
+
+
+@inner
+def _keep_heaviest(
+    weight: NDArray[np.float64], order: NDArray[np.int64], rated: int, chosen: int
+) -> None:
+    """Bring the heaviest to the front of order by insertion, stable."""
+    for i in range(rated):
+        feature = order[i]
+        w = weight[feature]
+        if i < chosen:
+            place = i
+        elif w > weight[order[chosen - 1]]:
+            place = chosen - 1
+        else:
+            continue
+        while place > 0 and weight[order[place - 1]] < w:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = feature
+
+
+@native
+def _sort_by_weight(weight: NDArray[np.float64], order: NDArray[np.int64], rated: int) -> None:
+    """Sort all by weight, the heaviest first, stable."""
+    features, keys = np.empty(rated, dtype=np.int64), np.empty(rated, dtype=np.float64)
+    for i in range(rated):
+        features[i], keys[i] = order[i], -weight[order[i]]
+    by_weight = np.argsort(keys, kind="mergesort")
+    for i in range(rated):
+        order[i] = features[by_weight[i]]
+
 
 WORDS, NGRAMS, WHOLE = 0, 1, 2
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.hmm import B, E, S, find_states
 from dedup_job.fingerprint.lexicon import (
     ALPHANUMERIC,
     ASCII,
@@ -25,7 +24,11 @@ from dedup_job.fingerprint.lexicon import (
     LETTER,
     NO_WORD,
     SEPARATOR,
+    B,
+    E,
     Lexicon,
+    S,
+    find_states,
 )
 from dedup_job.fingerprint.trie import PLANE, child_at, find, key_shift, place_of
 from dedup_job.native.jit import inlined, inner, native

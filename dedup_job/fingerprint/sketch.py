@@ -1,22 +1,19 @@
-"""Sketches of texts: MinHash of character 3-grams, and a hash of the longest sentences.
-
-MinHash is Broder's, "On the resemblance and containment of documents" (1997), by the *fast
-similarity sketching* of Dahlgaard, Knudsen and Thorup (FOCS 2017, section 2): in a round every
-gram falls into a bin with a value; a bin keeps the least value of the first round that reached it.
-However few grams a text has, each bin of two texts is equal with the probability of their Jaccard
-similarity, nearly independently of the others.
-"""
+"""Sketches of texts: MinHash bands and bits."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.normalization import fold_table
+from dedup_job.documents import Channel, Sketches
+from dedup_job.fingerprint.characters import fold_table
+from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import Packed
+from dedup_job.native.hashing import text_digests
 from dedup_job.native.jit import inlined, native
 
 GRAM, BINS, BANDS, ROWS, KEY_BITS = 3, 128, 20, 5, 30
@@ -253,3 +250,47 @@ def _offer(
             lengths[place + 1], hashes[place + 1] = lengths[place], hashes[place]
     if place < SENTENCES:
         lengths[place], hashes[place] = length, sentence
+
+
+Form = Callable[[Packed], Packed]
+"""Returns the form of each of n texts by which they are compared."""
+
+
+class Sketcher:
+    """Sketches batches of texts for the channels chosen; thread-safe, without state."""
+
+    def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
+        """Take the channels, and the form by which candidates are found.
+
+        With a form, texts of the same form share a key of their own, however many share the
+        others; without one, the folded form is sketched.
+        """
+        self._form = form
+        self._minhash = Channel.MINHASH in channels
+        self._sentences = Channel.SENTENCES in channels
+        self.channels = (
+            *(Channel.MINHASH,) * (BANDS * self._minhash),
+            *(Channel.SENTENCES,) * self._sentences,
+            *(Channel.FORM,) * (form is not None),
+        )
+
+    def sketch(self, texts: Packed) -> Sketches | None:
+        """Return the sketches of n texts as they are after cleaning; None where none is needed."""
+        if not self.channels:
+            return None
+        columns: list[NDArray[np.uint32]] = []
+        bits: NDArray[np.uint64] = np.empty((len(texts.offsets) - 1, 0), dtype=np.uint64)
+        form = (self._form or fold_texts)(texts) if self._minhash or self._form else texts
+        if self._minhash:
+            keys, bits = sketch(form)
+            columns.append(keys)
+        if self._sentences:
+            columns.append(sentence_keys(texts)[:, np.newaxis])
+        if self._form:
+            columns.append(_form_keys(form)[:, np.newaxis])
+        return Sketches(np.hstack(columns), bits, self.channels)
+
+
+def _form_keys(texts: Packed) -> NDArray[np.uint32]:
+    """Return a hash of each whole text, uint32 (n,), below 2**KEY_BITS."""
+    return (text_digests(*texts) >> _KEY_SHIFT).astype(np.uint32)

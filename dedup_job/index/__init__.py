@@ -1,8 +1,7 @@
 """Search among kept documents: by simhash, sketch and equal text. No I/O, no clock."""
 
-from dedup_job.index.equal import EqualIndex
+from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
-from dedup_job.index.ids import Ids
 from dedup_job.index.kept import KeptIndex, Neighbour
 from dedup_job.index.layout import Layout, Plan, plan
 from dedup_job.index.proposals import Proposals

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Channel, Fingerprints, KeptPage
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.equal import EqualIndex
+from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
-from dedup_job.index.ids import Ids
 from dedup_job.index.look_up import LookUp
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part, SnapshotError

@@ -1,8 +1,7 @@
 """What makes two texts the same: their canonical form, and the class of each difference."""
 
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
-from dedup_job.judgment.judge import RULES, Found, Judge, Verdicts
-from dedup_job.judgment.richer import RICHER, names_of_richer
+from dedup_job.judgment.judge import RICHER, RULES, Found, Judge, Verdicts, names_of_richer
 
 __all__ = [
     "CLASSES",

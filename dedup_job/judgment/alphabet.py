@@ -1,21 +1,33 @@
-"""What each character becomes in the canonical form, and of what kind it is.
-
-A text is looked up once, character by character, and becomes *cells*, uint32: the code point in
-bits 0-20, WORD_CHARACTER and STARTS as flags, the kind from bit 24.
-"""
+"""The characters of canonical forms, and the limits of what is compared."""
 
 from __future__ import annotations
 
 import functools
 import string
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import numpy as np
 import opencc
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.trie import PLANE
+
+
+def constants(values: Iterable[int]) -> tuple[int, ...]:
+    """Return numbers as numba takes them for variables."""
+    return cast("tuple[int, ...]", tuple(np.int64(value) for value in values))
+
+
+def codes(text: str) -> tuple[int, ...]:
+    """Return the code points of characters, for comparison with cells."""
+    return constants(map(ord, text))
+
+
+(NOUGHT,) = constants([0])
+YES, NO = (cast("bool", np.bool_(value)) for value in (True, False))
+
 
 POINT = (1 << 21) - 1
 WORD_CHARACTER = 1 << 21  # a letter, digit, character of any script, or _

@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.asking import flags_of, headline_end
+from dedup_job.judgment.alphabet import NOUGHT, codes, constants
 from dedup_job.judgment.choices import are_choices, find_figured, find_lettered, stem_key
-from dedup_job.judgment.constants import NOUGHT, codes, constants
 from dedup_job.judgment.forms import (
     ANSWER,
     EMPHASIS,
@@ -22,10 +21,24 @@ from dedup_job.judgment.forms import (
     SEPARATOR,
     Forms,
 )
-from dedup_job.judgment.keys import find_key, read_key
+from dedup_job.judgment.keys import find_key, flags_of, headline_end, read_key
 from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
 from dedup_job.judgment.openings import opening_end
-from dedup_job.judgment.room import (
+from dedup_job.judgment.scanning import fill_cells, has_command, lists_in, words_in
+from dedup_job.judgment.words import (
+    ANSWER as ANSWER_WORDS,
+)
+from dedup_job.judgment.words import (
+    EXPLANATION,
+    LINE,
+    NOTE,
+    NUMBERED,
+    OPENER,
+    PAGE,
+    Words,
+    tables_of,
+)
+from dedup_job.judgment.workspace import (
     AT,
     CLAUSES,
     CLAUSES_AT,
@@ -37,12 +50,6 @@ from dedup_job.judgment.room import (
     put,
     room_for,
 )
-from dedup_job.judgment.scanning import fill_cells, has_command, lists_in, words_in
-from dedup_job.judgment.tables import (
-    ANSWER as ANSWER_WORDS,
-)
-from dedup_job.judgment.tables import EXPLANATION, LINE, NOTE, NUMBERED, OPENER, PAGE, tables_of
-from dedup_job.judgment.words import Words
 from dedup_job.judgment.writing import write_part
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import inner, native

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import KIND, LATIN, WORD_CHARACTER
-from dedup_job.judgment.constants import NOUGHT, codes
+from dedup_job.judgment.alphabet import KIND, LATIN, NOUGHT, WORD_CHARACTER, codes
 from dedup_job.judgment.forms import MOST_CHOICES
 from dedup_job.judgment.scanning import (
     before,

@@ -16,10 +16,12 @@ from dedup_job.judgment.alphabet import (
     KIND,
     LATIN,
     MARK,
+    NOUGHT,
     STARTS,
     WORD_CHARACTER,
+    YES,
+    codes,
 )
-from dedup_job.judgment.constants import NOUGHT, YES, codes
 from dedup_job.judgment.scanning import (
     behind,
     is_blank,
@@ -34,7 +36,7 @@ from dedup_job.judgment.scanning import (
     small_at,
     word_at,
 )
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.words import (
     BRACKET,
     BRACKET_LATIN,
     LINE,

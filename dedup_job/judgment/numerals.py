@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import KIND, NUMERAL, WORD_CHARACTER
+from dedup_job.judgment.alphabet import KIND, NOUGHT, NUMERAL, WORD_CHARACTER, codes
 from dedup_job.judgment.amounts import put_apart, put_value, tidy_number, unit_at, write_unit
-from dedup_job.judgment.constants import NOUGHT, codes
-from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, put
 from dedup_job.judgment.scanning import (
     before,
     behind,
@@ -23,7 +21,8 @@ from dedup_job.judgment.scanning import (
     value_at,
     word_at,
 )
-from dedup_job.judgment.tables import COUNTER, ENGLISH, VALUE, WORD
+from dedup_job.judgment.words import COUNTER, ENGLISH, VALUE, WORD
+from dedup_job.judgment.workspace import AT, BASE, END, Room, frame_at, put
 from dedup_job.native.jit import inner
 
 _LARGEST = 10**17

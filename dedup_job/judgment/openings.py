@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.constants import NO, codes, constants
+from dedup_job.judgment.alphabet import NO, codes, constants
 from dedup_job.judgment.notes import is_marked, is_year
 from dedup_job.judgment.scanning import (
     is_blank,
@@ -20,7 +20,7 @@ from dedup_job.judgment.scanning import (
     word_at,
     words_in,
 )
-from dedup_job.judgment.tables import EXAM, KIND_WORD, TASK, TITLE
+from dedup_job.judgment.words import EXAM, KIND_WORD, TASK, TITLE
 from dedup_job.native.jit import inner
 
 MOST = 8

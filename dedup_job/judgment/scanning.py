@@ -16,14 +16,14 @@ from dedup_job.judgment.alphabet import (
     LATIN,
     MATHEMATICAL,
     MATHEMATICAL_END,
+    NOUGHT,
     NUMERAL,
     POINT,
     STARTS,
     UNTIL,
     WORD_CHARACTER,
 )
-from dedup_job.judgment.constants import NOUGHT
-from dedup_job.judgment.tables import (
+from dedup_job.judgment.words import (
     ALONE,
     FIRST,
     LAST_PAIR,

@@ -20,14 +20,15 @@ from dedup_job.judgment.alphabet import (
     STARTS,
     SYMBOL,
     UNTIL,
+    codes,
 )
 from dedup_job.judgment.amounts import is_range, write_number
-from dedup_job.judgment.constants import codes
 from dedup_job.judgment.formulas import write_script
-from dedup_job.judgment.frames import close_frame, open_whole
 from dedup_job.judgment.marks import write_mark
 from dedup_job.judgment.numerals import write_numeral, write_word
-from dedup_job.judgment.room import (
+from dedup_job.judgment.scanning import lists_at, point_at
+from dedup_job.judgment.words import ENGLISH, SMALL
+from dedup_job.judgment.workspace import (
     AT,
     BASE,
     CURRENT,
@@ -35,12 +36,12 @@ from dedup_job.judgment.room import (
     FRAMES,
     SINGLE,
     Room,
+    close_frame,
     frame_at,
     note,
+    open_whole,
     put,
 )
-from dedup_job.judgment.scanning import lists_at, point_at
-from dedup_job.judgment.tables import ENGLISH, SMALL
 from dedup_job.native.jit import inner
 
 _NEWLINE, _MINUS = codes("\n-")

@@ -15,7 +15,7 @@ from pymongo.database import Database
 from dedup_job.cli.calibrate import _judged
 from dedup_job.cli.proposal import answers_table, proposal
 from dedup_job.commands.calibrate import Compared, sample_pairs
-from dedup_job.decision.calibration import Share
+from dedup_job.decision.near_pairs import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.report.output import Output

@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 
 from dedup_job.decision import Comparing, DecisionSettings
-from dedup_job.decision.calibration import (
+from dedup_job.decision.near_pairs import (
+    CHANNELS,
+    MOST_OF_A_TEXT,
     Band,
     Bands,
+    Pairs,
     Share,
     candidates_per_similar,
+    find_pairs,
     precise_distance,
     recall,
     sufficient_distance,
     threshold_by_judge,
     threshold_by_person,
 )
-from dedup_job.decision.near_pairs import CHANNELS, MOST_OF_A_TEXT, Pairs, find_pairs
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.judging import DigitJudge
 

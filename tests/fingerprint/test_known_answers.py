@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, hamming
-from dedup_job.fingerprint.simhash import simhash
+from dedup_job.fingerprint.kernel import simhash
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import POLYNOMIAL, hash_all
 from tests.reference import PLAIN, naive_polynomial

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.fingerprint.structure import Parts, parts_of
+from dedup_job.fingerprint.folding import Parts, parts_of
 from tests.fingerprint.test_folding import ANY, MADE
 from tests.reference_folding import naive_parts
 

@@ -6,7 +6,7 @@ import pytest
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.wordlists import check_user_dictionary, read_idf, read_stop_words
+from dedup_job.fingerprint.lexicon_cache import check_user_dictionary, read_idf, read_stop_words
 
 READERS = [read_idf, read_stop_words, check_user_dictionary]
 

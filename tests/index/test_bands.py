@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import in_turn, snapshot
+from dedup_job.index import look_up as in_turn
+from dedup_job.index import snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
 from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growing import Growing

@@ -22,7 +22,7 @@ ANY_TEXT = st.text(st.characters())  # lone surrogates, too
 PROGRAM = r"""
 import numpy as np
 from dedup_job.fingerprint import text_digest, text_hash
-from dedup_job.fingerprint.simhash import simhash
+from dedup_job.fingerprint.kernel import simhash
 tokens = ["数学", "physics", "物理", "ещё", "\ud83d", "🙂", ""]
 hashes = np.array([text_hash(t) for t in tokens], dtype=np.uint64)
 weights = np.array([3.5, 0.1, 0.7, 2.0, 1.0, 0.3, 0.2])

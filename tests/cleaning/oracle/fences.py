@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dedup_job.cleaning.whitespace import drop_invisible, fold
+from dedup_job.cleaning.characters import drop_invisible, fold
 
 _FENCE = re.compile(r"\s*(`{3,255})(?!`)(?P<info>[^`]*)")
 

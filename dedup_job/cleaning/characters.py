@@ -1,12 +1,27 @@
-"""Marks: numbers beyond Unicode that stand in a text for what markup says, until it is laid out.
-
-No text holds them, so they need no escape. Spans open and close; the layout tolerates a mark
-without its counterpart.
-"""
+"""Kinds of characters, and the marks that stand in a text for what markup said."""
 
 from __future__ import annotations
 
 from typing import Final
+
+INVISIBLE = "\u200b\ufeff"
+
+
+def drop_invisible(text: str) -> str:
+    """Remove the zero-width space and the byte order mark; joiners stay, they carry meaning."""
+    # A look costs a tenth of a replacement, and nearly all texts hold neither.
+    for character in INVISIBLE:
+        if character in text:
+            text = text.replace(character, "")
+    return text
+
+
+def fold(text: str) -> str:
+    """Fold each run of white space to a line break if it holds one, else to a space."""
+    # split and splitlines know all of Unicode's white space and line breaks, run in C and
+    # need no backtracking.
+    return "\n".join([" ".join(words) for line in text.splitlines() if (words := line.split())])
+
 
 BEYOND: Final = 0x110000
 """The first number that is no character."""

@@ -1,4 +1,4 @@
-"""Whether two texts agree: their similarity, as they are or folded, against the least allowed."""
+"""How alike two texts must be to agree."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure, similarities
+from dedup_job.fingerprint.characters import fold, fold_table
 from dedup_job.fingerprint.folding import fold_text, fold_texts
-from dedup_job.fingerprint.normalization import fold, fold_table
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.native.code_points import Packed, pack
 
