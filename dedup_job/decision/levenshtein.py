@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.similarity import blank_table, is_blank
+from dedup_job.decision.white_space import blank_table, is_blank
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import borrowing, inlined, inner, native
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -10,23 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.decision import levenshtein
-from dedup_job.fingerprint.trie import PLANE
+from dedup_job.decision.white_space import blank_table, is_blank
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import borrowing, inlined, inner
-
-
-@functools.cache
-def blank_table() -> NDArray[np.bool_]:
-    """Tell for each code point up to the last that is white space whether it is, bool (p,)."""
-    blank = np.array([chr(point).isspace() for point in range(PLANE)])
-    return blank[: np.flatnonzero(blank)[-1] + 1]
-
-
-@inlined
-def is_blank(blank: NDArray[np.bool_], point: np.uint32) -> bool:
-    """Tell whether a code point is white space, by the table."""
-    return point < blank.shape[0] and bool(blank[point])
-
 
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
 _GRAM = (np.uint64(1) << np.uint64(63)) - np.uint64(1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment.alphabet import KIND, MARK, STARTS, SYMBOL, codes
+from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, last_of, put
 from dedup_job.judgment.scanning import (
     before,
     behind,
@@ -21,7 +22,6 @@ from dedup_job.judgment.scanning import (
     word_at,
 )
 from dedup_job.judgment.words import UNIT, WORD
-from dedup_job.judgment.workspace import AT, BASE, END, Room, frame_at, last_of, put
 from dedup_job.native.jit import inner
 
 _MYRIAD, _HUNDRED_MILLION = codes("万亿")

@@ -24,6 +24,18 @@ from dedup_job.judgment.forms import (
 from dedup_job.judgment.keys import find_key, flags_of, headline_end, read_key
 from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
 from dedup_job.judgment.openings import opening_end
+from dedup_job.judgment.room import (
+    AT,
+    CLAUSES,
+    CLAUSES_AT,
+    EMPHASES,
+    EMPHASES_AT,
+    Room,
+    clause_at,
+    end_clause,
+    put,
+    room_for,
+)
 from dedup_job.judgment.scanning import fill_cells, has_command, lists_in, words_in
 from dedup_job.judgment.words import (
     ANSWER as ANSWER_WORDS,
@@ -37,18 +49,6 @@ from dedup_job.judgment.words import (
     PAGE,
     Words,
     tables_of,
-)
-from dedup_job.judgment.workspace import (
-    AT,
-    CLAUSES,
-    CLAUSES_AT,
-    EMPHASES,
-    EMPHASES_AT,
-    Room,
-    clause_at,
-    end_clause,
-    put,
-    room_for,
 )
 from dedup_job.judgment.writing import write_part
 from dedup_job.native.code_points import Packed

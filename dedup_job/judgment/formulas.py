@@ -15,7 +15,23 @@ from dedup_job.judgment.alphabet import (
     constants,
 )
 from dedup_job.judgment.amounts import is_range, put_apart, put_value
+from dedup_job.judgment.finishing import MOST_TICKS, finish_exponent, finish_index
 from dedup_job.judgment.forms import IMAGE
+from dedup_job.judgment.frames import open_group, push
+from dedup_job.judgment.room import (
+    AT,
+    CIRCLED,
+    DEGREE,
+    END,
+    EXPONENT,
+    IN_LATEX,
+    INDEX,
+    ROOT,
+    TOP,
+    Room,
+    frame_at,
+    put,
+)
 from dedup_job.judgment.scanning import (
     behind,
     is_blank,
@@ -39,25 +55,6 @@ from dedup_job.judgment.words import (
     SMALL,
     SYMBOL_NAME,
     WORD,
-)
-from dedup_job.judgment.workspace import (
-    AT,
-    CIRCLED,
-    DEGREE,
-    END,
-    EXPONENT,
-    IN_LATEX,
-    INDEX,
-    MOST_TICKS,
-    ROOT,
-    TOP,
-    Room,
-    finish_exponent,
-    finish_index,
-    frame_at,
-    open_group,
-    push,
-    put,
 )
 from dedup_job.native.jit import inner
 

@@ -8,16 +8,8 @@ from numpy.typing import NDArray
 from dedup_job.judgment.alphabet import WORD_CHARACTER, codes
 from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.formulas import write_command, write_image, write_script
-from dedup_job.judgment.scanning import (
-    before,
-    is_blank,
-    is_digit,
-    is_han,
-    is_latin,
-    point_at,
-    skip_blanks,
-)
-from dedup_job.judgment.workspace import (
+from dedup_job.judgment.frames import open_emphasis
+from dedup_job.judgment.room import (
     AT,
     BASE,
     END,
@@ -27,8 +19,16 @@ from dedup_job.judgment.workspace import (
     frame_at,
     last_of,
     note,
-    open_emphasis,
     put,
+)
+from dedup_job.judgment.scanning import (
+    before,
+    is_blank,
+    is_digit,
+    is_han,
+    is_latin,
+    point_at,
+    skip_blanks,
 )
 from dedup_job.native.jit import inner
 

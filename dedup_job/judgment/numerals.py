@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.judgment.alphabet import KIND, NOUGHT, NUMERAL, WORD_CHARACTER, codes
 from dedup_job.judgment.amounts import put_apart, put_value, tidy_number, unit_at, write_unit
+from dedup_job.judgment.room import AT, BASE, END, Room, frame_at, put
 from dedup_job.judgment.scanning import (
     before,
     behind,
@@ -22,7 +23,6 @@ from dedup_job.judgment.scanning import (
     word_at,
 )
 from dedup_job.judgment.words import COUNTER, ENGLISH, VALUE, WORD
-from dedup_job.judgment.workspace import AT, BASE, END, Room, frame_at, put
 from dedup_job.native.jit import inner
 
 _LARGEST = 10**17

@@ -24,11 +24,10 @@ from dedup_job.judgment.alphabet import (
 )
 from dedup_job.judgment.amounts import is_range, write_number
 from dedup_job.judgment.formulas import write_script
+from dedup_job.judgment.frames import close_frame, open_whole
 from dedup_job.judgment.marks import write_mark
 from dedup_job.judgment.numerals import write_numeral, write_word
-from dedup_job.judgment.scanning import lists_at, point_at
-from dedup_job.judgment.words import ENGLISH, SMALL
-from dedup_job.judgment.workspace import (
+from dedup_job.judgment.room import (
     AT,
     BASE,
     CURRENT,
@@ -36,12 +35,12 @@ from dedup_job.judgment.workspace import (
     FRAMES,
     SINGLE,
     Room,
-    close_frame,
     frame_at,
     note,
-    open_whole,
     put,
 )
+from dedup_job.judgment.scanning import lists_at, point_at
+from dedup_job.judgment.words import ENGLISH, SMALL
 from dedup_job.native.jit import inner
 
 _NEWLINE, _MINUS = codes("\n-")

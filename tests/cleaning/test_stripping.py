@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning.names import REPLACEMENT
 from dedup_job.cleaning.tidy import CLEAN, RULES, How, tidied
-from dedup_job.cleaning.vocabulary import REPLACEMENT
 from tests.cleaning.oracle import clean
 
 PLAIN = CleaningSettings(notation="plain")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from dedup_job.cleaning.vocabulary import (
+from dedup_job.cleaning.names import (
     AMBIGUOUS,
     BREAK,
     CLOSED_ONLY,
