@@ -74,7 +74,7 @@ def unknown(text: str) -> Iterator[str]:
             yield from sorted(flags(re.split(r"&&|\||;", given)[0]) - options_in_help(path) - HELP)
         else:
             rest += text[call.end() : end]
-    every = {name for path in COMMANDS for name in options_in_help(path)} | {"--version"}
+    every = {name for path in [(), *COMMANDS] for name in options_in_help(path)}
     yield from sorted(flags(rest) - every - set(FOREIGN) - of_scripts())
 
 
