@@ -21,8 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="Also what takes minutes, and commands on a standalone server where the kind of server "
-        "should not matter.",
+        help="Also what takes minutes, and commands on a standalone server where its kind should "
+        "not matter.",
     )
 
 
