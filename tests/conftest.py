@@ -21,20 +21,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="Commands on a standalone server, too, where the kind of server should not matter.",
+        help="Also what takes minutes, and commands on a standalone server where its kind should "
+        "not matter.",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of commands on a standalone server, but for those marked `standalone`."""
+    """Leave out what only `--thorough` asks for: see there."""
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if _is_repeated(item)]
-    items[:] = [item for item in items if not _is_repeated(item)]
+    left_out = [item for item in items if _is_left_out(item)]
+    items[:] = [item for item in items if not _is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)
 
 
-def _is_repeated(item: pytest.Item) -> bool:
+def _is_left_out(item: pytest.Item) -> bool:
+    if item.get_closest_marker("thorough") is not None:
+        return True
     parameters = getattr(item, "callspec", None)
     return (
         parameters is not None

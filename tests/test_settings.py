@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from dedup_job import settings as settings_module
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.judgment import RULES
 from dedup_job.settings import load, preset_names
+from tests.running import environment_for
 
 ROOT = Path(__file__).parent.parent
 
@@ -198,3 +202,19 @@ def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_mach
 def test_a_path_that_holds_a_nul_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
         load({name: "a\0b"})
+
+
+def test_the_command_line_says_that_a_file_goes_before_the_preset_of_its_name(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
+    shown = subprocess.run(
+        [sys.executable, "-m", "dedup_job", "config", "show", "--config", "questions"],
+        cwd=tmp_path,
+        env=environment_for(None, PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the file questions in this folder, not the preset of that name" in shown.stderr
+    assert re.search(r"index\.distance +6 +file", shown.stdout)

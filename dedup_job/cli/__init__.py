@@ -7,7 +7,7 @@ import importlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
@@ -41,6 +41,14 @@ _COMMANDS = {  # name: module and function, what the list of commands says of it
 }
 
 
+class Completion(NamedTuple):
+    """What a shell may put for the word at the cursor, as the library's own class has it."""
+
+    value: str
+    help: str
+    type: str = "plain"
+
+
 class LazyCommands(Guarded):
     """Commands whose modules are loaded when they are called."""
 
@@ -62,6 +70,16 @@ class LazyCommands(Guarded):
         single.command(cmd_name)(found)
         return typer.main.get_command(single)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a command without loading the commands."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            Completion(name, told)
+            for name, (_, told) in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the list without loading the commands."""
         with formatter.section("Commands"):
@@ -82,7 +100,7 @@ app = typer.Typer(
     "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
     "11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
     no_args_is_help=True,
-    **_LOOK,
+    **{**_LOOK, "add_completion": True},
 )
 
 

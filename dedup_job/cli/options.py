@@ -97,7 +97,8 @@ class Guarded(TyperGroup):
 
         Also a name of a file that is empty: it would stand for the working folder.
         """
-        for before, argument in pairwise(["", *args]):
+        words = [] if ctx.resilient_parsing else args  # a shell asks how a line may go on
+        for before, argument in pairwise(["", *words]):
             option, value = before if before.startswith("--") else "an argument", argument
             if glued := _GLUED.match(argument):
                 option, value = glued.groups()

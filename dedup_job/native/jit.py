@@ -10,6 +10,7 @@ is not used.
 from __future__ import annotations
 
 import functools
+import os
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +20,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import xxhash
 from numba import njit, types
-from numba.core.caching import IndexDataCacheFile
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+)
 from numba.extending import intrinsic
 from platformdirs import user_cache_path
 
@@ -42,8 +49,9 @@ _DIGEST_BYTES = 16
 def native(function: F) -> F:
     """Compile a function at its first call, without the GIL; keep the code for later processes.
 
-    Where neither the package's folder nor the user's cache is a place to which this user can
-    write and others cannot, the code is compiled in every process.
+    Code that was made before is used from NUMBA_CACHE_DIR and the package's folder also where they
+    can only be read. More is kept in one of them or in the user's cache, the first to which this
+    user can write and others cannot; where there is none, it is compiled in every process.
     """
     return _cached(function, {"_nrt": True})  # numba lets it inherit its first caller's
 
@@ -100,26 +108,33 @@ def _wide(of: Any) -> Any:
 
 
 def _cached(function: F, options: Any) -> F:
-    try:
-        dispatcher = cast("Any", njit(cache=True, nogil=True, **options)(function))
-    except RuntimeError:
-        return cast("F", njit(nogil=True, **options)(function))
-    own, file = dispatcher._cache, dispatcher._cache._cache_file  # numba has no other way in
-    folder = _folder_of(Path(own._cache_path), Path(function.__code__.co_filename))
-    if folder is None:
-        return cast("F", njit(nogil=True, **options)(function))
-    base = Path(file._index_path).name.removesuffix(".nbi")
-    own._cache_path = str(folder)
-    own._cache_file = _CheckedFile(own._cache_path, base, sources_digest())
+    dispatcher = cast("Any", njit(nogil=True, **options)(function))
+    folders = _folders_of(Path(function.__code__.co_filename))
+    if not any(folders):
+        return cast("F", dispatcher)
+    dispatcher._cache = _Cache(function, *folders)  # numba has no other way in
     return cast("F", _widening(dispatcher))
 
 
-def _folder_of(chosen: Path, source: Path) -> Path | None:
-    """Return the folder that numba chose for a source file, or one in the user's cache."""
-    if is_private(chosen):
-        return chosen
+@functools.cache
+def _folders_of(source: Path) -> tuple[Path | None, tuple[Path, ...]]:
+    """Return where code of a source file is kept, and where there may be some that was made before.
+
+    The first is None where there is no place of one's own; the others can only be read.
+    """
+    near = [source.parent / "__pycache__"]
+    if chosen := cast("Any", config).CACHE_DIR:
+        near.insert(0, Path(chosen, _CacheLocator.get_suitable_cache_subpath(source)))
+    ready: list[Path] = []
+    for folder in near:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+        if is_private(folder):
+            if os.access(folder, os.W_OK):
+                return folder, tuple(ready)
+            ready.append(folder)
     name = xxhash.xxh3_64_hexdigest(str(source.resolve().parent).encode())
-    return private_folder(user_cache_path("dedup") / "native" / name)
+    return private_folder(user_cache_path("dedup") / "native" / name), tuple(ready)
 
 
 def _count_bits(_typing: Any, _x: Any) -> tuple[Any, Any]:
@@ -184,3 +199,59 @@ class _CheckedFile(IndexDataCacheFile):
     def _file(self, key: Any) -> Path:
         base = self._index_name.removesuffix(".nbi")
         return Path(self._cache_path) / f"{base}.{xxhash.xxh3_64_hexdigest(repr(key).encode())}.nbc"
+
+
+class _Locator(_CacheLocator):
+    """What numba asks of a place; its own locators take none that can only be read."""
+
+    def __init__(self, line: int) -> None:
+        self._line = line
+
+    @classmethod
+    def from_function(cls, py_func: Any, _: str) -> _Locator:
+        """Return the locator of a function."""
+        return cls(py_func.__code__.co_firstlineno)
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: what cannot be written is not kept."""
+
+    def get_cache_path(self) -> str:
+        """Return no folder: `_Cache` knows it."""
+        return ""
+
+    def get_source_stamp(self) -> str:
+        """Return what changes with the sources."""
+        return sources_digest()
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name apart."""
+        return str(self._line)
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes: Any = [_Locator]  # noqa: RUF012  # numba has a list there
+
+
+class _Cache(FunctionCache):
+    """The cache of a function: code made before, and a folder of the user's own."""
+
+    _impl_class = _Implementation
+
+    def __init__(self, function: Any, own: Path | None, ready: tuple[Path, ...]) -> None:
+        super().__init__(function)
+        files = [
+            _CheckedFile(str(folder), self._impl.filename_base, sources_digest())
+            for folder in (*ready, *filter(None, [own]))
+        ]
+        self._cache_file = files[-1]
+        self._ready, self._own = files, files[-1] if own else None
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        key = self._index_key(sig, target_context.codegen())
+        found = (file.load(key) for file in self._ready)
+        data = next((data for data in found if data is not None), None)
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if self._own is not None and self._impl.check_cachable(data):
+            self._own.save(self._index_key(sig, data.codegen), self._impl.reduce(data))

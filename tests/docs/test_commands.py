@@ -35,14 +35,13 @@ OF_RUN = {"README.md": "Options of `dedup run`", "README.zh-CN.md": "`dedup run`
 CODES = {"README.md": "Exit codes", "README.zh-CN.md": "退出码"}
 CODES |= {"docs/commands.md": "Exit codes", "docs/commands.zh.md": "退出码"}
 FOREIGN = {  # options of other tools
-    "--create-home": "useradd",
-    "--gid": "groupadd",
     "--from": "uvx",
-    "--no-cache-dir": "pip",
     "--now": "systemctl",
+    "--read-only": "docker",
+    "--rm": "docker",
     "--spec": "pipx",
     "--strict": "mkdocs",
-    "--uid": "useradd",
+    "--tag": "docker",
 }
 
 
@@ -54,6 +53,7 @@ GROUPS = {path[0] for path in COMMANDS if len(path) > 1}
 def of_scripts() -> frozenset[str]:
     """Return the options of the scripts."""
     files = [*(ROOT / "scripts").rglob("*.py"), ROOT / "scripts" / "test"]
+    files.append(ROOT / "tests" / "conftest.py")  # scripts/test takes the options of pytest
     found = (re.findall(r"\"(--[a-z][a-z-]*)\"", read(file)) for file in files)
     return frozenset(name for names in found for name in names)
 
@@ -74,7 +74,7 @@ def unknown(text: str) -> Iterator[str]:
             yield from sorted(flags(re.split(r"&&|\||;", given)[0]) - options_in_help(path) - HELP)
         else:
             rest += text[call.end() : end]
-    every = {name for path in COMMANDS for name in options_in_help(path)} | {"--version"}
+    every = {name for path in [(), *COMMANDS] for name in options_in_help(path)}
     yield from sorted(flags(rest) - every - set(FOREIGN) - of_scripts())
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numba
 import pytest
 import xxhash
+from numba.core.event import install_recorder
 
-from dedup_job.native.jit import _CheckedFile, sources_digest
+from dedup_job.native.jit import _CheckedFile, _folders_of, sources_digest
 
 KEY, CODE = ("signature", "machine"), {"code": b"\x90" * 40}
 
@@ -144,6 +145,40 @@ def test_without_a_place_of_ones_own_code_is_not_kept(tmp_path: Path, cache: Pat
         folder.chmod(0o777)
     assert function_in(shared)(1) == 2
     assert not [*tmp_path.rglob("*.nbc")]
+
+
+def compiled_in(folder: Path) -> int:
+    """Return how many functions the call of a function in a folder compiled."""
+    _folders_of.cache_clear()
+    with install_recorder("numba:compile") as recorder:
+        assert function_in(folder)(1) == 2
+    return len(recorder.buffer)
+
+
+@pytest.mark.usefixtures("cache")
+def test_code_that_was_made_before_is_used_where_it_can_only_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an image: the code belongs to root, and the file system can only be read."""
+    assert compiled_in(tmp_path) > 0
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert compiled_in(tmp_path) == 0
+    (made,) = tmp_path.rglob("*.nbc")
+    made.unlink()
+    assert compiled_in(tmp_path) > 0
+    assert not [*tmp_path.rglob("*.nbc")]
+
+
+def test_beside_code_that_can_only_be_read_more_is_kept_in_the_users_own_cache(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = tmp_path / "__pycache__"
+    beside.mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _: path != beside)
+    assert compiled_in(tmp_path) > 0
+    assert len([*cache.rglob("*.nbc")]) == 1
+    assert compiled_in(tmp_path) == 0
+    assert [*beside.iterdir()] == []
 
 
 def test_where_there_is_no_room_code_is_not_kept(saved: Path) -> None:

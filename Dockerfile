@@ -1,0 +1,33 @@
+# An image of `dedup`: no compiler, no root. Native code and the dictionary's tables are made here,
+# for any processor of the architecture, so a container compiles nothing and needs no file system
+# that can be written to but the volume of the index.
+#
+#     docker build --tag dedup .
+#     docker run --rm --read-only --user 1234 dedup fingerprint 水是生命之源。
+FROM python:3.12-slim AS built
+RUN python -m venv /opt/dedup
+COPY pyproject.toml README.md LICENSE /source/
+COPY configs /source/configs
+COPY dedup_job /source/dedup_job
+RUN /opt/dedup/bin/pip install --no-cache-dir --disable-pip-version-check /source
+ENV NUMBA_CPU_NAME=generic \
+    NUMBA_CACHE_DIR=/opt/dedup/made/native \
+    XDG_CACHE_HOME=/opt/dedup/made/cache
+# Code is a pickle: it is read from folders alone to which nobody but root and oneself can write.
+RUN /opt/dedup/bin/python -m dedup_job.commands.prepare && chmod -R a+rX,go-w /opt/dedup
+
+FROM python:3.12-slim
+COPY --from=built /opt/dedup /opt/dedup
+RUN groupadd --gid 10001 dedup \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent dedup \
+    && install --directory --owner=10001 --group=10001 /var/lib/dedup
+# The same as above: code is looked for under the name of the processor.
+ENV PATH=/opt/dedup/bin:$PATH \
+    NUMBA_CPU_NAME=generic \
+    NUMBA_CACHE_DIR=/opt/dedup/made/native \
+    XDG_CACHE_HOME=/opt/dedup/made/cache \
+    DEDUP_INDEX__FOLDER=/var/lib/dedup
+VOLUME /var/lib/dedup
+USER 10001:10001
+ENTRYPOINT ["dedup"]
+CMD ["--help"]

@@ -1,0 +1,86 @@
+"""Wheel and source archive: what they hold, and that the wheel works where there is no checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pydantic
+import pytest
+
+from dedup_job import __version__
+
+ROOT = Path(__file__).parent.parent
+DEPENDENCIES = Path(pydantic.__file__).parents[1]
+PARTS = {
+    *(f"dedup_job/configs/{name}.toml" for name in ("articles", "classic", "questions")),
+    *(f"dedup_job/judgment/{name}.txt" for name in ("alike", "words")),
+    *("dedup_job/py.typed", "dedup_job/__main__.py"),
+    f"dedup_job-{__version__}.dist-info/licenses/LICENSE",
+}
+
+
+def build(source: Path, folder: Path, kind: str) -> Path:
+    """Build a package of a source tree; return its file."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", kind]
+    subprocess.run(
+        [*command, "--directory", str(folder)], cwd=source, check=True, capture_output=True
+    )
+    (built,) = folder.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a wheel of the checkout."""
+    return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+def content(wheel: Path) -> dict[str, bytes]:
+    """Return the files of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: Path) -> None:
+    names = set(content(wheel))
+    assert names >= PARTS
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"dedup_job", f"dedup_job-{__version__}.dist-info"}
+    assert not [name for name in names if "test" in Path(name).name or "__pycache__" in name]
+
+
+def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(build(ROOT, tmp_path / "sdist", "sdist")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.glob("dedup_job-*")
+    assert (source / "scripts" / "test").is_file()
+    assert content(build(source, tmp_path / "again", "wheel")) == content(wheel)
+
+
+def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    pip += ["--no-deps", "--no-index", "--no-compile", "--target", str(installed), str(wheel)]
+    subprocess.run(pip, check=True)
+
+    def said(*words: str) -> str:
+        return subprocess.run(  # -S: the checkout may be installed in this environment
+            [sys.executable, "-S", "-P", *words],
+            cwd=elsewhere,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{installed}:{DEPENDENCIES}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    assert said("-c", "import dedup_job; print(dedup_job.__file__)").startswith(str(installed))
+    assert said("-m", "dedup_job", "--version") == f"dedup {__version__}\n"
+    shown = said("-m", "dedup_job", "config", "show", "--config", "questions")
+    assert "收录" in shown
+    assert str(ROOT) not in shown
