@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from dedup_job.job.story import story as job
+from dedup_job.job import story as job
 from dedup_job.mongo import target
 from scripts.faults.servers import ReplicaSet, wait_for
 from scripts.faults.subject import Subject
