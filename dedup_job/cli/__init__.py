@@ -52,6 +52,11 @@ class Completion(NamedTuple):
 class LazyCommands(Guarded):
     """Commands whose modules are loaded when they are called."""
 
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        names: Any = dict.fromkeys(_COMMANDS)
+        self.commands = names  # a misspelt one is compared with them
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
         return [*_COMMANDS]

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened_as_made
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.dropped import Dropped
-from dedup_job.mongo.care.dropped import list_dropped as read_dropped
+from dedup_job.mongo.care.dropped import Dropped, read_dropped
 from dedup_job.mongo.care.refusals import Refusal, most_similar
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings

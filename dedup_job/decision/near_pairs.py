@@ -182,7 +182,7 @@ _REFUSED, _PRECISE, _BETTER_THAN_NOT, _LOST = 0.1, 0.9, 0.5, 0.001
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many."""
+    """A proportion: `part` of `whole`."""
 
     part: int
     whole: int

@@ -158,7 +158,7 @@ def _compiled_mark() -> Path:
 def _digest(settings: FingerprintSettings) -> str:
     """Digest everything that the tables are made from."""
     digest = xxhash.xxh3_128(f"format {FORMAT} {settings.hash}".encode())
-    own = (Path(__file__).parents[1] / name for name in _BUILDERS)  # lest FORMAT is forgotten
+    own = (Path(__file__).parents[1] / name for name in _BUILDERS)  # in case FORMAT is not raised
     lists = (settings.user_dictionary, settings.stop_words, settings.idf)
     for path in (*_jieba_files(), *own, *lists):
         digest.update(b"\0none" if path is None else digest_of(path).encode())

@@ -78,7 +78,7 @@ class Target:
     ) -> None:
         """Take where everything lies.
 
-        recover: what whoever holds the lease does first; patience: repeats what the database does
+        recover: the first step of a lease holder; patience: repeats what the database does
         not answer; lock_wait: seconds to wait for the lease of another run; as_made: nothing will
         be decided, so any version of the rules may have made the target.
         """

@@ -108,12 +108,12 @@ def _wide(of: Any) -> Any:
 
 
 def _cached(function: F, options: Any) -> F:
-    dispatcher = cast("Any", njit(nogil=True, **options)(function))
+    dispatcher = _widening(njit(nogil=True, **options)(function))
     folders = _folders_of(Path(function.__code__.co_filename))
     if not any(folders):
         return cast("F", dispatcher)
     dispatcher._cache = _Cache(function, *folders)  # numba has no other way in
-    return cast("F", _widening(dispatcher))
+    return cast("F", dispatcher)
 
 
 @functools.cache

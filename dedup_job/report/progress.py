@@ -36,9 +36,6 @@ class Progress(Protocol):
     def waiting(self, seconds: int | None) -> None:
         """Take note that the database has not answered for so long; None: it does again."""
 
-    def close(self) -> None:
-        """Take note that the work is over."""
-
 
 class Quiet:
     """Tells nobody."""
@@ -57,9 +54,6 @@ class Quiet:
 
     def waiting(self, seconds: int | None) -> None:
         """Tell nothing."""
-
-    def close(self) -> None:
-        """Nothing is left open."""
 
 
 QUIET = Quiet()
@@ -213,7 +207,7 @@ def above(message: str) -> None:
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """Show progress on stderr within the block, in the form that suits it."""
-    progress: Progress = Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
+    progress = Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
     try:
         yield progress
     finally:

@@ -34,7 +34,7 @@ class Dropped:
     other: str | None = None
 
 
-def list_dropped(
+def read_dropped(
     target: Target,
     settings: SourceSettings,
     clean_all: Callable[[Sequence[str]], list[str]],
