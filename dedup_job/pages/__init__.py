@@ -1,0 +1,1 @@
+"""Pages for people: templates, words in two languages, styles, scripts. They read no database."""

@@ -1,0 +1,198 @@
+"""A page as one file: a template, its words in two languages, its style and its scripts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from dedup_job.cli.differences import Piece, differences
+from dedup_job.report.counts import Counts
+from dedup_job.report.survey import Sample, Stratum, Survey
+
+LANGUAGES: Final = ("en", "zh")
+_HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
+_CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
+_SHOWN = 700  # characters of a text that are shown whole
+_CHANGE = 300  # characters of one change
+_CELL = 200  # characters of a value in a table
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def report_page(survey: Survey, language: str = "en") -> str:
+    """Return the report of a target as one HTML file that loads nothing.
+
+    language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
+    """
+    return _environment().get_template("report.html.j2").render(
+        survey=survey,
+        language=language,
+        strata=_strata(survey.samples),
+        charts=_charts(survey),
+    )
+
+
+def words(key: str, **values: Any) -> Markup:
+    """Return a phrase of words.toml in all languages, marked so that the page shows one of them."""
+    section, _, name = key.partition(".")
+    forms = _words()[section].get(name)
+    if forms is None:  # a name that this version has no words for
+        return escape(name)
+    return Markup("").join(
+        Markup('<span lang="{}">{}</span>').format(
+            _HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
+        )
+        for language, form in zip(LANGUAGES, forms, strict=True)
+    )
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return tomllib.loads(_asset("words.toml"))
+
+
+def _asset(name: str) -> str:
+    return files("dedup_job.pages").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("dedup_job.pages", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number="{:,}".format, percent="{:.2%}".format, short=_short, visible=_visible
+    )
+    environment.globals.update(
+        w=words,
+        plain=_plain,
+        value=Markup('<b data-value="{}">…</b>').format,
+        asset=lambda name: Markup(_asset(name)),
+        pieces=_pieces,
+        flat=_flat,
+        funnel=_funnel,
+        named=_named,
+        further_lines=_further,
+        check_line="dedup check --target {} --all".format,
+        group_line="dedup list --target {} --what groups --of {}".format,
+        restore_line="dedup restore --target {} {}".format,
+    )
+    return environment
+
+
+def _plain(key: str, language: str, **values: Any) -> str:
+    """Return a phrase in one language, for places that hold no elements."""
+    section, _, name = key.partition(".")
+    return _words()[section][name][LANGUAGES.index(language)].format(**values)
+
+
+def _visible(text: str) -> str:
+    """Return a text with what a reader cannot see, and what reorders words, written as escapes."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
+    """Return the stages of the funnel: name, documents, and how many came before in the bar."""
+    stages: list[tuple[str, int, int]] = [("read", counts.scanned, 0)]
+    before = counts.scanned
+    for name in ("skipped", "quarantined", "exact", "near", "kept"):
+        count: int = getattr(counts, name)
+        before -= count
+        stages.append((name, count, before))
+    return stages
+
+
+def _named(sample: Sample) -> Markup:
+    """Return the name of a sample's group as words."""
+    match sample.stratum:
+        case Stratum.WITHOUT_TEXT:
+            return words(f"reason.{sample.name}")
+        case Stratum.CLASS | Stratum.KEPT_APART | Stratum.RICHER:
+            return words(f"class.{sample.name}")
+        case _:
+            return escape(sample.name)
+
+
+def _further(target: str) -> list[tuple[str, str]]:
+    """Return commands that look further."""
+    of = f"--target {target}"
+    return [
+        ("list", f"dedup list {of} --what dropped"),
+        ("refused", f"dedup list {of} --what refused"),
+        ("explain", f"dedup explain {of} ID"),
+        ("restore", f"dedup restore {of} ID"),
+        ("check", f"dedup check {of} --all"),
+        ("undo", f"dedup undo {of} --run N"),
+    ]
+
+
+def _strata(samples: Sequence[Sample]) -> list[tuple[Sample, list[Sample]]]:
+    """Group samples by stratum and name, in their order; the first of each names the group."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.stratum, sample.name), []).append(sample)
+    return [(group[0], group) for group in groups.values()]
+
+
+def _pieces(sample: Sample) -> list[Piece]:
+    """Return the pieces of a pair's texts, shortened between what differs."""
+    left, right = sample.other or "", sample.text or ""
+    found = differences(left, right)
+    if len(left) <= _SHOWN and len(right) <= _SHOWN:
+        return found
+    return [_shortened(found, at) for at in range(len(found))][:_CELL]
+
+
+def _shortened(found: Sequence[Piece], at: int) -> Piece:
+    piece = found[at]
+    if not piece.same:
+        return Piece(_short(piece.left, _CHANGE), _short(piece.right, _CHANGE), same=False)
+    first, last = at == 0, at == len(found) - 1
+    text = piece.left
+    if first and last:
+        text = _short(text, _SHOWN)
+    elif len(text) > 2 * _CONTEXT:
+        before = "" if first else text[:_CONTEXT]
+        text = f"{before} … {'' if last else text[-_CONTEXT:]}"
+    return Piece(text, text, same=True)
+
+
+def _short(text: str, most: int = _SHOWN) -> str:
+    """Return the beginning of a text."""
+    return text if len(text) <= most else text[:most] + " …"
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested settings as names with dots, and values as text."""
+    found: list[tuple[str, str]] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, _short(str(value), _CELL)))
+    return found
+
+
+def _charts(survey: Survey) -> dict[str, Any]:
+    """Return what the scripts of the page draw."""
+    runs = [run for run in survey.runs if run.counts.scanned]
+    last = next((run for run in reversed(survey.runs) if run.series), None)
+    return {
+        "similarities": asdict(survey.similarities),
+        "threshold": survey.threshold,
+        "series": [list(point) for point in last.series] if last else [],
+        "runs": [[run.number, run.counts.repeat_rate] for run in runs],
+    }
+
+

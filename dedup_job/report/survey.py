@@ -1,0 +1,141 @@
+"""What a page says of a target: counts, samples of pairs, groups and runs, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from dedup_job.report.counts import Counts
+
+BINS = 50
+"""Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
+
+
+class Stratum(StrEnum):
+    """A group of pairs of which a page shows a sample."""
+
+    LEAST_SIMILAR = "least_similar"  # near duplicates that were dropped
+    MOST_SIMILAR = "most_similar"  # kept documents that nearly were duplicates
+    CLASS = "class"  # near duplicates with a difference of this class
+    KEPT_APART = "kept_apart"  # kept documents, by the class that keeps them apart
+    RICHER = "richer"  # near duplicates with content that the kept document lacks
+    SIZE = "size"  # near duplicates, by characters of the text
+    RANDOM = "random"
+    EXACT = "exact"
+    WITHOUT_TEXT = "without_text"  # skipped and quarantined documents, by reason
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference between two texts: its class, the words of the kept text and of the other."""
+
+    kind: str
+    of: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A document and what was decided of it.
+
+    id, of: `_id` of the document and of the kept one, as a person writes it; of is "" where there
+    is none. similarity: 0 to 1, None where texts were not compared. text, other: cleaned text of
+    the document and of the kept one, None where it is gone. detail: why it was quarantined.
+    """
+
+    stratum: Stratum
+    name: str
+    decision: str
+    reason: str
+    id: str
+    of: str = ""
+    similarity: float | None = None
+    run: int = 0
+    text: str | None = None
+    other: str | None = None
+    differences: Sequence[Difference] = ()
+    richer: Sequence[str] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A kept document and some of its duplicates. id: as a person writes it; text: cleaned."""
+
+    id: str
+    text: str | None
+    duplicates: int
+    members: Sequence[Sample]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in a list of runs. series: (seconds, documents decided, resident bytes) over time."""
+
+    number: int
+    status: str
+    started: datetime | None
+    finished: datetime | None
+    counts: Counts
+    known: int
+    seconds: float
+    series: Sequence[Sequence[float]] = ()
+
+    @property
+    def docs_per_second(self) -> float:
+        """Documents decided per second of wall time."""
+        return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """Near duplicates and refused documents by similarity, `BINS` counts each.
+
+    refused: kept documents that had a candidate, by similarity to the nearest one.
+    """
+
+    near: Sequence[int] = (0,) * BINS
+    refused: Sequence[int] = (0,) * BINS
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a page says of a target.
+
+    counts: of all runs that were not taken back. kept, ledger: documents in the collections now.
+    restored, reopened: documents that a person put back, or had decided again. runs: the last ones;
+    runs_left_out: how many there are before. threshold: of the
+    similarity, None where differences decide. seed: of the samples. source_gone: nothing could be
+    read from the source. dry_run: nothing was written; kept and ledger are what they would be.
+    """
+
+    target: str
+    source: str
+    made: datetime
+    version: str
+    counts: Counts
+    kept: int
+    ledger: int
+    restored: int = 0
+    reopened: int = 0
+    threshold: float | None = None
+    seed: int = 0
+    source_gone: bool = False
+    dry_run: bool = False
+    similarities: Similarities = field(default_factory=Similarities)
+    samples: Sequence[Sample] = ()
+    groups: Sequence[Group] = ()
+    runs: Sequence[RunLine] = ()
+    runs_left_out: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def adds_up(self) -> bool:
+        """Tell whether the collections hold what the runs counted."""
+        by_hand = self.restored + self.reopened
+        dropped = self.counts.scanned - self.counts.kept
+        return self.kept == self.counts.kept + self.restored and self.ledger == dropped - by_hand
