@@ -21,12 +21,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.query import Answer, query_target
     from dedup_job.commands.restore import Restored, restore_ids, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
-    from dedup_job.commands.texts import (
-        ComparedTexts,
-        SeenText,
-        compare_texts,
-        fingerprint_texts,
-    )
+    from dedup_job.commands.texts import ComparedTexts, SeenText, compare_texts, fingerprint_texts
     from dedup_job.errors import (
         BrakeApplied,
         ConfigurationError,

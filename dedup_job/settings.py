@@ -109,10 +109,7 @@ class Settings(BaseSettings):
     """All settings of a run."""
 
     model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        env_prefix=_PREFIX,
-        env_nested_delimiter=_DELIMITER,
+        frozen=True, extra="forbid", env_prefix=_PREFIX, env_nested_delimiter=_DELIMITER
     )
 
     @classmethod

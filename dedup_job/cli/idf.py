@@ -22,8 +22,7 @@ def idf(
         int | None, typer.Option(metavar="N", min=1, max=10**15, help="Read at most N documents.")
     ] = None,
     least: Annotated[
-        int,
-        typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out."),
+        int, typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out.")
     ] = 2,
     *,
     options: Options,

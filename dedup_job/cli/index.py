@@ -38,8 +38,7 @@ def plan(
     memory: Annotated[
         float,
         typer.Option(
-            metavar="BYTES",
-            help="Bytes per fingerprint at most, as index.bytes_per_document.",
+            metavar="BYTES", help="Bytes per fingerprint at most, as index.bytes_per_document."
         ),
     ] = 32.0,
 ) -> None:
@@ -60,11 +59,7 @@ def plan(
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def info(
-    target: Target,
-    *,
-    options: Options,
-) -> None:
+def info(target: Target, *, options: Options) -> None:
     """Show the snapshot of a target's index, and whether the next run would use it.
 
     Give the settings of that run, by --config or --field: with others it is refused.
@@ -76,11 +71,7 @@ def info(
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def rebuild(
-    target: Target,
-    *,
-    options: Options,
-) -> None:
+def rebuild(target: Target, *, options: Options) -> None:
     """Read the target and save a snapshot of its index, whatever its size, for the next run.
 
     Takes the target's lease; no run can write meanwhile. Needs the settings that the target was

@@ -35,7 +35,7 @@ Uri = Annotated[
     str | None,
     typer.Option(
         help="MongoDB connection string without a password [default: "
-        "mongodb://localhost:27017; environment DEDUP_URI].",
+        "mongodb://localhost:27017; environment DEDUP_URI]."
     ),
 ]
 UriFile = Annotated[

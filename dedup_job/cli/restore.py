@@ -31,12 +31,10 @@ def restore(
         ),
     ] = None,
     ids: Annotated[
-        Path | None,
-        typer.Option("--ids", metavar="FILE", help="File with many _id, one per line."),
+        Path | None, typer.Option("--ids", metavar="FILE", help="File with many _id, one per line.")
     ] = None,
     again: Annotated[
-        bool,
-        typer.Option("--again", help="Only remove its row: the next run decides again."),
+        bool, typer.Option("--again", help="Only remove its row: the next run decides again.")
     ] = False,
     *,
     options: Options,

@@ -89,8 +89,7 @@ def run(
         typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
     ] = None,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent."),
+        bool, typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent.")
     ] = False,
     *,
     options: Options,

@@ -140,10 +140,7 @@ class Around:
     def decision(self) -> Decision:
         """Decide the text as the next document of a run; one that is kept is in the index then."""
         engine = FirstWins(
-            self._index,
-            self._on.settings.decision,
-            self._on.target.texts,
-            self._on.equipment.judge,
+            self._index, self._on.settings.decision, self._on.target.texts, self._on.equipment.judge
         )
         document = Document(None, _KEY, b"", self._text)
         (decision,) = engine.decide(Batch((document,), self.prints))

@@ -20,13 +20,7 @@ from dedup_job.job import story
 from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.rate_limit import RateLimit
 from dedup_job.mongo.care.rollback import finish_undo
-from dedup_job.mongo.connection import (
-    Client,
-    Namespace,
-    check_source,
-    check_target,
-    patience_with,
-)
+from dedup_job.mongo.connection import Client, Namespace, check_source, check_target, patience_with
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rights import check_rights

@@ -30,14 +30,7 @@ class Check(StrEnum):
     SNAPSHOT = "snapshot not of the target"
 
 
-TOLD = (
-    Check.UNDECIDED,
-    Check.GONE,
-    Check.CHANGED,
-    Check.SINCE,
-    Check.RULES,
-    Check.HALF,
-)
+TOLD = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.SINCE, Check.RULES, Check.HALF)
 _SHOWN = 5
 
 _ADVICE: Mapping[Check, str] = {

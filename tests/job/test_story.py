@@ -27,8 +27,7 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.rate_limit import RateLimit
 from dedup_job.job.story import Job, run
-from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
 

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.output import Output
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.terminal import show
