@@ -12,7 +12,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console
 from dedup_job.cli.run import tell
 from dedup_job.cli.signals import StopSignals
-from dedup_job.report.output import new_table
+from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -55,12 +55,8 @@ def demo(
 
 
 def _table(result: Score) -> Table:
-
-    table = new_table()
-    table.add_column("kind")
-    for name in ("documents", "kept", "duplicate", "skipped", "as due"):
-        table.add_column(name, justify="right")
+    table = new_table("kind", *figures("documents", "kept", "duplicate", "skipped", "as due"))
     for row in result.rows():
-        figures = (row.documents, row.kept, row.duplicates, row.skipped, row.as_due)
-        table.add_row(str(row.kind), *(f"{figure:,}" for figure in figures))
+        values = (row.documents, row.kept, row.duplicates, row.skipped, row.as_due)
+        table.add_row(str(row.kind), *(f"{value:,}" for value in values))
     return table

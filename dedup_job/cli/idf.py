@@ -33,7 +33,7 @@ def idf(
     """
     settings = options.load()
     check_writable("--output", output)
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         frequencies = commands.idf.count_words(settings, source, limit, progress)
     words = list(frequencies.weights(least))
     if not words:

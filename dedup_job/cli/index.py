@@ -10,7 +10,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
 from dedup_job.errors import UsageError
-from dedup_job.report.output import new_table, whole
+from dedup_job.report.output import figures, new_table, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +64,7 @@ def info(target: Target, *, options: Options) -> None:
 
     Give the settings of that run, by --config or --field: with others it is refused.
     """
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         rows = commands.index.describe(options.load(), target, progress)
     console().rows((name, whole(value)) for name, value in rows)
 
@@ -93,11 +93,8 @@ def _documents(size: str) -> int:
 
 
 def _plan_table(made: Plan) -> Table:
-
-    table = new_table()
-    table.add_column("")
-    for name in ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB"):
-        table.add_column(name, justify="right")
+    names = ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB")
+    table = new_table("", *figures(*names))
     shown = dict.fromkeys([*made.considered, made.chosen])
     for layout in sorted(shown, key=lambda x: x.microseconds(made.size)):
         each = layout.bytes_per_fingerprint(made.size)

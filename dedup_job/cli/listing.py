@@ -56,7 +56,7 @@ def list_(
     """
     check_range("--limit", limit, 1, _MOST_SHOWN)
     settings = options.load()
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         given = options.given
         if what is not What.REFUSED:
             dropped = commands.listing.list_dropped(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, working
-from dedup_job.cli.options import CONNECTION, Options, Target, with_options
+from dedup_job.cli.console import asking, console, working
+from dedup_job.cli.options import CONNECTION, Options, Target, Yes, with_options
 
 if TYPE_CHECKING:
     from dedup_job.mongo.care.lease_admin import Lock
@@ -24,32 +24,26 @@ app = typer.Typer(
 @with_options(*CONNECTION, "config")
 def status(target: Target, *, options: Options) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         rows = [*commands.lease.lease_status(options.load(), target, progress).rows()]
     console().rows(rows)
 
 
 @app.command("break")
 @with_options(*CONNECTION, "config")
-def break_(
-    target: Target,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    *,
-    options: Options,
-) -> None:
+def break_(target: Target, yes: Yes = False, *, options: Options) -> None:
     """End the lease of a target: its holder writes nothing more, and another run can begin.
 
     Seldom needed: the lease of a dead process ends by itself.
     """
-
-    def agree(lock: Lock) -> None:
-        if not yes:
-            question = f"End the lease of {lock.target}, held by {lock.holder}?"
-            confirm(question, "the lease is as it was")
-
+    agree = asking(_question, "the lease is as it was", yes=yes)
     with working("ended; the lease is as it was.") as progress:
         lock = commands.lease.break_lease(options.load(), target, agree, progress)
     if lock.lease is None:
         typer.echo(f"the lease of {lock.target} is free; there is nothing to break")
     else:
         typer.echo(f"the lease of {lock.target} is free; {lock.holder}, writes nothing more")
+
+
+def _question(lock: Lock) -> str:
+    return f"End the lease of {lock.target}, held by {lock.holder}?"

@@ -170,9 +170,9 @@ class Log(Progress):
         return True
 
 
-def above(message: str) -> None:
-    """Print a line on stderr, above the bar where there is one."""
-    tqdm.write(escaped(message), file=plain(sys.stderr))
+def above(warning: str) -> None:
+    """Print a warning on stderr, above the bar where there is one."""
+    tqdm.write(escaped(f"warning: {warning}"), file=plain(sys.stderr))
 
 
 @contextmanager
