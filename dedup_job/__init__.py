@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     from dedup_job.commands.explain import Explained, explain_id
     from dedup_job.commands.in_memory import Outcome, deduplicate
     from dedup_job.commands.listing import list_refused
-    from dedup_job.commands.query import Answer, query_target
     from dedup_job.commands.restore import Restored, restore_ids, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
-    from dedup_job.commands.texts import ComparedTexts, SeenText, compare_texts, fingerprint_texts
+    from dedup_job.commands.texts import (
+        Answer,
+        ComparedTexts,
+        SeenText,
+        compare_texts,
+        fingerprint_texts,
+        query_target,
+    )
     from dedup_job.errors import (
         BrakeApplied,
         ConfigurationError,
@@ -46,10 +52,12 @@ _HOMES = {  # where each public name lives
     "commands.explain": ("Explained", "explain_id"),
     "commands.in_memory": ("Outcome", "deduplicate"),
     "commands.listing": ("list_refused",),
-    "commands.query": ("Answer", "query_target"),
     "commands.restore": ("Restored", "restore_ids", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
-    "commands.texts": ("ComparedTexts", "SeenText", "compare_texts", "fingerprint_texts"),
+    "commands.texts": (
+        *("Answer", "ComparedTexts", "SeenText"),
+        *("compare_texts", "fingerprint_texts", "query_target"),
+    ),
     "errors": (
         "BrakeApplied",
         "ConfigurationError",

@@ -51,7 +51,7 @@ def calibrate(
     from dedup_job.cli import proposal  # here: --help should not wait for numba
 
     with working(ended) as progress:
-        found = commands.calibrate.sample_pairs(settings, source, limit, progress)
+        found = commands.sources.sample_pairs(settings, source, limit, progress)
     with ending_at_once(ended):
         out.say("\n".join(proposal.describe_sample(found, settings)))
         if not len(found.pairs):

@@ -34,7 +34,7 @@ def idf(
     settings = options.load()
     check_writable("--output", output)
     with working() as progress:
-        frequencies = commands.idf.count_words(settings, source, limit, progress)
+        frequencies = commands.sources.count_words(settings, source, limit, progress)
     words = list(frequencies.weights(least))
     if not words:
         raise UsageError(

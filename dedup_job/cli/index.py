@@ -62,10 +62,10 @@ def plan(
 def info(target: Target, *, options: Options) -> None:
     """Show the snapshot of a target's index, and whether the next run would use it.
 
-    Give the settings of that run, by --config or --field: with others it is refused.
+    The settings are those of the target's last run, unless --config or --field gives others.
     """
     with working() as progress:
-        rows = commands.index.describe(options.load(), target, progress)
+        rows = commands.index.describe(options.load(), target, progress, given=options.given)
     console().rows((name, whole(value)) for name, value in rows)
 
 
@@ -74,11 +74,11 @@ def info(target: Target, *, options: Options) -> None:
 def rebuild(target: Target, *, options: Options) -> None:
     """Read the target and save a snapshot of its index, whatever its size, for the next run.
 
-    Takes the target's lease; no run can write meanwhile. Needs the settings that the target was
-    made with, by --config or --field.
+    Takes the target's lease; no run can write meanwhile. The settings are those of the target's
+    last run, unless --config or --field gives others.
     """
     with working("ended; the target is as it was, and so is its former snapshot.") as progress:
-        made = commands.index.rebuild(options.load(), target, progress)
+        made = commands.index.rebuild(options.load(), target, progress, given=options.given)
     typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Column, Table
 
 from dedup_job.cli.differences import differences, legend, on_one_line, side_by_side, visible
-from dedup_job.commands.calibrate import Compared
+from dedup_job.commands.sources import Compared
 from dedup_job.decision import near_pairs
 from dedup_job.decision.near_pairs import WIDEST, Band, Share, recall
 from dedup_job.decision.settings import Comparing
@@ -55,7 +55,8 @@ def describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
         )
     if pairs.cut:
         yield (
-            f"{pairs.cut:,} texts have more than {near_pairs.MOST_OF_A_TEXT} pairs each; so many were drawn."
+            f"{pairs.cut:,} texts have more than {near_pairs.MOST_OF_A_TEXT} pairs each; so many "
+            "were drawn."
         )
 
 

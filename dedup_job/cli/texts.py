@@ -28,8 +28,7 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.output import Output, figures, new_table
 
 if TYPE_CHECKING:
-    from dedup_job.commands.query import Answer, Neighbour
-    from dedup_job.commands.texts import ComparedTexts, SeenText
+    from dedup_job.commands.texts import Answer, ComparedTexts, Neighbour, SeenText
 
 _EMPTY = "nothing is left after cleaning"
 _MAX_TEXT = 16 << 20  # bytes of a text
@@ -130,7 +129,7 @@ def query(
     check_range("--limit", limit, 1, _MAX_SHOWN)
     wanted = _read_text(text)
     with working() as progress:
-        answer = commands.query.query_target(
+        answer = commands.texts.query_target(
             settings, target, wanted, progress, limit=limit, distance=k, given=options.given
         )
     output = console()

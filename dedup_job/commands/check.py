@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.index import snapshot_differences
-from dedup_job.commands.opened import opened_as_made
+from dedup_job.commands.opened import opened
 from dedup_job.decision import Again
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
@@ -31,7 +31,7 @@ def check_target(
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened_as_made(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress, given=given) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_source(made_from, str(given_name), on.target.name)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.explain import decided_records, refusal
-from dedup_job.commands.opened import Opened, opened_as_made
+from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
@@ -51,7 +51,7 @@ def undo_run(
     given: bool = True,
 ) -> Undone:
     """Take the last run of a target back. What `agree` raises about the plan stops it."""
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         agree(planned(on.target, run))
         return undo(on.target, run, on.progress)
 
@@ -71,7 +71,7 @@ def restore_ids(
     given: the settings are the user's own; else those of the target's last run are used.
     """
     _finish(settings, name, progress, given=given)
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         on.progress.total(len(written), "looking up")
         found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
@@ -93,7 +93,7 @@ def restore_ids(
 
 def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
     """Take back first what was cut off: on a standalone server a restore may be half done."""
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
             on.progress.stage("taking the lease")
             with on.target.hold():

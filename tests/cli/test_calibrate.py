@@ -13,7 +13,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cli.proposal import answers_table, ask_person, proposal
-from dedup_job.commands.calibrate import Compared, sample_pairs
+from dedup_job.commands.sources import Compared, sample_pairs
 from dedup_job.decision.near_pairs import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError

@@ -1,25 +1,29 @@
-"""The beginning of a source, read, cleaned and compared with itself, for `dedup calibrate`."""
+"""A source read from its beginning and cleaned: for `dedup calibrate` and `dedup idf`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.opened import connected, opened_source
+from dedup_job.commands.opened import connected
 from dedup_job.decision import Equipment
 from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs
 from dedup_job.errors import UsageError
+from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
+from dedup_job.mongo.connection import Client, Namespace, check_source, patience_with
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.source import Source
 from dedup_job.report.progress import Progress
 from dedup_job.settings import Settings
 
-_MOST_CHARACTERS = 300_000_000
+_MAX_CHARACTERS = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """What was read: how many documents, how many with a text, and the unlike texts with keys.
 
-    full: whether reading ended at _MOST_CHARACTERS.
+    full: whether reading ended at _MAX_CHARACTERS.
     """
 
     documents: int
@@ -55,9 +59,44 @@ def sample_pairs(settings: Settings, name: str, limit: int, progress: Progress) 
     return Compared(sample, pairs, Bands(sample.texts, pairs, equipment.any_judge))
 
 
+def count_words(
+    settings: Settings, source: str, limit: int | None, progress: Progress
+) -> DocumentFrequencies:
+    """Count in how many of the source's texts each word stands; of `limit` documents at most."""
+    with connected(settings, progress) as (client, database):
+        documents = _opened_source(settings, source, client, database, progress)
+        progress.stage("loading the dictionary")
+        cleaner = Cleaner(settings.cleaning)
+        frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, progress.stage))
+        expected = documents.expected
+        progress.total(min(limit, expected or limit) if limit else expected, "counting words of")
+        done = 0
+        for page in documents.pages(limit):
+            texts = (cleaner.clean(d.content) for d in page if isinstance(d.content, str))
+            frequencies.add([text for text in texts if text])
+            done += len(page)
+            progress.advance(done)
+        return frequencies
+
+
+def _opened_source(
+    settings: Settings, name: str, client: Client, database: str | None, progress: Progress
+) -> Source:
+    """Return a source to be read from its beginning, whatever is decided; its field is checked."""
+    namespace = Namespace.parse(name, database, "--source")
+    check_source(client, namespace)
+    page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+    collection = client[namespace.database][namespace.collection]
+    patience = patience_with(client, settings.run.retry_for, progress)
+    source = Source(collection, settings.source, [], page, patience)
+    source.check_query()
+    source.check_field()
+    return source
+
+
 def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Sample:
     with connected(settings, progress) as (client, database):
-        source = opened_source(settings, name, client, database, progress)
+        source = _opened_source(settings, name, client, database, progress)
         progress.stage("reading and cleaning")
         cleaner = Cleaner(settings.cleaning)
         texts: dict[str, bytes] = {}
@@ -66,13 +105,11 @@ def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Samp
         for page in source.pages(limit):
             for document in page:
                 documents += 1
-                if not isinstance(document.content, str):
-                    continue
-                if text := cleaner.clean(document.content):
+                if isinstance(document.content, str) and (text := cleaner.clean(document.content)):
                     with_text += 1
                     characters += 0 if text in texts else len(text)
                     texts.setdefault(text, document.key)
-            if full := characters > _MOST_CHARACTERS:
+            if full := characters > _MAX_CHARACTERS:
                 break
     if not documents:
         which = " that match --query" if settings.source.query else ""
