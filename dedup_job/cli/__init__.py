@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
-_COMMANDS = {  # name: module and function, what the list of commands says of it
+_COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
     "fingerprint": ("texts.fingerprint", "Show the fingerprint of a text and its keywords."),
@@ -30,12 +30,12 @@ _COMMANDS = {  # name: module and function, what the list of commands says of it
     "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
     "query": ("texts.query", "Show what a run would do with a text."),
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
-    "list": ("listing.list_", "List what was dropped, or nearly was."),
+    "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
     "calibrate": ("calibrate.calibrate", "Propose distance and similarity for a collection."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),
-    "index": ("index.app", "Plan the index, look at its snapshot."),
+    "index": ("index.app", "Plan the index of kept documents, inspect its snapshot."),
     "lock": ("lock.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),
 }

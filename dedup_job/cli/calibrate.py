@@ -33,7 +33,7 @@ def calibrate(
     *,
     options: Options,
 ) -> None:
-    """Show which pairs of texts are near in a collection; propose distance and similarity for it.
+    """Propose distance and similarity for a collection, and show its near pairs.
 
     Two tables: how many pairs at each distance are similar (the precision of the fingerprint, with
     its 95 % interval), and how many pairs there are of each similarity, each with the share that

@@ -40,7 +40,7 @@ def check(
     *,
     options: Options,
 ) -> None:
-    """Verify from the data alone that nothing is lost and nothing was changed by hand.
+    """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
     Each source document is in exactly one of target and ledger, originals exist, rows say what the
     texts say, fingerprints are those of the texts, counts agree. Ends with exit code 6 where they

@@ -33,7 +33,7 @@ def demo(
         typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),
     ] = None,
 ) -> None:
-    """Make labelled documents, run on them with a MongoDB server of its own, check the result."""
+    """Make labelled documents, run on them, check the result; on a MongoDB server of its own."""
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)

@@ -27,7 +27,7 @@ def idf(
     *,
     options: Options,
 ) -> None:
-    """Write an IDF file: in how few documents each word stands, as its weight.
+    """Write an IDF file: the weights of words in a collection; rare words weigh most.
 
     Use it with `idf = "FILE"` in the section [fingerprint] of the settings.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dedup_job.index import Plan
 
 app = typer.Typer(
-    help="The index of kept documents: plan its memory, inspect its snapshot on disk.",
+    help="Plan the index of kept documents, inspect its snapshot on disk.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -48,7 +48,7 @@ def list_(
     *,
     options: Options,
 ) -> None:
-    """List what runs dropped, or kept although it was nearly a duplicate.
+    """List dropped documents, and kept ones that were nearly dropped.
 
     Pairs are shown with the differences of their texts marked: of near duplicates the least similar
     first; of refused pairs the most similar first, with the class of the difference that keeps

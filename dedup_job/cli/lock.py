@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dedup_job.mongo.care.lease_admin import Lock
 
 app = typer.Typer(
-    help="The lease of a target, which keeps two runs apart.",
+    help="Show or break the lease of a target, which keeps two runs apart.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

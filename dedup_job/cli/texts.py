@@ -47,7 +47,7 @@ def fingerprint(
     *,
     options: Options,
 ) -> None:
-    """Show the fingerprint of a text and the keywords that it is made of."""
+    """Show the fingerprint of a text and its keywords."""
     settings, wanted = options.load(), [_read_text(text)]
     with working() as progress:
         (seen,) = commands.texts.fingerprint_texts(settings, wanted, progress)
