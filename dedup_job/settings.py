@@ -52,7 +52,7 @@ _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 class RunSettings(BaseModel):
     """How a run works; nothing here changes a decision."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
     batch_documents: int = Field(
@@ -68,7 +68,6 @@ class RunSettings(BaseModel):
         default=None,
         gt=0,
         le=1e9,
-        allow_inf_nan=False,
         description="most documents read per second; a batch then holds no more than that",
     )
     max_memory: ByteSize | None = Field(
@@ -81,14 +80,12 @@ class RunSettings(BaseModel):
         default=600.0,
         ge=0,
         le=1e6,
-        allow_inf_nan=False,
         description="seconds to keep retrying when the database stops answering; 0: never",
     )
     lock_wait: float = Field(
         default=0.0,
         ge=0,
         le=1e7,
-        allow_inf_nan=False,
         description="seconds to wait for another run that holds the lease",
     )
 

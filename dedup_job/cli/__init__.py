@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli.logs import set_up_logs
 from dedup_job.cli.options import Guarded
-from dedup_job.cli.streams import open_streams, output_error
+from dedup_job.cli.streams import open_streams, output_error, set_up_logs
 from dedup_job.errors import DedupError, Interrupted
 from dedup_job.printing import escaping
 
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
-    "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
+    "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
     "fingerprint": ("texts.fingerprint", "Show the fingerprint of a text and its keywords."),
-    "idf": ("idf.idf", "Write an IDF file: the weights of words in a collection."),
+    "idf": ("sources.idf", "Write an IDF file: the weights of words in a collection."),
     "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
     "query": ("texts.query", "Show what a run would do with a text."),
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
     "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
-    "calibrate": ("calibrate.calibrate", "Propose distance and similarity for a collection."),
+    "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),

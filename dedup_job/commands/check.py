@@ -36,20 +36,13 @@ def check_target(
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
-        fingerprinter = on.equipment.fingerprinter
-        cleaner = Cleaner(on.settings.cleaning)
-        collection = Source(
-            on.target.source, on.settings.source, [], PageSize(), on.target.patience
+        fingerprint, clean = (
+            on.equipment.fingerprinter.fingerprint,
+            Cleaner(on.settings.cleaning).clean,
         )
-        again = Again(on.settings.decision, on.settings.index, on.equipment)
-        checker = Checker(
-            on.target,
-            collection,
-            cleaner.clean,
-            fingerprinter.fingerprint,
-            again.decide,
-            on.progress,
-        )
+        documents = Source(on.target.source, on.settings.source, [], PageSize(), on.target.patience)
+        again = Again(on.settings.decision, on.settings.index, on.equipment).decide
+        checker = Checker(on.target, documents, clean, fingerprint, again, on.progress)
         found = checker.check(sample)
         if sample is not None:
             return found

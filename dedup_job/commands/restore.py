@@ -176,26 +176,25 @@ def _remark(record: Record) -> str:
     gone, changed = record.source is None, record.changed
     if record.stored is None or not (gone or changed):
         return ""
-    if changed and record.whole:
-        return "The source document has changed since; this is the one that was dropped."
-    if changed:
-        return (
-            "The text in the source has changed since; this is the one that was dropped, with _id "
-            "and text only."
-        )
-    return "" if record.whole else "The ledger held _id and text only; other fields are gone."
+    if record.whole:
+        told = "The source document has changed since; this is the one that was dropped."
+        return told if changed else ""
+    if not changed:
+        return "The ledger held _id and text only; other fields are gone."
+    return (
+        "The text in the source has changed since; this is the one that was dropped, with _id "
+        "and text only."
+    )
 
 
 def _row(on: Opened, began: datetime, kept: tuple[Document, Kept] | None) -> dict[str, Any]:
     """Return what `T.runs` says of it: the same as of a run."""
     now = datetime.now(UTC)
-    about = About(
-        source=on.target.source.full_name,
-        target=on.target.name,
-        settings=on.settings.recorded(),
-        versions=versions(on.target.documents.database.client),
-        dry_run=False,
+    names, used = (
+        (on.target.source.full_name, on.target.name),
+        versions(on.target.documents.database.client),
     )
+    about = About(*names, on.settings.recorded(), used, dry_run=False)
     counts = Counts() if kept is None else Counts.of([kept[1]])
     status = Status.REOPENED if kept is None else Status.RESTORED
     seconds = (now - began).total_seconds()

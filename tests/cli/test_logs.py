@@ -13,7 +13,7 @@ PROGRAM = """
 from threading import Thread
 from pymongo.errors import AutoReconnect
 from pymongo.logger import _log_client_error
-from dedup_job.cli.logs import log, set_up_logs
+from dedup_job.cli.streams import log, set_up_logs
 set_up_logs()
 def broken():
     raise RuntimeError("no more\\nof it")

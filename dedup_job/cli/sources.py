@@ -1,8 +1,9 @@
-"""`dedup calibrate`: which distance and which similarity suit a collection."""
+"""`dedup calibrate` and `dedup idf`: settings that suit a collection."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_SOURCE, Options, Source, check_range, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
+from dedup_job.files import check_writable, write_whole
 
 _MAX_READ, _MAX_EXAMPLES = 100_000, 50
 
@@ -73,3 +75,37 @@ def _ask(question: str) -> str:
             return "q"
         if answer and answer in "ynsq":
             return str(answer)
+
+
+@with_options(*OF_A_SOURCE)
+def idf(
+    source: Source,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The IDF file to write.")],
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=10**15, help="Read at most N documents.")
+    ] = None,
+    least: Annotated[
+        int, typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out.")
+    ] = 2,
+    *,
+    options: Options,
+) -> None:
+    """Write an IDF file: the weights of words in a collection; rare words weigh most.
+
+    Use it with `idf = "FILE"` in the section [fingerprint] of the settings.
+    """
+    settings = options.load()
+    check_writable("--output", output)
+    with working() as progress:
+        frequencies = commands.sources.count_words(settings, source, limit, progress)
+    words = list(frequencies.weights(least))
+    if not words:
+        raise UsageError(
+            f"no word stands in {least:,} or more of {frequencies.texts:,} texts; nothing was "
+            "written. Look at --field, or lower --min-documents."
+        )
+    try:
+        write_whole(output, "".join(f"{word} {weight:.9f}\n" for word, weight in words))
+    except OSError as e:
+        raise UsageError(f"--output {output} cannot be written: {e.strerror}") from e
+    typer.echo(f"{len(words):,} words of {frequencies.texts:,} texts: {output}")
