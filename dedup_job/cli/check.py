@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Column, Table
@@ -15,10 +15,8 @@ from dedup_job.cli.options import OF_A_TARGET, Options, Source, Target, check_ra
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
+from dedup_job.report.check import Checked, Finding
 from dedup_job.report.output import figures, new_table
-
-if TYPE_CHECKING:
-    from dedup_job.report.check import Checked, Finding
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 

@@ -9,17 +9,8 @@ import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
+from dedup_job.cli import differences as pairs
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import (
-    differences,
-    legend,
-    lines_now,
-    lines_then,
-    on_one_line,
-    side_by_side,
-    table_of_differences,
-    visible,
-)
 from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.report.output import Output, figures, new_table, whole
@@ -101,7 +92,7 @@ def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
     else:
         yield "decision", f"{row.get('decision')}: {row.get('reason')}"
         if row.get("detail"):
-            yield "detail", visible(str(row["detail"]))
+            yield "detail", pairs.visible(str(row["detail"]))
     if row is not None and row.get("decision") == "duplicate":
         yield "of", whole(shown_value(row.get("of")))
     yield "run", _run(found)
@@ -135,26 +126,26 @@ def _show_text(side: Side, console: Output, whose: str = "") -> None:
         console.say(f"{whose}{side.why_not}")
         return
     more = f" … {len(side.text) - _TEXT:,} characters more" if len(side.text) > _TEXT else ""
-    console.say(f"text of {side.id}: {visible(side.text[:_TEXT])}{more}")
+    console.say(f"text of {side.id}: {pairs.visible(side.text[:_TEXT])}{more}")
 
 
 def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> None:
     if left.text is None or right.text is None or found.view is None:
         for side in (left, right):
             _show_text(side, console, f"{side.id}: ")
-        if then := lines_then(found.row or {}):
+        if then := pairs.lines_then(found.row or {}):
             console.say()
-            console.table(table_of_differences(then, *_NAMES))
+            console.table(pairs.table_of_differences(then, *_NAMES))
         return
     if left.text == right.text:
         _show_text(right, console)
         console.say("The source's text, cleaned, is the same.")
     else:
         console.say()
-        console.table(side_by_side(differences(left.text, right.text), console, _NAMES))
+        console.table(pairs.side_by_side(pairs.differences(left.text, right.text), console, _NAMES))
     if found.view.differences:
         console.say()
-        console.table(table_of_differences(lines_now(found.view.differences), *_NAMES))
+        console.table(pairs.table_of_differences(pairs.lines_now(found.view.differences), *_NAMES))
     console.say()
     console.rows(_measures(found, found.view))
     console.say()
@@ -183,7 +174,7 @@ def _show_kept(found: Explained, console: Output, limit: int) -> None:
     some = f", {len(shown):,} shown" if len(shown) < found.found else ""
     console.say(
         f"{candidates} among {found.among:,} kept documents{some}. Of the differences, "
-        f"{legend(console)}.\n"
+        f"{pairs.legend(console)}.\n"
     )
     console.table(_table_of_near(found, shown, console))
     if any(near.view.refused_by is None for near in shown):
@@ -208,7 +199,9 @@ def _table_of_near(found: Explained, shown: Sequence[Near], console: Output) -> 
             ", ".join(view.channels) or "-",
             view.refused_by or "nothing",
             near.side.id,
-            on_one_line(differences(found.left.text or "", near.side.text or ""), console, 160),
+            pairs.on_one_line(
+                pairs.differences(found.left.text or "", near.side.text or ""), console, 160
+            ),
         )
     return table
 
@@ -296,7 +289,7 @@ def _words_of(words: Sequence[str]) -> str:
     if not words:
         return "none"
     more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
-    return f"{len(words):,}: {visible(' / '.join(words[:_WORDS]))}{more}"
+    return f"{len(words):,}: {pairs.visible(' / '.join(words[:_WORDS]))}{more}"
 
 
 def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,13 +51,13 @@ def describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
         )
     if pairs.asked < len(sample.texts):
         yield (
-            f"There are so many near pairs that only {pairs.asked:,} texts were drawn to look for "
-            "theirs."
+            f"There are so many near pairs that only those of {pairs.asked:,} texts, drawn at "
+            "random, were looked for."
         )
     if pairs.cut:
         yield (
-            f"{pairs.cut:,} texts have more than {near_pairs.MOST_OF_A_TEXT} pairs each; so many "
-            "were drawn."
+            f"{pairs.cut:,} texts have more than {near_pairs.MOST_OF_A_TEXT} pairs each; of "
+            "each that many were drawn."
         )
 
 
@@ -279,6 +280,4 @@ def _toml(**sections: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)

@@ -21,12 +21,11 @@ from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import above, shown_progress
-from dedup_job.report.run import Status
+from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
     from dedup_job.demo import Score
-    from dedup_job.report.run import Report
 
 QUARANTINED = 3
 _Into = Annotated[

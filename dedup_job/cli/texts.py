@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Column, Table
@@ -26,9 +26,6 @@ from dedup_job.documents import Decision, Duplicate, Kept
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.output import Output, figures, new_table
-
-if TYPE_CHECKING:
-    from dedup_job.commands.texts import Answer, ComparedTexts, Neighbour, SeenText
 
 _EMPTY = "nothing is left after cleaning"
 _MAX_TEXT = 16 << 20  # bytes of a text
@@ -149,14 +146,16 @@ def _read_text(text: str) -> str:
         return text
     content = sys.stdin.buffer.read(_MAX_TEXT + 1)  # a device has no end
     if len(content) > _MAX_TEXT:
-        raise UsageError(f"standard input holds more than {_MAX_TEXT >> 20} MiB, as no document.")
+        raise UsageError(
+            f"standard input holds more than {_MAX_TEXT >> 20} MiB; no document is that large."
+        )
     try:
         return content.decode()
     except UnicodeDecodeError as e:
         raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
-def _reasons(found: ComparedTexts) -> Iterator[str]:
+def _reasons(found: commands.texts.ComparedTexts) -> Iterator[str]:
     view, settings = found.view, found.settings
     if view.equal:
         yield "equal texts: duplicates (exact)"
@@ -175,14 +174,14 @@ def _reasons(found: ComparedTexts) -> Iterator[str]:
     yield f"not duplicates: {apart}" if apart else "duplicates (near)"
 
 
-def _describe(console: Output, name: str, seen: SeenText) -> None:
+def _describe(console: Output, name: str, seen: commands.texts.SeenText) -> None:
     kind = "  (short: a hash of the text, found by minhash or as it is)" if seen.short else ""
     if not seen.text:
         kind = f"  (a run skips it: {_EMPTY})"
     console.say(f"{name}fingerprint {seen.value:016x}  {seen.value:064b}{kind}")
 
 
-def _feature_table(seen: SeenText) -> Table:
+def _feature_table(seen: commands.texts.SeenText) -> Table:
     name = "n-gram" if seen.why.route == "n-grams" else "keyword"
     table = new_table(Column(name, overflow="fold"), *figures("weight"))
     for feature, weight in seen.why.features:
@@ -190,7 +189,7 @@ def _feature_table(seen: SeenText) -> Table:
     return table
 
 
-def _comparison_table(one: SeenText, two: SeenText) -> Table:
+def _comparison_table(one: commands.texts.SeenText, two: commands.texts.SeenText) -> Table:
     table = new_table(Column("keyword", overflow="fold"), *figures("in A", "in B"))
     mine, others = dict(one.why.features), dict(two.why.features)
     shared = [word for word in mine if word in others]
@@ -215,7 +214,7 @@ def _told(decision: Decision) -> str:
     return f"a run keeps it{near}"
 
 
-def _table_of_near(nearest: list[Neighbour]) -> Table:
+def _table_of_near(nearest: list[commands.texts.Neighbour]) -> Table:
     table = new_table(
         "distance",
         "_id",
@@ -241,7 +240,7 @@ def _table_of_near(nearest: list[Neighbour]) -> Table:
     return table
 
 
-def _summary(answer: Answer, k: int | None) -> Iterator[str]:
+def _summary(answer: commands.texts.Answer, k: int | None) -> Iterator[str]:
     kept = f"{answer.kept:,} kept documents"
     where = "is a candidate" if k is None else f"is within distance {k}"
     count = len(answer.nearest)

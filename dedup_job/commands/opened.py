@@ -135,9 +135,9 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
     ]
     if named:
         raise UsageError(
-            f"run {run['_id']} of the target {target} took files: {', '.join(named)}. The content "
-            "counts, and no file is read because a database names it: give --config FILE with the "
-            "settings of that run."
+            f"run {run['_id']} of the target {target} read files: {', '.join(named)}. A file "
+            "that only a database names is not read: give --config FILE with the settings of that "
+            "run."
         )
     now = {name: getattr(settings.index, name) for name in ("folder", "snapshot_from")}
     sections = {name: part for name, part in recorded.items() if name not in _NOW}

@@ -29,8 +29,8 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.say(_candidates(checkpoint.counts))
         if report.left_out:
             console.say(
-                f"{report.left_out:,} times a kept document is not held under a key that 128 "
-                "others, or a fingerprint that 16 others have"
+                f"{report.left_out:,} times the index does not hold a kept document under a key "
+                "that 128 others share, or a fingerprint that 16 others share"
             )
         console.say()
     if report.clusters:
@@ -80,7 +80,7 @@ def _candidates(counts: Counts) -> str:
     if counts.cut:
         line += f"; of {counts.cut:,} documents only the most similar ones were compared"
     if counts.void:
-        line += f"\n{counts.void:,} candidates were gone: someone removes documents of the target"
+        line += f"\n{counts.void:,} candidates were gone: someone removes documents from the target"
     return line
 
 

@@ -108,7 +108,7 @@ def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
     assert "candidates per document: mean 2.00, p99 71, max 5,000; of 1,050 documents only" in (
         " ".join(text.split())
     )
-    assert "2 candidates were gone: someone removes documents of the target" in text
+    assert "2 candidates were gone: someone removes documents from the target" in text
 
 
 def test_of_candidates_nothing_is_said_where_there_were_none():
