@@ -9,10 +9,10 @@ import typer
 from rich.table import Column
 
 from dedup_job.cli.console import console
-from dedup_job.cli.options import Options, with_options
+from dedup_job.cli.options import Options, group, with_options
 from dedup_job.report.output import new_table
 
-app = typer.Typer(help="Show or check settings.", no_args_is_help=True, rich_markup_mode=None)
+app = group("Show or check settings.")
 _MIN_MEANING = 32  # columns in which a sentence is still read
 
 

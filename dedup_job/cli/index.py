@@ -8,7 +8,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, group, with_options
 from dedup_job.errors import UsageError
 from dedup_job.report.output import figures, new_table, whole
 
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
     from dedup_job.index import Plan
 
-app = typer.Typer(
-    help="Plan the index of kept documents, inspect its snapshot on disk.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Plan the index of kept documents, inspect its snapshot on disk.")
 
 
 @app.command()

@@ -8,16 +8,12 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import asking, console, working
-from dedup_job.cli.options import CONNECTION, Options, Target, Yes, with_options
+from dedup_job.cli.options import CONNECTION, Options, Target, Yes, group, with_options
 
 if TYPE_CHECKING:
     from dedup_job.mongo.care.lease_admin import Lock
 
-app = typer.Typer(
-    help="Show or break the lease of a target, which keeps two runs apart.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Show or break the lease of a target, which keeps two runs apart.")
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -76,7 +76,8 @@ def restore_ids(
         found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            for record, row, document in found:
+            for record, document in found:
+                row = record.row or {}
                 began = datetime.now(UTC)
                 kept = None if document is None else (document, _decision(on, document))
                 number = take_out(on.target, record.key, _row(on, began, kept), kept)
@@ -102,16 +103,16 @@ def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -
 
 def _all_dropped(
     on: Opened, written: Sequence[str], *, again: bool
-) -> list[tuple[Record, Mapping[str, Any], Document | None]]:
-    """Return the documents that are meant, with their ledger rows, and as they will be kept."""
+) -> list[tuple[Record, Document | None]]:
+    """Return the documents that are meant, and as they will be kept."""
     records = Records(on.target, on.settings.source)
-    found: dict[bytes, tuple[Record, Mapping[str, Any], Document | None]] = {}
+    found: dict[bytes, tuple[Record, Document | None]] = {}
     wrong: list[str] = []
     for done, name in enumerate(written):
         on.progress.advance(done)
         try:
-            record, row = _dropped(on, records, name)
-            found[record.key] = record, row, None if again else _kept(on, record)
+            record = _dropped(on, records, name)
+            found[record.key] = record, None if again else _kept(on, record)
         except UsageError as e:
             wrong.append(str(e))
     if not wrong:
@@ -126,8 +127,8 @@ def _all_dropped(
     )
 
 
-def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mapping[str, Any]]:
-    """Return the one document that is meant, and its row in the ledger."""
+def _dropped(on: Opened, records: Records, written: str) -> Record:
+    """Return the one document that is meant, which has a row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
         names = " or ".join(unmistakable(r.key) for r in (record, *others))
@@ -137,7 +138,7 @@ def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mappin
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "
             "shows it and its nearest neighbours."
         )
-    return record, record.row
+    return record
 
 
 def _kept(on: Opened, record: Record) -> Document:
@@ -190,11 +191,9 @@ def _remark(record: Record) -> str:
 def _row(on: Opened, began: datetime, kept: tuple[Document, Kept] | None) -> dict[str, Any]:
     """Return what `T.runs` says of it: the same as of a run."""
     now = datetime.now(UTC)
-    names, used = (
-        (on.target.source.full_name, on.target.name),
-        versions(on.target.documents.database.client),
-    )
-    about = About(*names, on.settings.recorded(), used, dry_run=False)
+    target = on.target
+    used = versions(target.documents.database.client)
+    about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
     counts = Counts() if kept is None else Counts.of([kept[1]])
     status = Status.REOPENED if kept is None else Status.RESTORED
     seconds = (now - began).total_seconds()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dedup_job.cleaning import Cleaner
@@ -10,7 +12,7 @@ from dedup_job.decision import Equipment
 from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
-from dedup_job.mongo.connection import Client, Namespace, check_source, patience_with
+from dedup_job.mongo.connection import Namespace, check_source, patience_with
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.report.progress import Progress
@@ -63,8 +65,7 @@ def count_words(
     settings: Settings, source: str, limit: int | None, progress: Progress
 ) -> DocumentFrequencies:
     """Count in how many of the source's texts each word stands; of `limit` documents at most."""
-    with connected(settings, progress) as (client, database):
-        documents = _opened_source(settings, source, client, database, progress)
+    with _opened_source(settings, source, progress) as documents:
         progress.stage("loading the dictionary")
         cleaner = Cleaner(settings.cleaning)
         frequencies = DocumentFrequencies(Fingerprinter(settings.fingerprint, progress.stage))
@@ -79,24 +80,23 @@ def count_words(
         return frequencies
 
 
-def _opened_source(
-    settings: Settings, name: str, client: Client, database: str | None, progress: Progress
-) -> Source:
-    """Return a source to be read from its beginning, whatever is decided; its field is checked."""
-    namespace = Namespace.parse(name, database, "--source")
-    check_source(client, namespace)
-    page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
-    collection = client[namespace.database][namespace.collection]
-    patience = patience_with(client, settings.run.retry_for, progress)
-    source = Source(collection, settings.source, [], page, patience)
-    source.check_query()
-    source.check_field()
-    return source
+@contextmanager
+def _opened_source(settings: Settings, name: str, progress: Progress) -> Iterator[Source]:
+    """Open a source to be read from its beginning, whatever is decided; its field is checked."""
+    with connected(settings, progress) as (client, database):
+        namespace = Namespace.parse(name, database, "--source")
+        check_source(client, namespace)
+        page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
+        collection = client[namespace.database][namespace.collection]
+        patience = patience_with(client, settings.run.retry_for, progress)
+        source = Source(collection, settings.source, [], page, patience)
+        source.check_query()
+        source.check_field()
+        yield source
 
 
 def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Sample:
-    with connected(settings, progress) as (client, database):
-        source = _opened_source(settings, name, client, database, progress)
+    with _opened_source(settings, name, progress) as source:
         progress.stage("reading and cleaning")
         cleaner = Cleaner(settings.cleaning)
         texts: dict[str, bytes] = {}
