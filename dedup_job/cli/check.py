@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Source, Target, check_range, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
@@ -36,7 +36,7 @@ def check(
         Path | None, typer.Option(metavar="FILE.json", help="Also write the findings as JSON.")
     ] = None,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
@@ -56,6 +56,10 @@ def check(
         found = commands.check.check_target(
             settings, source, target, None if all_ else size, progress, given=options.given
         )
+    _tell(found, report)
+
+
+def _tell(found: Checked, report: Path | None) -> None:
     output = console()
     output.table(_table(found.findings))
     for line in _first(found.findings):

@@ -9,7 +9,7 @@ import typer
 from rich.table import Column
 
 from dedup_job.cli.console import console
-from dedup_job.cli.options import Options, group, with_options
+from dedup_job.cli.options import Given, group, with_options
 from dedup_job.report.output import new_table
 
 app = group("Show or check settings.")
@@ -18,7 +18,7 @@ _MIN_MEANING = 32  # columns in which a sentence is still read
 
 @app.command()
 @with_options("config")
-def show(*, options: Options) -> None:
+def show(*, options: Given) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
     table = new_table(
         "setting",

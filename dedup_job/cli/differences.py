@@ -53,7 +53,7 @@ class Line(NamedTuple):
     right: str
 
 
-def differences(left: str, right: str) -> list[Piece]:
+def pieces_of(left: str, right: str) -> list[Piece]:
     """Return the pieces that the texts are made of; same and changed ones take turns.
 
     Words, numbers and other characters are compared, in long texts clauses and then the characters
@@ -93,7 +93,7 @@ def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str
     return table
 
 
-def on_one_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
+def marked_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
     """Return what differs with a little context, about so many columns wide."""
     changed = [i for i, piece in enumerate(pieces) if not piece.same]
     if not changed:

@@ -8,7 +8,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, group, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.errors import UsageError
 from dedup_job.report.output import figures, new_table, whole
 
@@ -55,7 +55,7 @@ def plan(
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def info(target: Target, *, options: Options) -> None:
+def info(target: Target, *, options: Given) -> None:
     """Show the snapshot of a target's index, and whether the next run would use it.
 
     The settings are those of the target's last run, unless --config or --field gives others.
@@ -67,7 +67,7 @@ def info(target: Target, *, options: Options) -> None:
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def rebuild(target: Target, *, options: Options) -> None:
+def rebuild(target: Target, *, options: Given) -> None:
     """Read the target and save a snapshot of its index, whatever its size, for the next run.
 
     Takes the target's lease; no run can write meanwhile. The settings are those of the target's

@@ -9,8 +9,8 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import differences, legend, side_by_side, visible
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.cli.differences import legend, pieces_of, side_by_side, visible
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def list_(
     target: Target,
     limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """List dropped documents, and kept ones that were nearly dropped.
 
@@ -110,4 +110,4 @@ def _show_pair(
         for name, one in zip(names, texts, strict=True):
             console.say(f"  {name}: {'its text is gone' if one is None else visible(one[:_TEXT])}")
     else:
-        console.table(side_by_side(differences(text, other), console, names))
+        console.table(side_by_side(pieces_of(text, other), console, names))

@@ -8,7 +8,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import asking, console, working
-from dedup_job.cli.options import CONNECTION, Options, Target, Yes, group, with_options
+from dedup_job.cli.options import CONNECTION, Given, Target, Yes, group, with_options
 
 if TYPE_CHECKING:
     from dedup_job.mongo.care.lease_admin import Lock
@@ -18,7 +18,7 @@ app = group("Show or break the lease of a target, which keeps two runs apart.")
 
 @app.command()
 @with_options(*CONNECTION, "config")
-def status(target: Target, *, options: Options) -> None:
+def status(target: Target, *, options: Given) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
     with working() as progress:
         rows = [*commands.lease.lease_status(options.load(), target, progress).rows()]
@@ -27,7 +27,7 @@ def status(target: Target, *, options: Options) -> None:
 
 @app.command("break")
 @with_options(*CONNECTION, "config")
-def break_(target: Target, yes: Yes = False, *, options: Options) -> None:
+def break_(target: Target, yes: Yes = False, *, options: Given) -> None:
     """End the lease of a target: its holder writes nothing more, and another run can begin.
 
     Seldom needed: the lease of a dead process ends by itself.

@@ -144,7 +144,7 @@ class Guarded(TyperGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Given:
     """What was given on the command line of the settings that several commands share.
 
     values: by the name of the parameter, None where it was not given.
@@ -191,7 +191,7 @@ def with_options(*names: str) -> Callable[[F], F]:
         @functools.wraps(command)
         def called(**values: Any) -> Any:
             given = {name: values.pop(name) for name in names}
-            return command(**values, options=Options(given))
+            return command(**values, options=Given(given))
 
         called.__dict__.pop("__wrapped__")
         called.__annotations__ = {one.name: one.annotation for one in (*left, *shared)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Column, Table
 
-from dedup_job.cli.differences import differences, legend, on_one_line, side_by_side, visible
+from dedup_job.cli.differences import legend, marked_line, pieces_of, side_by_side, visible
 from dedup_job.commands.sources import Compared
 from dedup_job.decision import near_pairs
 from dedup_job.decision.near_pairs import WIDEST, Band, Share, recall
@@ -24,8 +24,27 @@ _CLASSES = 3  # named of a band
 _JUDGED = 10  # pairs of a band that a person is asked about
 
 
-def describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
-    """Yield sentences about what was read and the pairs in it."""
+def show_calibration(
+    found: Compared,
+    settings: Settings,
+    console: Output,
+    examples: int,
+    ask: Callable[[str], str] | None,
+) -> None:
+    """Print all there is to say; examples: pairs per band; ask: a question to a person."""
+    console.say("\n".join(_describe_sample(found, settings)))
+    if not len(found.pairs):
+        return
+    _show_distances(found, settings, console, examples)
+    _show_similarities(found, settings, console, examples)
+    judged = ask_person(found, console, ask) if ask else {}
+    if judged:
+        console.say("\nYour answers\n")
+        console.table(answers_table(judged))
+    console.say(f"\nProposal\n\n{proposal(found, settings, judged)}")
+
+
+def _describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
     sample, pairs = found.sample, found.pairs
     compare = settings.decision.compare
     measure = Comparing.JACCARD if compare is Comparing.NONE else compare
@@ -61,8 +80,7 @@ def describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
         )
 
 
-def show_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
-    """Print the pairs of each distance."""
+def _show_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
     names = ("pairs", "similar", "precision", "95 %", "found up to here", "cost")
     table = _table_of_bands("distance", *names)
     for distance, band in enumerate(found.bands.by_distance):
@@ -86,8 +104,7 @@ def show_distances(found: Compared, settings: Settings, console: Output, example
     _show_examples(found, found.bands.by_distance, console, examples)
 
 
-def show_similarities(found: Compared, settings: Settings, console: Output, examples: int) -> None:
-    """Print the pairs of each range of similarities."""
+def _show_similarities(found: Compared, settings: Settings, console: Output, examples: int) -> None:
     bits, pairs = settings.index.distance, found.pairs
     table = _table_of_bands("similarity", "pairs", f"within {bits} bits", "by minhash")
     for band in found.bands.by_similarity:
@@ -118,8 +135,8 @@ def _show_examples(found: Compared, bands: Sequence[Band], console: Output, exam
                 f"_id {shown(sample.keys[earlier])} and {shown(sample.keys[later])}"
             )
             console.say(f"\n{visible(head)}")
-            pieces = differences(sample.texts[earlier], sample.texts[later])
-            line = on_one_line(pieces, console, 2 * (console.readable - 8))
+            pieces = pieces_of(sample.texts[earlier], sample.texts[later])
+            line = marked_line(pieces, console, 2 * (console.readable - 8))
             console.rows([("", line)], indent=2)
 
 
@@ -134,7 +151,7 @@ def ask_person(found: Compared, console: Output, ask: Callable[[str], str]) -> d
             found.sample.texts[int(side[place])] for side in (found.pairs.others, found.pairs.rows)
         ]
         console.say()
-        console.table(side_by_side(differences(*texts), console, ("one", "other")))
+        console.table(side_by_side(pieces_of(*texts), console, ("one", "other")))
         answer = ask(f"{number} of {len(asked)}: are they duplicates? [y]es [n]o [s]kip [q]uit")
         if answer == "q":
             break

@@ -10,7 +10,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import asking, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, Yes, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def restore(
         bool, typer.Option("--again", help="Only remove its row: the next run decides again.")
     ] = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Put documents that were dropped wrongly into the target, for good.
 
@@ -96,7 +96,7 @@ def undo(
     target: Target,
     yes: Yes = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Take the last run back: what it kept leaves the target, what it dropped the ledger.
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
-from dedup_job.cli.options import OF_A_RUN, Options, Source, with_options
+from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -65,7 +65,7 @@ def run(
     embedded: _Embedded = None,
     yes: _YesToAll = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 

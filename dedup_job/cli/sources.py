@@ -10,7 +10,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_SOURCE, Options, Source, check_range, with_options
+from dedup_job.cli.options import OF_A_SOURCE, Given, Source, check_range, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, write_whole
@@ -33,7 +33,7 @@ def calibrate(
         ),
     ] = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Propose distance and similarity for a collection, and show its near pairs.
 
@@ -49,22 +49,13 @@ def calibrate(
     check_range("--examples", examples, 0, _MAX_EXAMPLES)
     if judge and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--judge asks questions: it needs a terminal.")
-    ended, out = "ended; nothing was written.", console()
+    ended = "ended; nothing was written."
     from dedup_job.cli import proposal  # here: --help should not wait for numba
 
     with working(ended) as progress:
         found = commands.sources.sample_pairs(settings, source, limit, progress)
     with ending_at_once(ended):
-        out.say("\n".join(proposal.describe_sample(found, settings)))
-        if not len(found.pairs):
-            return
-        proposal.show_distances(found, settings, out, examples)
-        proposal.show_similarities(found, settings, out, examples)
-        judged = proposal.ask_person(found, out, _ask) if judge else {}
-        if judged:
-            out.say("\nYour answers\n")
-            out.table(proposal.answers_table(judged))
-        out.say(f"\nProposal\n\n{proposal.proposal(found, settings, judged)}")
+        proposal.show_calibration(found, settings, console(), examples, _ask if judge else None)
 
 
 def _ask(question: str) -> str:
@@ -88,7 +79,7 @@ def idf(
         int, typer.Option("--min-documents", metavar="N", min=1, help="Leave rarer words out.")
     ] = 2,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Write an IDF file: the weights of words in a collection; rare words weigh most.
 
@@ -97,7 +88,7 @@ def idf(
     settings = options.load()
     check_writable("--output", output)
     with working() as progress:
-        frequencies = commands.sources.count_words(settings, source, limit, progress)
+        frequencies = commands.sources.word_frequencies(settings, source, limit, progress)
     words = list(frequencies.weights(least))
     if not words:
         raise UsageError(

@@ -14,14 +14,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.differences import lines_now, table_of_differences
 from dedup_job.cli.explain import kept_apart, told_of_differences
-from dedup_job.cli.options import (
-    CONNECTION,
-    OF_A_TARGET,
-    Options,
-    Target,
-    check_range,
-    with_options,
-)
+from dedup_job.cli.options import CONNECTION, OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.documents import Decision, Duplicate, Kept
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
@@ -42,7 +35,7 @@ def fingerprint(
         bool, typer.Option("--explain", help="Show the cleaned text, its tokens and the route.")
     ] = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Show the fingerprint of a text and its keywords."""
     settings, wanted = options.load(), [_read_text(text)]
@@ -69,7 +62,7 @@ def compare(
         typer.Option(metavar="NS", help="Take the settings of the last run of this target."),
     ] = None,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Show whether two texts are duplicates, and why: differences, similarity, keywords.
 
@@ -112,7 +105,7 @@ def query(
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Show the nearest N at most.")] = 10,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Show what a run would do with a text, and the kept documents that it is compared with.
 

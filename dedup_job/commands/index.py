@@ -41,7 +41,7 @@ def describe(
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened(settings, name, progress, given=given, as_made=False, fits=False) as on:
+    with opened(settings, name, progress, given=given, as_made=False) as on:
         version, file = _version_and_file(on)
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)

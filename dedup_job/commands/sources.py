@@ -61,7 +61,7 @@ def sample_pairs(settings: Settings, name: str, limit: int, progress: Progress) 
     return Compared(sample, pairs, Bands(sample.texts, pairs, equipment.any_judge))
 
 
-def count_words(
+def word_frequencies(
     settings: Settings, source: str, limit: int | None, progress: Progress
 ) -> DocumentFrequencies:
     """Count in how many of the source's texts each word stands; of `limit` documents at most."""
