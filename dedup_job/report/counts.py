@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dedup_job.documents import NOTHING_TRIED, Decision, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import NOTHING_TRIED, Decision, Duplicate, Kept, Reason, Skipped
 
 _EXACT, _BINS = 32, 10
 
@@ -127,27 +127,27 @@ class Counts:
         candidates = [0] * len(alone)  # most documents meet nothing
         best: list[float] = []
         for decision in decisions if len(alone) < len(decisions) else ():
-            if isinstance(decision, Skipped | Quarantined):
-                n["skipped" if isinstance(decision, Skipped) else "quarantined"] += 1
-                reasons[str(decision.reason)] += 1
-                continue
-            tried = decision.tried
             if isinstance(decision, Kept):
-                if tried is NOTHING_TRIED:
+                if (tried := decision.tried) is NOTHING_TRIED:
                     continue
                 n["kept"] += 1
                 n["short_kept"] += decision.short
                 if tried.refused is not None:
                     refused[tried.refused.kind] += 1
                     best.append(tried.refused.similarity)
-            else:
-                n[str(decision.reason)] += 1
+            elif isinstance(decision, Duplicate):
+                n[decision.reason.value] += 1
+                tried = decision.tried
                 n["short_duplicate"] += decision.short
                 richer.update(decision.richer)
                 if decision.reason is Reason.EXACT:
                     continue  # it was found without candidates
                 if decision.similarity is not None:
                     best.append(decision.similarity)
+            else:
+                n["skipped" if isinstance(decision, Skipped) else "quarantined"] += 1
+                reasons[decision.reason.value] += 1
+                continue
             candidates.append(tried.candidates)
             n["cut"] += tried.cut > 0
             n["void"] += len(tried.void)
