@@ -41,8 +41,7 @@ def calibrate(
     its 95 % interval), and how many pairs there are of each similarity, each with the share that
     the judge joins, the classes of differences that keep the others apart, and examples. The first
     documents in _id order are read, since a random sample of a large collection holds hardly any
-    pairs. --query chooses another part.
-    Nothing is written.
+    pairs; --query chooses another part. Nothing is written.
     """
     settings = options.load()
     check_range("--limit", limit, 2, _MAX_READ)
