@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from dedup_job.decision.candidates import Choices, Chosen, choose
+from dedup_job.decision.batches import Choices, Chosen, choose
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts

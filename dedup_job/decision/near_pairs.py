@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.threshold import Check
-from dedup_job.decision.weighing import least_agreement
+from dedup_job.decision.weighing import SimilarityThreshold, least_agreement
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.proposals import BY_SIMHASH
+from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.judgment import CLASSES, Judge
 from dedup_job.native.code_points import pack
 
@@ -86,7 +85,8 @@ def find_pairs(
         asked, cut = asked + count, cut + more
         index.add([i.to_bytes(8, "big") for i in range(start, stop)], fingerprints[start:stop])
         advance(stop)
-    return _compared(texts, _Found.together(found), Check(settings), judged, asked, cut)
+    threshold = SimilarityThreshold(settings)
+    return _compared(texts, _Found.together(found), threshold, judged, asked, cut)
 
 
 class _Found(NamedTuple):
@@ -127,12 +127,16 @@ def _look_up(
     The texts up to `stop` are looked up with them, lest earlier ones that were not drawn be missed.
     """
     some = prints[rows]
-    before = index.look_up(some, np.zeros(len(some), dtype=np.int64)).before
+    none = np.zeros(len(some), dtype=np.int64)
+    before = index.look_up(some, none).candidates
+    before = before.chosen(before.numbers < len(index))
     own = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
     block = prints[start:stop]
     own.add([i.to_bytes(8, "big") for i in range(start, stop)], block)
-    within = own.look_up(some, np.zeros(len(some), dtype=np.int64)).before
-    within = within.chosen(within.numbers + start < rows[within.rows])
+    within = own.look_up(some, none).candidates
+    within = within.chosen(
+        (within.numbers < len(own)) & (within.numbers + start < rows[within.rows])
+    )
     columns = np.concatenate([before.columns, within.columns])
     distances = np.concatenate([before.distances, within.distances])
     return _Found(
@@ -145,7 +149,12 @@ def _look_up(
 
 
 def _compared(
-    texts: Sequence[str], found: _Found, check: Check, judged: bool, asked: int, cut: int
+    texts: Sequence[str],
+    found: _Found,
+    threshold: SimilarityThreshold,
+    judged: bool,
+    asked: int,
+    cut: int,
 ) -> Pairs:
     """Compare the texts of all pairs."""
     count = len(found.rows)
@@ -156,9 +165,10 @@ def _compared(
         used, rows = np.unique(found.rows[some], return_inverse=True)
         own = [texts[i] for i in used.tolist()]
         others, other_rows = np.unique(found.others[some], return_inverse=True)
-        verdict = check.compare(own, rows, [texts[i] for i in others.tolist()], other_rows)
-        similarities[some], similar[some] = verdict.similarities, verdict.agree
-        compared[some] = found.agreements[some] >= least_agreement(check, own, judged=judged)[rows]
+        alike = threshold.compare(own, rows, [texts[i] for i in others.tolist()], other_rows)
+        similarities[some], similar[some] = alike
+        least = least_agreement(threshold, own, judged=judged)
+        compared[some] = found.agreements[some] >= least[rows]
     return Pairs(
         found.rows,
         found.others,

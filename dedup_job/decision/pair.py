@@ -9,7 +9,6 @@ import numpy as np
 
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
 from dedup_job.fingerprint import pack
@@ -17,6 +16,7 @@ from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment.similarity import jaccard
 
 _ROW = np.zeros(1, dtype=np.int64)
 
@@ -53,19 +53,15 @@ class PairViewer:
     def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
         """Take the judge, who names the differences even where similarity decides."""
         self._weighing = Weighing(decision, judge if decision.judges else None)
-        self._check = self._weighing.check
         self._judge = judge
-        self._measure = Measure(
-            (Comparing.JACCARD if decision.compare is Comparing.NONE else decision.compare).value
-        )
         self._index = index
 
     def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
         """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
         left, right = pack([text]), pack([other])
-        raw = similarities(self._measure, left, _ROW, right, _ROW)
-        folded = similarities(self._measure, fold_texts(left), _ROW, fold_texts(right), _ROW)
-        verdict = self._check.compare([text], _ROW, [other], _ROW)
+        raw = jaccard(left, _ROW, right, _ROW)
+        folded = jaccard(fold_texts(left), _ROW, fold_texts(right), _ROW)
+        alike = self._weighing.threshold.compare([text], _ROW, [other], _ROW)
         weighed = self._weighing.weigh([text], _ROW, [other], _ROW)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
@@ -87,8 +83,8 @@ class PairViewer:
             distance=distance if has_distance else None,
             raw=float(raw[0]),
             folded=float(folded[0]),
-            similarity=float(verdict.similarities[0]),
-            required=self._check.required(text, other),
+            similarity=float(alike.values[0]),
+            required=self._weighing.threshold.required(text, other),
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
@@ -136,7 +132,7 @@ class Again:
         alike = (
             -weighed.cost
             if self._weighing.judge is None
-            else self._weighing.check.compare(texts, rows, originals, rows).similarities
+            else self._weighing.threshold.compare(texts, rows, originals, rows).values
         )
         named = self._weighing.differences(texts, originals)
         distances = np.bitwise_count(prints.values ^ theirs.values)

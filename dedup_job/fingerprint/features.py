@@ -147,7 +147,7 @@ def count_ngrams(
     """
     length = 0
     for i in range(start, stop):
-        if not _is_blank(points[i]):
+        if not is_blank(points[i]):
             packed[length] = points[i]
             length += 1
     f_start, f_stop, f_node = room.start, room.stop, room.node
@@ -207,7 +207,8 @@ def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
 
 
 @inlined
-def _is_blank(point: int) -> bool:
+def is_blank(point: int) -> bool:
+    """Tell whether a code point is white space, as str.isspace says."""
     return (
         point == 0x20
         or 0x09 <= point <= 0x0D

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import buckets, probing
+from dedup_job.index.candidates import Candidates
 from dedup_job.index.snapshot import Part
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.growing import Growing
@@ -27,24 +28,6 @@ _LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
 _LOAD = 11  # documents a bucket, of 10 a chunk
 _AHEAD = (4096, 1024, 256, 64, 16, 4, 2)  # times the rows that are needed
 _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
-
-
-class Shared(NamedTuple):
-    """What shares a key with each of n rows.
-
-    offsets: int64 (n + 1,), row i has the places offsets[i] to offsets[i + 1]; numbers: int64
-    (c,), of documents or earlier rows, ascending, each once; columns: uint32 (c,), bit j is set
-    where they share the key of column j.
-    """
-
-    offsets: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    columns: NDArray[np.uint32]
-
-    def of(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return numbers and columns of one row."""
-        start, stop = self.offsets[row], self.offsets[row + 1]
-        return self.numbers[start:stop], self.columns[start:stop]
 
 
 class BandIndex:
@@ -132,7 +115,7 @@ class BandIndex:
             )
             self._size += len(some)
 
-    def search(self, keys: NDArray[np.uint32]) -> Shared:
+    def search(self, keys: NDArray[np.uint32]) -> Candidates:
         """Return the documents that share a key with each of n rows, uint32 (n, columns).
 
         Raises ValueError as `extend` does.
@@ -158,7 +141,7 @@ class BandIndex:
             self._found.resize(2 * len(self._found), refcheck=False)
             self._masks.resize(2 * len(self._masks), refcheck=False)
         count = offsets[-1]
-        return Shared(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
+        return Candidates(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
 
     @property
     def _used(self) -> int:
@@ -204,7 +187,7 @@ def _reserve(pages: Growing[np.uint32], rows: int) -> None:
     pages.grow(rows)
 
 
-def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:
+def pairs_sharing(keys: NDArray[np.uint32]) -> Candidates:
     """Return for each of n rows, uint32 (n, columns), the earlier rows that share a key.
 
     For some thousands at once: n equal rows are n * n / 2 pairs.
@@ -217,4 +200,4 @@ def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:
     if count > len(found):
         found, masks = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
         probing.pairs_sharing(keys, offsets, found, masks)
-    return Shared(offsets, found[:count].astype(np.int64), masks[:count])
+    return Candidates(offsets, found[:count].astype(np.int64), masks[:count])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index import chunks
+from dedup_job.index.candidates import BY_SIMHASH, Candidates
 from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
 from dedup_job.index.snapshot import Part
 from dedup_job.native.cache_lines import WORDS
@@ -28,24 +28,6 @@ _AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that i
 _CHECK_BITS = 16
 NUMBER_BITS = 32  # as MOST says
 _NUMBER = (1 << NUMBER_BITS) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What was found for n queries.
-
-    offsets: int64 (n + 1,), query i has the places offsets[i] to offsets[i + 1]; numbers: int64
-    (c,), of the fingerprints found, in order of arrival; distances: uint8 (c,), in bits.
-    """
-
-    offsets: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    distances: NDArray[np.uint8]
-
-    def of(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return numbers and distances of one query."""
-        start, stop = self.offsets[query], self.offsets[query + 1]
-        return self.numbers[start:stop], self.distances[start:stop]
 
 
 class HammingIndex:
@@ -188,7 +170,7 @@ class HammingIndex:
         rows = np.repeat(np.arange(len(queries)), np.diff(offsets))
         numbers = np.sort(rows << NUMBER_BITS | numbers) & _NUMBER
         distances = np.bitwise_count(self._fingerprints.array[numbers] ^ queries[rows])
-        return Candidates(offsets, numbers, distances)
+        return Candidates(offsets, numbers, _by_simhash(len(numbers)), distances)
 
     def _expanded(
         self, offsets: NDArray[np.int64], numbers: NDArray[np.int64], most_equal: int
@@ -266,7 +248,11 @@ def pairs_within(
     numbers = found[:count].astype(np.int64)
     rows = np.repeat(np.arange(len(fingerprints)), np.diff(offsets))
     distances = np.bitwise_count(fingerprints[numbers] ^ fingerprints[rows])
-    return Candidates(offsets, numbers, distances)
+    return Candidates(offsets, numbers, _by_simhash(count), distances)
+
+
+def _by_simhash(count: int) -> NDArray[np.uint32]:
+    return np.full(count, BY_SIMHASH, dtype=np.uint32)
 
 
 def tables_of(layout: Layout) -> chunks.Tables:

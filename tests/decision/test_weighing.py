@@ -29,9 +29,9 @@ def test_with_a_judge_the_number_of_differences_is_the_cost():
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     weighing = Weighing(DecisionSettings(judge="similarity", similarity=0.4), None)
     found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    verdict = weighing.check.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    assert found.joined.tolist() == verdict.agree.tolist()
-    assert found.cost.tolist() == (-verdict.similarities).tolist()
+    alike = weighing.threshold.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    assert found.joined.tolist() == alike.suffice.tolist()
+    assert found.cost.tolist() == (-alike.values).tolist()
     assert weighing.kind(0) == "similarity"
     assert weighing.differences(["甲"], ["乙"]) == [()]
 

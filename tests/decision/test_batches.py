@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.decision import DecisionSettings
-from dedup_job.decision.candidates import choose
+from dedup_job.decision.batches import choose
 from dedup_job.decision.texts import KeptTexts
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Fingerprints, Sketches
@@ -44,7 +44,7 @@ class Found:
             self.asked.append([int(key) for key in keys])
             return {key: texts[int(key)] for key in keys if int(key) not in gone}
 
-        values = {"compare": "edit", "similarity": 0.5} | decision
+        values = {"similarity": 0.5} | decision
         settings = DecisionSettings(
             **({"judge": "differences" if judge else "similarity"} | values)
         )
@@ -185,12 +185,15 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
                 seen += [names.index(others[j]) for i, j in pairs if texts[i] == TEXT]
                 return super().weigh(texts, rows, others, other_rows)
 
+            def least_agreement(self, texts):
+                return np.zeros(len(texts), dtype=np.int64)  # all that is found is a candidate
+
         texts, prints = made(*before)
         index = KeptIndex(IndexSettings())
         index.add([str(number).encode() for number in range(len(before))], prints)
         held = dict(enumerate(texts))
         known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.key)
-        settings = DecisionSettings(judge="similarity", compare="edit", similarity=1.0)
+        settings = DecisionSettings(judge="similarity", similarity=1.0)
         choices = choose(index, Noting(settings, None), known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.totals.tolist()[3] == 8
@@ -199,7 +202,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
     before = [(TEXT, A, (1, 2, 3), 0), (TEXT + "庚", A, (1, 2, 3), 64)]
-    found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], compare="jaccard", similarity=0.8)
+    found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], similarity=0.8)
     assert [number for _, number, *_ in found.refused] == [1]
     assert found.choices.totals.tolist() == [1]
 
@@ -207,7 +210,7 @@ def test_with_too_few_equal_bits_nothing_is_a_candidate():
 def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before = [(TEXT + "，，" + c, A, NONE, 64) for c in "一二三"]
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
-    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.near] == [3]
     assert 0 < found.choices.near.similarities.tolist()[0] < 1
 
@@ -217,7 +220,7 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
         (f"{TEXT}{i}", A ^ apart, NONE, bits)
         for i, (apart, bits) in enumerate([(0, 50), (0b11, 60), (0b1, 60), (0b1, 60)])
     ]
-    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.refused] == [2]
     assert found.choices.refused.kinds == ["number"]
     assert 0 < found.choices.refused.similarities.tolist()[0] < 1
