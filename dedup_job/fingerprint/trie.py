@@ -169,23 +169,3 @@ def place_of(
 def child_at(edges: NDArray[np.uint64], place: np.int64) -> np.int64:
     """Return the node that the edge in a row leads to."""
     return np.int64(edges[place] & _CHILD)
-
-
-@inlined
-def find(
-    first: NDArray[np.int32],
-    edges: NDArray[np.uint64],
-    filter_: NDArray[np.uint8],
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-) -> np.int64:
-    """Return the node of points[start:stop], characters of the basic plane, -1 if none."""
-    node = np.int64(first[points[start]])
-    i = start + 1
-    while i < stop and node >= 0:
-        place = place_of(edges, filter_, shift, node, points[i])
-        node = child_at(edges, place) if place >= 0 else np.int64(ABSENT)
-        i += 1
-    return node
