@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from dedup_job.decision import rounds
 from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Said
 from dedup_job.decision.texts import KeptTexts
-from dedup_job.decision.weighing import Weighing
+from dedup_job.decision.weighing import Weighing, used_texts
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
@@ -20,21 +21,21 @@ from dedup_job.judgment import names_of_richer
 
 
 class Chosen(NamedTuple):
-    """Pairs of a text and a kept one.
+    """A pair of a text and a kept one.
 
-    rows: int64 (c,), of the text; numbers: int64 (c,), of the kept one; texts: these; distances:
-    int64 (c,), in bits; similarities: float64 (c,); channels: those that found each pair; kinds:
-    what keeps each apart; richer: names of what each text has that the kept one lacks.
+    row: of the text; number: of the kept one; kept: its text; distance: in bits; channels: those
+    that found the pair; kind: what keeps it apart; richer: names of what the text has that the
+    kept one lacks.
     """
 
-    rows: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    texts: list[str]
-    distances: NDArray[np.int64]
-    similarities: NDArray[np.float64]
-    channels: list[tuple[str, ...]]
-    kinds: list[str]
-    richer: list[tuple[str, ...]]
+    row: int
+    number: int
+    kept: str
+    distance: int
+    similarity: float
+    channels: tuple[str, ...]
+    kind: str
+    richer: tuple[str, ...]
 
 
 class Choices(NamedTuple):
@@ -50,8 +51,8 @@ class Choices(NamedTuple):
     open: NDArray[np.int64]
     kept: NDArray[np.bool_]
     exact: dict[int, int]
-    near: Chosen
-    refused: Chosen
+    near: list[Chosen]
+    refused: list[Chosen]
     totals: NDArray[np.int64]
     void: dict[int, tuple[int, ...]]
     hidden: int
@@ -82,10 +83,9 @@ class _Batch(NamedTuple):
         self, places: NDArray[np.int64]
     ) -> tuple[list[str], NDArray[np.int64], list[str], NDArray[np.int64]]:
         """Return the texts of some candidates as they are weighed: those used, once each."""
-        used, rows = np.unique(self.rows[places], return_inverse=True)
         numbers, others = np.unique(self.found.candidates.numbers[places], return_inverse=True)
-        texts = [self.texts[row] for row in used.tolist()]
-        return texts, rows, [self.text_of(number) for number in numbers.tolist()], others
+        kept = [self.text_of(number) for number in numbers.tolist()]
+        return *used_texts(self.texts, self.rows[places]), kept, others
 
 
 def choose(
@@ -197,7 +197,7 @@ def _described(
     kept_numbers: NDArray[np.int64],
     said: Said,
     names: Sequence[tuple[str, int]],
-) -> Chosen:
+) -> list[Chosen]:
     """Say what there is to say of some candidates.
 
     kept_numbers: int64 (n,), of the texts that are kept; names: channels, with their columns.
@@ -213,16 +213,18 @@ def _described(
         similarities = -said.cost[places]
     else:
         similarities = weighing.threshold.compare(*batch.pairs(places)).values
-    return Chosen(
-        batch.rows[places],
-        numbers,
+    described = zip(
+        batch.rows[places].tolist(),
+        numbers.tolist(),
         texts,
-        found.candidates.distances[places].astype(np.int64),
-        similarities,
-        [tuple(name for name, own in names if mask & own) for mask in columns.tolist()],
-        [weighing.kind(code) for code in said.kinds[places].tolist()],
-        [names_of_richer(bits) for bits in said.richer[places].tolist()],
+        found.candidates.distances[places].tolist(),
+        similarities.tolist(),
+        (tuple(name for name, own in names if mask & own) for mask in columns.tolist()),
+        map(weighing.kind, said.kinds[places].tolist()),
+        map(names_of_richer, said.richer[places].tolist()),
+        strict=True,
     )
+    return list(starmap(Chosen, described))
 
 
 def _void(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:

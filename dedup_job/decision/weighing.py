@@ -65,10 +65,9 @@ class SimilarityThreshold:
         """
         if not self._compares or len(rows) == 0:
             return Similarities(np.ones(len(rows)), np.ones(len(rows), dtype=np.bool_))
-        used, rows = np.unique(rows, return_inverse=True)
-        left = pack([texts[row] for row in used.tolist()])
-        used, other_rows = np.unique(other_rows, return_inverse=True)
-        right = pack([others[row] for row in used.tolist()])
+        texts, rows = used_texts(texts, rows)
+        others, other_rows = used_texts(others, other_rows)
+        left, right = pack(texts), pack(others)
         folded_left, folded_right = fold_texts(left), fold_texts(right)
         values = jaccard(left, rows, right, other_rows)
         lengths, other_lengths = np.diff(folded_left.offsets), np.diff(folded_right.offsets)
@@ -103,6 +102,14 @@ class SimilarityThreshold:
         share = ((grams - 3) / (grams + 2)) / ((_FULL - 3) / (_FULL + 2))
         share[(lengths - 2 < _LEAST) | (not self._compares)] = 1.0
         return self._threshold * share
+
+
+def used_texts(
+    texts: Sequence[str], rows: NDArray[np.int64]
+) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the texts that some rows name, once each, and the rows by their places there."""
+    used, places = np.unique(rows, return_inverse=True)
+    return [texts[row] for row in used.tolist()], places
 
 
 def _are_same_narrow(

@@ -46,26 +46,12 @@ class Tables(NamedTuple):
     check: NDArray[np.int64]
 
 
-class Room(NamedTuple):
-    """Where a query is worked on: the chunks to look at, with check bits and limit of each."""
+def make_room(tables: Tables) -> NDArray[np.int64]:
+    """Return room for one query at a time, int64 (5, f).
 
-    chunk: NDArray[np.int64]
-    check: NDArray[np.uint64]
-    limit: NDArray[np.uint64]
-    block: NDArray[np.int64]
-    next: NDArray[np.int64]
-
-
-def make_room(tables: Tables) -> Room:
-    """Return room for one query at a time."""
-    n = len(tables.flips)
-    return Room(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.uint64),
-        np.empty(n, dtype=np.uint64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-    )
+    Of each chunk to look at its number, check bits, limit, block, and the next chunk.
+    """
+    return np.empty((5, len(tables.flips)), dtype=np.int64)
 
 
 @inlined
@@ -149,7 +135,7 @@ def search(
     queries: NDArray[np.uint64],
     start: int,
     distance: int,
-    room: Room,
+    room: NDArray[np.int64],
     found: NDArray[np.uint32],
     offsets: NDArray[np.int64],
 ) -> int:
@@ -174,7 +160,7 @@ def _search_one(
     fingerprints: NDArray[np.uint64],
     query: np.uint64,
     distance: int,
-    room: Room,
+    room: NDArray[np.int64],
     found: NDArray[np.uint32],
     count: int,
 ) -> int:
@@ -183,9 +169,7 @@ def _search_one(
     All buckets are walked side by side, a chunk of each at a time, and first each of these is
     touched without anything depending on it: so the processor waits for all of them at once.
     """
-    chunks, checks, limits, blocks, nexts = (
-        room.chunk, room.check, room.limit, room.block, room.next,
-    )  # fmt: skip
+    chunks, checks, limits, blocks, nexts = room[0], room[1], room[2], room[3], room[4]
     walks = 0
     for block in range(tables.bits.shape[0]):
         address = _address(tables, block, query)
@@ -194,14 +178,14 @@ def _search_one(
         for f in range(tables.begin[block], tables.begin[block + 1]):
             chunks[walks] = base + np.int64(address ^ tables.flips[f])
             checks[walks] = check
-            limits[walks] = np.uint64(distance - tables.errors[f])
+            limits[walks] = distance - tables.errors[f]
             blocks[walks] = block
             walks += 1
     while walks > 0:
         for w in range(walks):
             nexts[w] = pool[chunks[w], NEXT]
         for w in range(walks):
-            near = near_entries(pool, chunks[w], checks[w], limits[w])
+            near = near_entries(pool, chunks[w], np.uint64(checks[w]), np.uint64(limits[w]))
             while near != 0:
                 place = first_bit(near)
                 near &= near - np.uint64(1)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
-from dedup_job.index import probing
-from dedup_job.index.bands import BandIndex, pairs_sharing
+from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
 from dedup_job.index.candidates import (
     BY_SIMHASH,
     Candidates,
@@ -218,6 +217,6 @@ def meetings(texts: Fingerprints) -> int:
     Of the keys every fourth column is looked at, and counted four times.
     """
     if texts.sketches is None:
-        return probing.count_meetings(texts.values[:, np.newaxis])
+        return count_meetings(texts.values[:, np.newaxis])
     keys = np.ascontiguousarray(texts.sketches.keys[:, ::_SAMPLED])
-    return _SAMPLED * probing.count_meetings(keys)
+    return _SAMPLED * count_meetings(keys)

@@ -68,10 +68,7 @@ class Found:
 
 
 def told(chosen):
-    rows, numbers, distances = (
-        column.tolist() for column in (chosen.rows, chosen.numbers, chosen.distances)
-    )
-    return list(zip(rows, numbers, distances, chosen.channels, strict=True))
+    return [(pair.row, pair.number, pair.distance, pair.channels) for pair in chosen]
 
 
 TEXT, OTHER = "甲乙丙丁戊己", "子丑寅卯辰巳"
@@ -137,7 +134,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     weighing = Weighing(DecisionSettings(judge="similarity"), None)
     choices = choose(kept, weighing, known, 64, texts, prints)
     assert choices.exact == {}
-    assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
+    assert [pair.number for pair in choices.refused] == [0]  # a candidate like any other
     assert choices.void == {}
 
 
@@ -197,7 +194,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         choices = choose(index, Noting(settings, None), known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.totals.tolist()[3] == 8
-        assert choices.refused.numbers.tolist()[3] == ranked[0]
+        assert choices.refused[3].number == ranked[0]
 
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
@@ -212,7 +209,7 @@ def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
     found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.near] == [3]
-    assert 0 < found.choices.near.similarities.tolist()[0] < 1
+    assert 0 < found.choices.near[0].similarity < 1
 
 
 def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
@@ -222,5 +219,5 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
     ]
     found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.refused] == [2]
-    assert found.choices.refused.kinds == ["number"]
-    assert 0 < found.choices.refused.similarities.tolist()[0] < 1
+    assert found.choices.refused[0].kind == "number"
+    assert 0 < found.choices.refused[0].similarity < 1
