@@ -7,16 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.lexicon import (
-    ALPHANUMERIC,
-    HAN,
-    LETTER,
-    STOP_WORD,
-    UPPER_A,
-    UPPER_Z,
-    Lexicon,
-    find,
-)
+from dedup_job.fingerprint import lexicon as words
+from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
 from dedup_job.fingerprint.trie import ABSENT, PLANE, key_shift
 from dedup_job.native.jit import inlined, inner, native
@@ -207,7 +199,7 @@ def _mask(length: int, slots: int) -> np.uint64:
 
 @inlined
 def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
-    return point < PLANE and classes[point] in (HAN, ALPHANUMERIC, LETTER)
+    return point < PLANE and classes[point] in (words.HAN, words.ALPHANUMERIC, words.LETTER)
 
 
 @inlined
@@ -232,7 +224,7 @@ def is_blank(point: int) -> bool:
 @inlined
 def _has_upper(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     for i in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
-        if UPPER_A <= points[i] <= UPPER_Z:
+        if words.UPPER_A <= points[i] <= words.UPPER_Z:
             return True
     return False
 

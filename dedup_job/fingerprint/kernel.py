@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -150,8 +149,7 @@ class Room(NamedTuple):
     sums: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What one text's fingerprint is made of.
 
     route: WORDS, NGRAMS or WHOLE; tokens: int64 (tokens + 1,), where they begin, and the end;
@@ -185,18 +183,17 @@ def fingerprint_batch(
 
 def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Parts:
     """Return what the fingerprint of one text is made of."""
-    n = points.shape[0]
     values, routes = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint8)
-    room, offsets = _make_room(n), np.array([0, n])
+    room, offsets = _make_room(len(points)), np.array([0, len(points)])
     tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
-    order = room.features.order[:chosen]
+    features, order = room.features, room.features.order[:chosen]
     return Parts(
-        route=int(routes[0]),
-        tokens=room.scratch.starts[: tokens + 1],
-        starts=room.features.start[order],
-        stops=room.features.stop[order],
-        weights=room.features.weight[order],
-        source=room.packed if routes[0] == NGRAMS else points,
+        int(routes[0]),
+        room.scratch.starts[: tokens + 1],
+        features.start[order],
+        features.stop[order],
+        features.weight[order],
+        room.packed if routes[0] == NGRAMS else points,
     )
 
 

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.trie import (
-    ABSENT,
-    PLANE,
-    Trie,
-    build_trie,
-    child_at,
-    is_trie,
-    place_of,
-)
+from dedup_job.fingerprint.trie import ABSENT, PLANE, Trie, build_trie, child_at, is_trie, place_of
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import hash_all
 from dedup_job.native.jit import inlined, inner
@@ -158,25 +150,25 @@ def build_lexicon(
         dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
     )
     trie, places, count = build_trie(entries)
-    place_of = dict(zip(entries, places.tolist(), strict=True))
+    node_of = dict(zip(entries, places.tolist(), strict=True))
     median = sorted(idf.values())[len(idf) // 2]
 
     nodes = np.zeros(count, dtype=NODE)
     nodes["probability"], nodes["idf"] = NO_WORD, median
     log_total = math.log(total)
     words = [word for word in known if frequencies[word]]
-    nodes["probability"][[place_of[w] for w in words]] = [
+    nodes["probability"][[node_of[w] for w in words]] = [
         math.log(frequencies[w]) - log_total for w in words
     ]
     rated = _in_plane(idf)
-    nodes["idf"][[place_of[w] for w in rated]] = [idf[w] for w in rated]
+    nodes["idf"][[node_of[w] for w in rated]] = [idf[w] for w in rated]
     # jieba compares stop words with the token in lower case: others never match
     lower = [word for word in _in_plane(stop_words) if word == word.lower()]
-    nodes["idf"][[place_of[w] for w in lower]] = STOP_WORD
+    nodes["idf"][[node_of[w] for w in lower]] = STOP_WORD
     nodes["token"][places] = hash_all(points_of("".join(entries)), offsets_of(entries), hash_kind)
     to_split, are_names = (np.zeros(nodes.shape[0], dtype=np.bool_) for _ in range(2))
-    to_split[[place_of[w] for w in _in_plane(split)]] = True
-    are_names[[place_of[w] for w in _in_plane(names) if w in place_of]] = True
+    to_split[[node_of[w] for w in _in_plane(split)]] = True
+    are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True
     return Lexicon(
         *trie,
         nodes=nodes,

@@ -14,20 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.lexicon import (
-    ALPHANUMERIC,
-    ASCII,
-    HAN,
-    LETTER,
-    NO_WORD,
-    SEPARATOR,
-    B,
-    E,
-    Lexicon,
-    S,
-    find,
-    find_states,
-)
+from dedup_job.fingerprint import lexicon as words
+from dedup_job.fingerprint.lexicon import HAN, SEPARATOR, Lexicon, find, find_states
 from dedup_job.fingerprint.trie import PLANE, child_at, key_shift, place_of
 from dedup_job.native.jit import inlined, inner, native
 
@@ -53,6 +41,15 @@ class Scratch(NamedTuple):
     nodes: NDArray[np.int32]
 
 
+class _Text(NamedTuple):
+    """A text that is segmented, with all that is needed for it."""
+
+    lexicon: Lexicon
+    shift: np.uint64
+    points: NDArray[np.uint32]
+    scratch: Scratch
+
+
 @native
 def make_scratch(n: int) -> Scratch:
     """Return room for texts of up to n characters."""
@@ -74,29 +71,30 @@ def segment(
 
     Token i is points[scratch.starts[i] : scratch.starts[i + 1]], its node scratch.nodes[i].
     """
-    classes, pairs, shift = lexicon.classes, lexicon.pairs, key_shift(lexicon.edges)
+    classes, pairs = lexicon.classes, lexicon.pairs
+    text = _Text(lexicon, key_shift(lexicon.edges), points, scratch)
     count = int(np.int64(0))  # a literal 0 is a type of its own, for which all is compiled twice
     i = start
     while i < stop:
         if not _in_block(classes, points[i]):
-            count = _emit(scratch, i, OUTSIDE, count)
+            count = _emit(text, i, OUTSIDE, count)
             i += 2 if points[i] == _CR and i + 1 < stop and points[i + 1] == _LF else 1
             continue
         end = i + 1
-        plain = points[i] < ASCII
-        simple = classes[points[i]] == ALPHANUMERIC
+        plain = points[i] < words.ASCII
+        simple = classes[points[i]] == words.ALPHANUMERIC
         while end < stop and _in_block(classes, points[end]):
-            plain &= points[end] < ASCII
-            simple &= classes[points[end]] == ALPHANUMERIC
+            plain &= points[end] < words.ASCII
+            simple &= classes[points[end]] == words.ALPHANUMERIC
             if plain and pairs[points[end - 1], points[end]]:
                 plain = False
             end += 1
         if not plain:
-            count = _segment_block(lexicon, shift, points, i, end, scratch, count)
+            count = _segment_block(text, i, end, count)
         elif simple:  # no word of the dictionary can be here: most English and LaTeX
-            count = _emit_token(lexicon, shift, points, i, end, scratch, count)
+            count = _emit_token(text, i, end, count)
         else:
-            count = _emit_run(lexicon, shift, points, i, end, scratch, count)
+            count = _emit_run(text, i, end, count)
         i = end
     scratch.starts[count] = stop
     return count
@@ -104,76 +102,61 @@ def segment(
 
 @inlined
 def _in_block(classes: NDArray[np.uint8], point: int) -> bool:
-    return point < PLANE and classes[point] != SEPARATOR and classes[point] != LETTER
+    return point < PLANE and classes[point] != SEPARATOR and classes[point] != words.LETTER
 
 
 @inlined
-def _emit(scratch: Scratch, start: int, node: int | np.int64, count: int) -> int:
+def _emit(text: _Text, start: int, node: int | np.int64, count: int) -> int:
     """Append a token; return the new count."""
-    scratch.starts[count] = start
-    scratch.nodes[count] = node
+    text.scratch.starts[count] = start
+    text.scratch.nodes[count] = node
     return count + 1
 
 
 @inlined
-def _emit_token(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    count: int,
-) -> int:
-    """Append a token, looked up where it has more than one character."""
-    node = np.int64(SINGLE)
-    if stop - start > 1:
-        node = find(lexicon, shift, points, start, stop, False)
-    return _emit(scratch, start, node, count)
+def _find(text: _Text, start: int, stop: int) -> np.int64:
+    """Return the node of points[start:stop], -1 if none."""
+    return find(text.lexicon, text.shift, text.points, start, stop, False)
 
 
 @inlined
-def _segment_block(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    count: int,
-) -> int:
+def _emit_token(text: _Text, start: int, stop: int, count: int) -> int:
+    """Append a token, looked up where it has more than one character."""
+    node = np.int64(SINGLE)
+    if stop - start > 1:
+        node = _find(text, start, stop)
+    return _emit(text, start, node, count)
+
+
+@inlined
+def _segment_block(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the tokens of a block: single characters on the route gather in run:x."""
-    _find_route(lexicon, shift, points, start, stop, scratch)
+    _find_route(text, start, stop)
+    scratch = text.scratch
     run = x = start
     while True:
         y = scratch.route[x - start]
         if y - x > 1:
             if x - run == 1:  # nearly always, so no call
-                count = _emit(scratch, run, SINGLE, count)
+                count = _emit(text, run, SINGLE, count)
             elif run < x:
-                count = _emit_run(lexicon, shift, points, run, x, scratch, count)
+                count = _emit_run(text, run, x, count)
             if x == stop:
                 return count
-            count = _emit(scratch, x, np.int64(scratch.best[x - start]), count)
+            count = _emit(text, x, np.int64(scratch.best[x - start]), count)
             run = y
         x = y
 
 
 @inner
-def _find_route(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    scratch: Scratch,
-) -> None:
+def _find_route(text: _Text, start: int, stop: int) -> None:
     """Find the most probable words (`jieba.Tokenizer.get_DAG` and `calc` in one pass).
 
     From character start + i the word goes to route[i] and is the node best[i].
     """
+    lexicon, points, shift = text.lexicon, text.points, text.shift
     nodes, edges, unknown = lexicon.nodes, lexicon.edges, lexicon.constants[0]
-    score, route, best = scratch.score, scratch.route, scratch.best
+    score, route, best = text.scratch.score, text.scratch.route, text.scratch.best
     score[stop - start] = 0.0
     route[stop - start] = stop + 2  # as if a word began there: it ends the last run
     for k in range(stop - 1, start - 1, -1):
@@ -194,7 +177,7 @@ def _find_route(
                     break
                 node = child_at(edges, place)
                 x += 1
-        if top == NO_WORD:
+        if top == words.NO_WORD:
             top, end, word = unknown + score[k + 1 - start], k + 1, np.int64(SINGLE)
         score[k - start] = top
         route[k - start] = end
@@ -202,20 +185,12 @@ def _find_route(
 
 
 @inner
-def _emit_run(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    count: int,
-) -> int:
+def _emit_run(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the tokens of a run of single characters, as `jieba.finalseg.cut` makes them."""
-    classes = lexicon.classes
-    node = find(lexicon, shift, points, start, stop, False)
-    if stop - start == 1 or (node >= 0 and lexicon.nodes[node].probability != NO_WORD):
-        return _emit_singles(start, stop, scratch, count)
+    classes, points = text.lexicon.classes, text.points
+    node = _find(text, start, stop)
+    if stop - start == 1 or (node >= 0 and text.lexicon.nodes[node].probability != words.NO_WORD):
+        return _emit_singles(text, start, stop, count)
     i = start
     while i < stop:
         kind = classes[points[i]]
@@ -223,20 +198,20 @@ def _emit_run(
         while end < stop and classes[points[end]] == kind:
             end += 1
         if kind == HAN and end - i > 1:
-            find_states(lexicon, points, i, end, scratch.back)
-            count = _emit_words(lexicon, shift, points, i, end, scratch, count)
+            find_states(text.lexicon, points, i, end, text.scratch.back)
+            count = _emit_words(text, i, end, count)
         else:
-            if kind == ALPHANUMERIC:
+            if kind == words.ALPHANUMERIC:
                 end = _end_of_number(points, end, stop)
-            count = _emit_token(lexicon, shift, points, i, end, scratch, count)
+            count = _emit_token(text, i, end, count)
         i = end
     return count
 
 
 @inlined
-def _emit_singles(start: int, stop: int, scratch: Scratch, count: int) -> int:
+def _emit_singles(text: _Text, start: int, stop: int, count: int) -> int:
     for i in range(start, stop):
-        count = _emit(scratch, i, SINGLE, count)
+        count = _emit(text, i, SINGLE, count)
     return count
 
 
@@ -253,28 +228,20 @@ def _end_of_number(points: NDArray[np.uint32], end: int, stop: int) -> int:
 
 
 @inlined
-def _emit_words(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    count: int,
-) -> int:
+def _emit_words(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the words that the states in back[:, 0] mark."""
     begin = start
     for i in range(start, stop):
-        state = scratch.back[i - start, 0]
-        if state in (B, S):
+        state = text.scratch.back[i - start, 0]
+        if state in (words.B, words.S):
             begin = i
-        if state in (E, S) or i + 1 == stop:
+        if state in (words.E, words.S) or i + 1 == stop:
             node = np.int64(SINGLE)
             if i + 1 - begin > 1:
-                node = find(lexicon, shift, points, begin, i + 1, False)
-            if node >= 0 and lexicon.split[node]:
-                count = _emit_singles(begin, i + 1, scratch, count)
+                node = _find(text, begin, i + 1)
+            if node >= 0 and text.lexicon.split[node]:
+                count = _emit_singles(text, begin, i + 1, count)
             else:
-                count = _emit(scratch, begin, node, count)
+                count = _emit(text, begin, node, count)
             begin = i + 1
     return count

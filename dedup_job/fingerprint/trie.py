@@ -133,16 +133,6 @@ def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
 
 
 @inlined
-def probe(
-    filter_: NDArray[np.uint8], shift: np.uint64, node: np.int64, point: np.uint32
-) -> tuple[np.uint64, np.uint64, bool]:
-    """Return the key of a step, its hash (two bits finer than a row), and what the filter says."""
-    key = _key(node, point)
-    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))
-    return key, bit, (filter_[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & np.uint64(1) != 0
-
-
-@inlined
 def place_of(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
@@ -151,8 +141,9 @@ def place_of(
     point: np.uint32,
 ) -> np.int64:
     """Return the row of the edge that `point` leads along from `node`, -1 if none."""
-    key, bit, hit = probe(filter_, shift, node, point)
-    if not hit:
+    key = _key(node, point)
+    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))  # two bits finer than a row
+    if (filter_[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & np.uint64(1) == 0:
         return np.int64(ABSENT)
     place = bit >> np.uint64(2)
     mask = np.uint64(edges.shape[0] - 1)

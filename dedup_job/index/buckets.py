@@ -20,21 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.cache_lines import (
-    CHECKS,
-    ENTRIES,
-    FIRST,
-    NEXT,
-    WORDS,
-    fetch_row,
-    first_bit,
-    near_entries,
-)
+from dedup_job.native import cache_lines as lines
 from dedup_job.native.jit import borrowing, inlined, inner, native, popcount
 
-USED = FIRST  # of row 0
+USED = lines.FIRST  # of row 0
 ADDRESS_BITS = 14  # at least; the check is what lies above these
-_LAST = CHECKS - 1
+_LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 _CHECK_SHIFT = np.uint64(ADDRESS_BITS)
 _ONE = np.uint64(1)
@@ -96,13 +87,13 @@ def _fetch_heads(pages: Pages, keys: NDArray[np.uint32], mask: np.uint64) -> Non
     """Ask for the heads of a row that is to come, so that they are there by then."""
     columns = keys.shape[0]
     for c in range(columns):
-        fetch_row(pages.heads, _head_of(np.uint64(keys[c]), pages.buckets, mask, columns, c))
+        lines.fetch_row(pages.heads, _head_of(np.uint64(keys[c]), pages.buckets, mask, columns, c))
 
 
 @inlined
 def check_of(chunks: NDArray[np.uint32], chunk: int | np.int64, place: int) -> np.uint64:
     """Return the check bits of a chunk's entry."""
-    word = np.uint64(chunks[chunk, CHECKS + place // 2])
+    word = np.uint64(chunks[chunk, lines.CHECKS + place // 2])
     return (word >> np.uint64(16 * (place & 1))) & _HALF
 
 
@@ -129,9 +120,9 @@ def insert(
         for c in range(columns):
             at[c] = _head_of(np.uint64(keys[i, c]), pages.buckets, mask, columns, c)
         for c in range(columns):  # touched, so that the processor waits for all of them at once
-            ahead[c] = heads[at[c], NEXT]
+            ahead[c] = heads[at[c], lines.NEXT]
         for c in range(columns):
-            ahead[c] = more[ahead[c], NEXT]
+            ahead[c] = more[ahead[c], lines.NEXT]
         for c in range(columns):
             check = np.uint64(keys[i, c]) >> _CHECK_SHIFT
             if _has_room(pages, at[c], check, most_equal):
@@ -148,19 +139,19 @@ def _has_room(pages: Pages, head: int, check: np.uint64, most_equal: int) -> boo
     """
     heads, more = pages.heads, pages.more
     entries = _in_use(heads, head)
-    chunk = np.int64(heads[head, NEXT])
+    chunk = np.int64(heads[head, lines.NEXT])
     while chunk != 0:
-        entries += ENTRIES
-        chunk = np.int64(more[chunk, NEXT])
+        entries += lines.ENTRIES
+        chunk = np.int64(more[chunk, lines.NEXT])
     if entries < most_equal:
         return True
     count = np.uint64(0)
-    for place in range(ENTRIES):
-        count += check_of(heads, head, place) == check and heads[head, FIRST + place] != 0
-    chunk = np.int64(heads[head, NEXT])
+    for place in range(lines.ENTRIES):
+        count += check_of(heads, head, place) == check and heads[head, lines.FIRST + place] != 0
+    chunk = np.int64(heads[head, lines.NEXT])
     while chunk != 0:
-        count += popcount(near_entries(more, chunk, check, np.uint64(0)))
-        chunk = np.int64(more[chunk, NEXT])
+        count += popcount(lines.near_entries(more, chunk, check, np.uint64(0)))
+        chunk = np.int64(more[chunk, lines.NEXT])
     return bool(count < np.uint64(most_equal))
 
 
@@ -168,8 +159,8 @@ def _has_room(pages: Pages, head: int, check: np.uint64, most_equal: int) -> boo
 def _in_use(heads: NDArray[np.uint32], head: int) -> int:
     """Count the documents of a head; behind them all is free."""
     count = 0
-    for place in range(ENTRIES):
-        count += heads[head, FIRST + place] != 0
+    for place in range(lines.ENTRIES):
+        count += heads[head, lines.FIRST + place] != 0
     return count
 
 
@@ -178,19 +169,19 @@ def _put(pages: Pages, head: int, entry: np.uint64, check: np.uint64) -> None:
     """Put a document into a bucket."""
     heads, more = pages.heads, pages.more
     if heads[head, _LAST] != 0:
-        chunk = np.int64(more[0, NEXT])
+        chunk = np.int64(more[0, lines.NEXT])
         if chunk != 0:
-            more[0, NEXT] = more[chunk, NEXT]
+            more[0, lines.NEXT] = more[chunk, lines.NEXT]
         else:
             chunk = np.int64(more[0, USED])
             more[0, USED] += 1
-        for word in range(WORDS):
+        for word in range(lines.WORDS):
             more[chunk, word] = heads[head, word]
             heads[head, word] = 0
-        heads[head, NEXT] = chunk
+        heads[head, lines.NEXT] = chunk
     place = _in_use(heads, head)
-    heads[head, FIRST + place] = entry
-    heads[head, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
+    heads[head, lines.FIRST + place] = entry
+    heads[head, lines.CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
 
 
 @native
@@ -201,7 +192,7 @@ def split(pages: Pages, columns: int, stop: int) -> None:
     put elsewhere, so `more` does not grow.
     """
     heads, more = pages.heads, pages.more
-    moved = np.empty((1, WORDS), dtype=np.uint32)
+    moved = np.empty((1, lines.WORDS), dtype=np.uint32)
     for bucket in range(pages.buckets, stop):
         level = ADDRESS_BITS
         while bucket >> (level + 1) != 0:
@@ -210,22 +201,22 @@ def split(pages: Pages, columns: int, stop: int) -> None:
         for c in range(columns):
             low = (bucket - (1 << level)) * columns + c
             high = bucket * columns + c
-            for word in range(WORDS):
+            for word in range(lines.WORDS):
                 moved[0, word] = heads[low, word]
                 heads[low, word] = 0
             while True:
-                for place in range(ENTRIES):
-                    if moved[0, FIRST + place] != 0:
+                for place in range(lines.ENTRIES):
+                    if moved[0, lines.FIRST + place] != 0:
                         check = check_of(moved, 0, place)
                         head = high if (check >> shift) & _ONE != 0 else low
-                        _put(pages, head, np.uint64(moved[0, FIRST + place]), check)
-                chunk = np.int64(moved[0, NEXT])
+                        _put(pages, head, np.uint64(moved[0, lines.FIRST + place]), check)
+                chunk = np.int64(moved[0, lines.NEXT])
                 if chunk == 0:
                     break
-                for word in range(WORDS):
+                for word in range(lines.WORDS):
                     moved[0, word] = more[chunk, word]
-                more[chunk, NEXT] = more[0, NEXT]
-                more[0, NEXT] = chunk
+                more[chunk, lines.NEXT] = more[0, lines.NEXT]
+                more[0, lines.NEXT] = chunk
 
 
 @borrowing
@@ -282,7 +273,7 @@ def _collect(pages: Pages, mask: np.uint64, keys: NDArray[np.uint32], room: Room
     chunks = pages.heads
     while walks > 0:
         for w in range(walks):
-            nexts[w] = chunks[chunk[w], NEXT]
+            nexts[w] = chunks[chunk[w], lines.NEXT]
         for w in range(walks):
             count = _look(chunks, chunk[w], np.uint64(check[w]), column[w], room.items[0], count)
         on = 0
@@ -303,9 +294,9 @@ def _look(
     count: int,
 ) -> int:
     """Append the documents of a chunk that have this check; return the new count."""
-    equal = near_entries(chunks, chunk, check, np.uint64(0))
+    equal = lines.near_entries(chunks, chunk, check, np.uint64(0))
     while equal != 0:
-        entry = np.uint64(chunks[chunk, FIRST + first_bit(equal)])
+        entry = np.uint64(chunks[chunk, lines.FIRST + lines.first_bit(equal)])
         equal &= equal - _ONE
         if entry != 0:
             items[count] = ((entry - _ONE) << _COLUMN_SHIFT) | np.uint64(column)

@@ -13,17 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.cache_lines import (
-    CHECKS,
-    ENTRIES,
-    FIRST,
-    NEXT,
-    first_bit,
-    near_entries,
-)
+from dedup_job.native import cache_lines as lines
 from dedup_job.native.jit import borrowing, inlined, inner, popcount
 
-_LAST = CHECKS - 1
+_LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 
 
@@ -46,6 +39,17 @@ class Tables(NamedTuple):
     check: NDArray[np.int64]
 
 
+class Chunks(NamedTuple):
+    """An index: its layout, its chunks, and the fingerprints by number.
+
+    pool: uint32 (chunks, lines.WORDS); fingerprints: uint64 (n,).
+    """
+
+    tables: Tables
+    pool: NDArray[np.uint32]
+    fingerprints: NDArray[np.uint64]
+
+
 def make_room(tables: Tables) -> NDArray[np.int64]:
     """Return room for one query at a time, int64 (5, f).
 
@@ -62,10 +66,8 @@ def _address(tables: Tables, block: int, fingerprint: np.uint64) -> np.uint64:
 
 @borrowing
 def insert(
-    tables: Tables,
-    pool: NDArray[np.uint32],
+    index: Chunks,
     used: int,
-    fingerprints: NDArray[np.uint64],
     searchable: NDArray[np.bool_],
     start: int,
     stop: int,
@@ -76,11 +78,12 @@ def insert(
     One that is there already is not inserted again: same[i - start] is the number of the first,
     or i. The pool must have room for a chunk more for each fingerprint and block.
     """
+    tables, pool, fingerprints = index
     for i in range(start, stop):
         same[i - start] = i
         if not searchable[i]:
             continue
-        first = _find_equal(tables, pool, fingerprints, fingerprints[i])
+        first = _find_equal(index, fingerprints[i])
         if first >= 0:
             same[i - start] = first
             continue
@@ -88,40 +91,36 @@ def insert(
             check = (fingerprints[i] >> np.uint64(tables.check[block])) & _HALF
             chunk = tables.base[block] + np.int64(_address(tables, block, fingerprints[i]))
             if pool[chunk, _LAST] != 0:  # full: only the chunk after the first may have room
-                after = np.int64(pool[chunk, NEXT])
+                after = np.int64(pool[chunk, lines.NEXT])
                 if after == 0 or pool[after, _LAST] != 0:
-                    pool[used, NEXT] = after
-                    pool[chunk, NEXT] = used
+                    pool[used, lines.NEXT] = after
+                    pool[chunk, lines.NEXT] = used
                     after = np.int64(used)
                     used += 1
                 chunk = after
             place = 0
-            while pool[chunk, FIRST + place] != 0:
+            while pool[chunk, lines.FIRST + place] != 0:
                 place += 1
-            pool[chunk, FIRST + place] = i + 1
-            pool[chunk, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
+            pool[chunk, lines.FIRST + place] = i + 1
+            pool[chunk, lines.CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
     return used
 
 
 @inlined
-def _find_equal(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
-    fingerprint: np.uint64,
-) -> np.int64:
+def _find_equal(index: Chunks, fingerprint: np.uint64) -> np.int64:
     """Return the number of the equal fingerprint, -1 if there is none."""
+    tables, pool, fingerprints = index
     chunk = tables.base[0] + np.int64(_address(tables, 0, fingerprint))
     check = (fingerprint >> np.uint64(tables.check[0])) & _HALF
     found = np.int64(-1)
     while found < 0:
-        for place in range(ENTRIES):
-            word = np.uint64(pool[chunk, CHECKS + place // 2])
+        for place in range(lines.ENTRIES):
+            word = np.uint64(pool[chunk, lines.CHECKS + place // 2])
             if (word >> np.uint64(16 * (place & 1))) & _HALF == check:
-                entry = np.int64(pool[chunk, FIRST + place])
+                entry = np.int64(pool[chunk, lines.FIRST + place])
                 if entry != 0 and fingerprints[entry - 1] == fingerprint:
                     found = entry - 1
-        chunk = np.int64(pool[chunk, NEXT])
+        chunk = np.int64(pool[chunk, lines.NEXT])
         if chunk == 0:
             break
     return found
@@ -129,9 +128,7 @@ def _find_equal(
 
 @borrowing
 def search(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
+    index: Chunks,
     queries: NDArray[np.uint64],
     start: int,
     distance: int,
@@ -146,7 +143,7 @@ def search(
     """
     count: int = offsets[start]
     for i in range(start, queries.shape[0]):
-        count = _search_one(tables, pool, fingerprints, queries[i], distance, room, found, count)
+        count = _search_one(index, queries[i], distance, room, found, count)
         if count < 0:
             return i
         offsets[i + 1] = count
@@ -155,9 +152,7 @@ def search(
 
 @inner
 def _search_one(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
+    index: Chunks,
     query: np.uint64,
     distance: int,
     room: NDArray[np.int64],
@@ -169,6 +164,7 @@ def _search_one(
     All buckets are walked side by side, a chunk of each at a time, and first each of these is
     touched without anything depending on it: so the processor waits for all of them at once.
     """
+    tables, pool, fingerprints = index
     chunks, checks, limits, blocks, nexts = room[0], room[1], room[2], room[3], room[4]
     walks = 0
     for block in range(tables.bits.shape[0]):
@@ -183,13 +179,13 @@ def _search_one(
             walks += 1
     while walks > 0:
         for w in range(walks):
-            nexts[w] = pool[chunks[w], NEXT]
+            nexts[w] = pool[chunks[w], lines.NEXT]
         for w in range(walks):
-            near = near_entries(pool, chunks[w], np.uint64(checks[w]), np.uint64(limits[w]))
+            near = lines.near_entries(pool, chunks[w], np.uint64(checks[w]), np.uint64(limits[w]))
             while near != 0:
-                place = first_bit(near)
+                place = lines.first_bit(near)
                 near &= near - np.uint64(1)
-                entry = np.int64(pool[chunks[w], FIRST + place])
+                entry = np.int64(pool[chunks[w], lines.FIRST + place])
                 if entry == 0:
                     continue
                 difference = query ^ fingerprints[entry - 1]
