@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dedup_job.decision import rounds
 from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Said
 from dedup_job.decision.texts import KeptTexts
-from dedup_job.decision.weighing import Weighing, used_texts
+from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
@@ -79,9 +79,7 @@ class _Batch(NamedTuple):
         held = self.found.held
         return self.known[number] if number < held else self.texts[number - held]
 
-    def pairs(
-        self, places: NDArray[np.int64]
-    ) -> tuple[list[str], NDArray[np.int64], list[str], NDArray[np.int64]]:
+    def pairs(self, places: NDArray[np.int64]) -> TextPairs:
         """Return the texts of some candidates as they are weighed: those used, once each."""
         numbers, others = np.unique(self.found.candidates.numbers[places], return_inverse=True)
         kept = [self.text_of(number) for number in numbers.tolist()]
@@ -138,7 +136,7 @@ def _looked_up(
 ) -> _Batch:
     """Look texts up, and fetch what is found: twins, and candidates of texts without one."""
     twins = kept.equal(fingerprints)
-    found = kept.look_up(fingerprints, weighing.least_agreement(texts))
+    found = kept.look_up(fingerprints, weighing.threshold.least_agreement(texts))
     rows, numbers = found.candidates.rows, found.candidates.numbers
     best = np.zeros(len(numbers), dtype=np.bool_)
     rounds.best(found, rules, rounds.make_room(0, 0, 0), best)
@@ -209,10 +207,7 @@ def _described(
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]
     numbers[here] = kept_numbers[earlier]
-    if weighing.judge is None:
-        similarities = -said.cost[places]
-    else:
-        similarities = weighing.threshold.compare(*batch.pairs(places)).values
+    similarities = weighing.similarities(said.cost[places], batch.pairs(places))
     described = zip(
         batch.rows[places].tolist(),
         numbers.tolist(),

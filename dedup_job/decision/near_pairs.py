@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.weighing import SimilarityThreshold, least_agreement, used_texts
+from dedup_job.decision.settings import Comparing, DecisionSettings, Judging
+from dedup_job.decision.weighing import SimilarityThreshold, used_texts
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
@@ -67,9 +67,9 @@ def find_pairs(
     Jaccard's. Where texts have very many pairs, as those of one template, some texts are drawn and
     some of their pairs. advance is told how many texts are done.
     """
-    judged = settings.judges
     if settings.compare is Comparing.NONE:
-        settings = settings.model_copy(update={"compare": Comparing.JACCARD})
+        similarity = {"compare": Comparing.JACCARD, "judge": Judging.SIMILARITY}
+        settings = settings.model_copy(update=similarity)
     random = np.random.default_rng(0)
     index = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
     found, asked, cut = [np.empty(0, dtype=_FOUND)], 0, 0
@@ -86,8 +86,7 @@ def find_pairs(
         asked, cut = asked + count, cut + more
         index.add([i.to_bytes(8, "big") for i in range(start, stop)], fingerprints[start:stop])
         advance(stop)
-    threshold = SimilarityThreshold(settings)
-    return _compared(texts, np.concatenate(found), threshold, judged, asked, cut)
+    return _compared(texts, np.concatenate(found), SimilarityThreshold(settings), asked, cut)
 
 
 _FOUND = np.dtype(  # a pair before the texts are compared; as in Pairs
@@ -131,7 +130,6 @@ def _compared(
     texts: Sequence[str],
     found: NDArray[np.void],
     threshold: SimilarityThreshold,
-    judged: bool,
     asked: int,
     cut: int,
 ) -> Pairs:
@@ -144,8 +142,7 @@ def _compared(
         own, rows = used_texts(texts, found["row"][some])
         alike = threshold.compare(own, rows, *used_texts(texts, found["other"][some]))
         similarities[some], similar[some] = alike
-        least = least_agreement(threshold, own, judged=judged)
-        compared[some] = found["agreement"][some] >= least[rows]
+        compared[some] = found["agreement"][some] >= threshold.least_agreement(own)[rows]
     return Pairs(
         found["row"],
         found["other"],

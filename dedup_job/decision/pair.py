@@ -69,7 +69,7 @@ class PairViewer:
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._weighing.least_agreement([text])[0])
+            least = int(self._weighing.threshold.least_agreement([text])[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
@@ -128,12 +128,9 @@ class Again:
         rows = np.arange(len(texts))
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
-        weighed = self._weighing.weigh(texts, rows, originals, rows)
-        alike = (
-            -weighed.cost
-            if self._weighing.judge is None
-            else self._weighing.threshold.compare(texts, rows, originals, rows).values
-        )
+        pairs = (texts, rows, originals, rows)
+        weighed = self._weighing.weigh(*pairs)
+        alike = self._weighing.similarities(weighed.cost, pairs)
         named = self._weighing.differences(texts, originals)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)

@@ -36,6 +36,10 @@ RICHER = "richer"
 _RICHER_CODE = len(CLASSES)
 
 
+TextPairs = tuple[Sequence[str], NDArray[np.int64], Sequence[str], NDArray[np.int64]]
+"""c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
+
+
 class Similarities(NamedTuple):
     """How alike c pairs of texts are, float64 (c,), and which of them are alike enough."""
 
@@ -48,7 +52,7 @@ class SimilarityThreshold:
 
     def __init__(self, settings: DecisionSettings) -> None:
         self._threshold = settings.similarity
-        self._compares = settings.compare is not Comparing.NONE
+        self._compares, self._judged = settings.compare is not Comparing.NONE, settings.judges
 
     def compare(
         self,
@@ -86,6 +90,8 @@ class SimilarityThreshold:
         Two texts of Jaccard similarity J agree in (1 + J) / 2 of the bits, binomially (Li and
         König, WWW 2010).
         """
+        if self._judged:
+            return _least_bits(np.full(len(texts), _LEAST_ALIKE), _JUDGED_SPREADS)
         if not self._compares:
             return np.zeros(len(texts), dtype=np.int64)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts)) // 2  # less is left
@@ -172,6 +178,10 @@ class Weighing:
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
         return Weighed(joined, said.differences.astype(np.float64), kinds, said.richer)
 
+    def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
+        """Return how alike c weighed pairs are, (c,); without a judge their cost says it."""
+        return -cost if self.judge is None else self.threshold.compare(*pairs).values
+
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
         if code == _RICHER_CODE:
@@ -189,16 +199,3 @@ class Weighing:
             )
             for found in self.judge.each_differences(texts, kept)
         ]
-
-    def least_agreement(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many bits of a sketch a candidate of each text has equal, at least."""
-        return least_agreement(self.threshold, texts, judged=self.judge is not None)
-
-
-def least_agreement(
-    threshold: SimilarityThreshold, texts: Sequence[str], *, judged: bool
-) -> NDArray[np.int64]:
-    """Return how many bits of a sketch a candidate of each text has equal, at least; int64 (n,)."""
-    if not judged:
-        return threshold.least_agreement(texts)
-    return _least_bits(np.full(len(texts), _LEAST_ALIKE), _JUDGED_SPREADS)

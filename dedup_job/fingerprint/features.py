@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint import lexicon as words
-from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find
+from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find_word
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
 from dedup_job.fingerprint.trie import ABSENT, PLANE, key_shift
 from dedup_job.native.jit import inlined, inner, native
@@ -103,7 +103,7 @@ def count_words(
         weight = nodes[node].idf if node >= 0 else median
         if _has_upper(points, start, stop):
             # stop words are looked up in lower case, weights as written
-            lower = find(lexicon, shift, points, start, stop, True)
+            lower = find_word(lexicon, shift, points, start, stop, True)
             if lower >= 0 and nodes[lower].idf == STOP_WORD:
                 weight = STOP_WORD
         if not options.digits and _is_number(points, start, stop):
@@ -128,7 +128,7 @@ def count_ngrams(
     """
     length = 0
     for i in range(start, stop):
-        if not is_blank(points[i]):
+        if not is_white_space(points[i]):
             packed[length] = points[i]
             length += 1
     mask = _mask(length, room.slot.shape[0])
@@ -203,7 +203,7 @@ def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
 
 
 @inlined
-def is_blank(point: int) -> bool:
+def is_white_space(point: int) -> bool:
     """Tell whether a code point is white space, as str.isspace says."""
     return (
         point == 0x20

@@ -58,7 +58,7 @@ class Lexicon(NamedTuple):
 
 
 @inlined
-def find(
+def find_word(
     lexicon: Lexicon,
     shift: np.uint64,
     points: NDArray[np.uint32],

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint import lexicon as words
-from dedup_job.fingerprint.lexicon import HAN, SEPARATOR, Lexicon, find, find_states
+from dedup_job.fingerprint.lexicon import HAN, SEPARATOR, Lexicon, find_states, find_word
 from dedup_job.fingerprint.trie import PLANE, child_at, key_shift, place_of
 from dedup_job.native.jit import inlined, inner, native
 
@@ -116,7 +116,7 @@ def _emit(text: _Text, start: int, node: int | np.int64, count: int) -> int:
 @inlined
 def _find(text: _Text, start: int, stop: int) -> np.int64:
     """Return the node of points[start:stop], -1 if none."""
-    return find(text.lexicon, text.shift, text.points, start, stop, False)
+    return find_word(text.lexicon, text.shift, text.points, start, stop, False)
 
 
 @inlined
@@ -148,7 +148,7 @@ def _segment_block(text: _Text, start: int, stop: int, count: int) -> int:
         x = y
 
 
-@inner
+@inlined
 def _find_route(text: _Text, start: int, stop: int) -> None:
     """Find the most probable words (`jieba.Tokenizer.get_DAG` and `calc` in one pass).
 

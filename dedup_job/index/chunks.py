@@ -166,17 +166,7 @@ def _search_one(
     """
     tables, pool, fingerprints = index
     chunks, checks, limits, blocks, nexts = room[0], room[1], room[2], room[3], room[4]
-    walks = 0
-    for block in range(tables.bits.shape[0]):
-        address = _address(tables, block, query)
-        check = (query >> np.uint64(tables.check[block])) & _HALF
-        base = tables.base[block]
-        for f in range(tables.begin[block], tables.begin[block + 1]):
-            chunks[walks] = base + np.int64(address ^ tables.flips[f])
-            checks[walks] = check
-            limits[walks] = distance - tables.errors[f]
-            blocks[walks] = block
-            walks += 1
+    walks = _begin_walks(tables, query, distance, room)
     while walks > 0:
         for w in range(walks):
             nexts[w] = pool[chunks[w], lines.NEXT]
@@ -203,6 +193,24 @@ def _search_one(
             on += nexts[w] != 0
         walks = on
     return count
+
+
+@inlined
+def _begin_walks(tables: Tables, query: np.uint64, distance: int, room: NDArray[np.int64]) -> int:
+    """Write the first chunk of each bucket that a query looks into; return how many there are."""
+    chunks, checks, limits, blocks = room[0], room[1], room[2], room[3]
+    walks = 0
+    for block in range(tables.bits.shape[0]):
+        address = _address(tables, block, query)
+        check = (query >> np.uint64(tables.check[block])) & _HALF
+        base = tables.base[block]
+        for f in range(tables.begin[block], tables.begin[block + 1]):
+            chunks[walks] = base + np.int64(address ^ tables.flips[f])
+            checks[walks] = check
+            limits[walks] = distance - tables.errors[f]
+            blocks[walks] = block
+            walks += 1
+    return walks
 
 
 @inlined

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.features import is_blank
+from dedup_job.fingerprint.features import is_white_space
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import borrowing, inlined, inner
 
@@ -155,7 +155,7 @@ def _write_grams(
     """Write the 3-grams of a text, none of them 0, and return how many there are."""
     gram, length = np.uint64(0), 0
     for i in range(start, stop):
-        if is_blank(points[i]):
+        if is_white_space(points[i]):
             continue
         gram = ((gram << _POINT_BITS) | (np.uint64(points[i]) + _ONE)) & _GRAM
         grams[max(length - 2, 0)] = gram

@@ -159,7 +159,9 @@ def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_i
     assert found.index.equal(made(copy)[1]).tolist() == [2]
 
 
-def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_nearest_then_the_first():
+def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_nearest_then_the_first(
+    monkeypatch,
+):
     """Before and within the batch alike; what is left aside is not even asked for."""
     before = [
         (f"{TEXT}{i}", A ^ apart, (1, i + 100, i + 200), bits)
@@ -182,16 +184,16 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
                 seen += [names.index(others[j]) for i, j in pairs if texts[i] == TEXT]
                 return super().weigh(texts, rows, others, other_rows)
 
-            def least_agreement(self, texts):
-                return np.zeros(len(texts), dtype=np.int64)  # all that is found is a candidate
-
         texts, prints = made(*before)
         index = KeptIndex(IndexSettings())
         index.add([str(number).encode() for number in range(len(before))], prints)
         held = dict(enumerate(texts))
         known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.key)
         settings = DecisionSettings(judge="similarity", similarity=1.0)
-        choices = choose(index, Noting(settings, None), known, most, *made(*here, query))
+        weighing = Noting(settings, None)
+        zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
+        monkeypatch.setattr(weighing.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
+        choices = choose(index, weighing, known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.totals.tolist()[3] == 8
         assert choices.refused[3].number == ranked[0]

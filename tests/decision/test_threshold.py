@@ -122,6 +122,6 @@ def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     texts = ["字" * length for length in lengths]
     for how in ("jaccard", "none"):
         naive = NaiveFirstWins(compare=how, threshold=similarity)
-        chosen = DecisionSettings(compare=how, similarity=similarity)
+        chosen = DecisionSettings(judge="similarity", compare=how, similarity=similarity)
         found = SimilarityThreshold(chosen).least_agreement(texts)
         assert found.tolist() == [naive.least_agreement(text) for text in texts]

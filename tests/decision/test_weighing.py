@@ -52,9 +52,9 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     weighing = Weighing(DecisionSettings(), DigitJudge())
     share = 0.8
     least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
-    assert weighing.least_agreement(["短", "长" * 500]).tolist() == [least, least]
+    assert weighing.threshold.least_agreement(["短", "长" * 500]).tolist() == [least, least]
     alone = Weighing(DecisionSettings(judge="similarity"), None)
-    assert alone.least_agreement(["长" * 500])[0] > least
+    assert alone.threshold.least_agreement(["长" * 500])[0] > least
 
 
 @pytest.mark.parametrize(
