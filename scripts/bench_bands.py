@@ -25,6 +25,7 @@ import numpy as np
 import psutil
 from bench_index import resident, seconds, table  # beside this script
 
+from dedup_job.documents import Channel, Fingerprints, Sketches
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
 from dedup_job.index.look_up import keep, turns_of
@@ -83,9 +84,11 @@ def grown(sizes: list[int], draw: Function) -> None:
 
     def job(batch: Array) -> None:
         rows = len(batch)
-        zeros = np.zeros(rows, dtype=np.int64)
-        short = np.ones(rows, dtype=np.bool_)
-        turns = turns_of(index, batch, zeros.astype(np.uint64), short, zeros, 1)
+        zeros, short = np.zeros(rows, dtype=np.uint64), np.ones(rows, dtype=np.bool_)
+        sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,))
+        turns = turns_of(
+            index, Fingerprints(zeros, zeros, short, sketches), zeros.astype(np.int64), 1
+        )
         for i in range(rows):
             keep(turns, i)
         index.extend(batch)

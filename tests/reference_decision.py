@@ -12,11 +12,10 @@ from typing import Any
 
 from tests.reference import naive_prepared
 from tests.reference_folding import naive_fold
-from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
+from tests.reference_similarity import naive_jaccard
 from tests.reference_sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
-MEASURES = {"jaccard": naive_jaccard, "containment": naive_containment, "edit": naive_edit}
 BINS, MOST_EQUAL = 128, 128
 
 Judges = Callable[[str, str], tuple[bool, int, str]]
@@ -219,12 +218,11 @@ class NaiveFirstWins:
         return self.alike[pair]
 
     def _compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
-        measure = MEASURES[self.compare]
-        raw = measure(a.text, b.text)
+        raw = naive_jaccard(a.text, b.text)
         least = self.required(max(len(a.folded), len(b.folded)))
         if raw >= least:
             return raw, True
-        if raw < 0.625 * self.threshold and measure(a.narrow, b.narrow) < 0.95:
+        if raw < 0.625 * self.threshold and naive_jaccard(a.narrow, b.narrow) < 0.95:
             return raw, False
-        similarity = max(raw, measure(a.folded, b.folded))
+        similarity = max(raw, naive_jaccard(a.folded, b.folded))
         return similarity, similarity >= least

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import connected
 from dedup_job.decision import Equipment
-from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs
+from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs, judged_bands
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
 from dedup_job.mongo.connection import Namespace, check_source, patience_with
@@ -58,7 +58,7 @@ def sample_pairs(settings: Settings, name: str, limit: int, progress: Progress) 
     prints = fingerprinter.fingerprint(sample.texts)
     progress.total(len(sample.texts), "comparing")
     pairs = find_pairs(sample.texts, prints, settings.decision, progress.advance)
-    return Compared(sample, pairs, Bands(sample.texts, pairs, equipment.any_judge))
+    return Compared(sample, pairs, judged_bands(sample.texts, pairs, equipment.any_judge))
 
 
 def word_frequencies(

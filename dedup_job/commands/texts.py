@@ -179,9 +179,9 @@ class Neighbourhood:
 
     def found(self) -> list[int]:
         """Return the numbers of what any channel finds, those with the likest sketches first."""
-        before = self._index.look_up(self.prints, np.zeros(1, dtype=np.int64)).before
-        order = np.lexsort((before.numbers, before.distances, -before.agreements.astype(np.int64)))
-        numbers: list[int] = before.numbers[order].tolist()
+        found = self._index.look_up(self.prints, np.zeros(1, dtype=np.int64)).candidates
+        order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
+        numbers: list[int] = found.numbers[order].tolist()
         same = int(self._index.equal(self.prints)[0])
         return numbers if same < 0 or same in numbers else [same, *numbers]
 

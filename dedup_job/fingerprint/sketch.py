@@ -240,16 +240,11 @@ def _offer(
     length: int, sentence: np.uint64, lengths: NDArray[np.int64], hashes: NDArray[np.uint64]
 ) -> None:
     """Put a sentence among the longest, in descending order, where it is one of them."""
-    place = SENTENCES
-    while place > 0 and (
-        lengths[place - 1] < length
-        or (lengths[place - 1] == length and hashes[place - 1] < sentence)
-    ):
-        place -= 1
-        if place + 1 < SENTENCES:
-            lengths[place + 1], hashes[place + 1] = lengths[place], hashes[place]
-    if place < SENTENCES:
-        lengths[place], hashes[place] = length, sentence
+    for place in range(SENTENCES):
+        least, hash_ = lengths[place], hashes[place]
+        if length > least or (length == least and sentence > hash_):
+            lengths[place], hashes[place] = length, sentence
+            length, sentence = least, hash_
 
 
 Form = Callable[[Packed], Packed]

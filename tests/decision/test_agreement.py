@@ -177,10 +177,10 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
         (3000, FULL | {"most_candidates": 3}),
         (3000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
         (1500, {"channels": (Channel.SIMHASH, Channel.SENTENCES), "distance": 5}),
-        (800, {"channels": (Channel.MINHASH,), "compare": "containment", "similarity": 0.9}),
-        (300, {"channels": ALL, "compare": "edit", "similarity": 0.85}),
+        (800, {"channels": (Channel.MINHASH,), "similarity": 0.9}),
+        (300, {"channels": ALL, "similarity": 0.85}),
     ],
-    ids=["similarity", "judge", "few", "plain", "sentences", "containment", "edit"],
+    ids=["similarity", "judge", "few", "plain", "sentences", "minhash", "all"],
 )
 def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
     """Of all kinds of near duplicates, short texts, templates and equal ones."""
@@ -250,7 +250,7 @@ OPTIONS = st.fixed_dictionaries(
             ]
         ),
         "distance": st.sampled_from([0, 3, 7]),
-        "compare": st.sampled_from(["jaccard", "jaccard", "none", "containment", "edit"]),
+        "compare": st.sampled_from(["jaccard", "jaccard", "none"]),
         "similarity": st.sampled_from([0.3, 0.8, 1.0]),
         "judge": st.sampled_from(Judging),
         "most_candidates": st.sampled_from([1, 2, 5, 64]),

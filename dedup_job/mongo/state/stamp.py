@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dedup_job.decision.settings import GONE_MEASURES
 from dedup_job.errors import StateMismatch
 
 CONTENT = "content "  # before the digest of a file, where a setting names one
@@ -53,6 +54,12 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             f"{before['decision.guards']}, which this version of dedup does not have: its "
             "decisions cannot be repeated. Name another --target for the documents to come; "
             "`dedup explain`, `check`, `restore` and `undo` work on this one as it is."
+        )
+    if (measure := before.get("decision.compare")) in GONE_MEASURES:
+        return (
+            f"the target {target} was made with decision.compare = {measure!r}, which this version "
+            "of dedup does not have: its decisions cannot be repeated. Name another --target, or "
+            "run the version of dedup that made it."
         )
     if names == ["rules"] and "rules" in before:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.decision import DecisionSettings
-from dedup_job.decision.candidates import choose
+from dedup_job.decision.batches import choose
 from dedup_job.decision.texts import KeptTexts
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Fingerprints, Sketches
@@ -44,7 +44,7 @@ class Found:
             self.asked.append([int(key) for key in keys])
             return {key: texts[int(key)] for key in keys if int(key) not in gone}
 
-        values = {"compare": "edit", "similarity": 0.5} | decision
+        values = {"similarity": 0.5} | decision
         settings = DecisionSettings(
             **({"judge": "differences" if judge else "similarity"} | values)
         )
@@ -68,10 +68,7 @@ class Found:
 
 
 def told(chosen):
-    rows, numbers, distances = (
-        column.tolist() for column in (chosen.rows, chosen.numbers, chosen.distances)
-    )
-    return list(zip(rows, numbers, distances, chosen.channels, strict=True))
+    return [(pair.row, pair.number, pair.distance, pair.channels) for pair in chosen]
 
 
 TEXT, OTHER = "甲乙丙丁戊己", "子丑寅卯辰巳"
@@ -137,7 +134,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     weighing = Weighing(DecisionSettings(judge="similarity"), None)
     choices = choose(kept, weighing, known, 64, texts, prints)
     assert choices.exact == {}
-    assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
+    assert [pair.number for pair in choices.refused] == [0]  # a candidate like any other
     assert choices.void == {}
 
 
@@ -162,7 +159,9 @@ def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_i
     assert found.index.equal(made(copy)[1]).tolist() == [2]
 
 
-def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_nearest_then_the_first():
+def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_nearest_then_the_first(
+    monkeypatch,
+):
     """Before and within the batch alike; what is left aside is not even asked for."""
     before = [
         (f"{TEXT}{i}", A ^ apart, (1, i + 100, i + 200), bits)
@@ -190,16 +189,19 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         index.add([str(number).encode() for number in range(len(before))], prints)
         held = dict(enumerate(texts))
         known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.key)
-        settings = DecisionSettings(judge="similarity", compare="edit", similarity=1.0)
-        choices = choose(index, Noting(settings, None), known, most, *made(*here, query))
+        settings = DecisionSettings(judge="similarity", similarity=1.0)
+        weighing = Noting(settings, None)
+        zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
+        monkeypatch.setattr(weighing.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
+        choices = choose(index, weighing, known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.totals.tolist()[3] == 8
-        assert choices.refused.numbers.tolist()[3] == ranked[0]
+        assert choices.refused[3].number == ranked[0]
 
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
     before = [(TEXT, A, (1, 2, 3), 0), (TEXT + "庚", A, (1, 2, 3), 64)]
-    found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], compare="jaccard", similarity=0.8)
+    found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], similarity=0.8)
     assert [number for _, number, *_ in found.refused] == [1]
     assert found.choices.totals.tolist() == [1]
 
@@ -207,9 +209,9 @@ def test_with_too_few_equal_bits_nothing_is_a_candidate():
 def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before = [(TEXT + "，，" + c, A, NONE, 64) for c in "一二三"]
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
-    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.near] == [3]
-    assert 0 < found.choices.near.similarities.tolist()[0] < 1
+    assert 0 < found.choices.near[0].similarity < 1
 
 
 def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
@@ -217,7 +219,7 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
         (f"{TEXT}{i}", A ^ apart, NONE, bits)
         for i, (apart, bits) in enumerate([(0, 50), (0b11, 60), (0b1, 60), (0b1, 60)])
     ]
-    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge(), compare="jaccard")
+    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.refused] == [2]
-    assert found.choices.refused.kinds == ["number"]
-    assert 0 < found.choices.refused.similarities.tolist()[0] < 1
+    assert found.choices.refused[0].kind == "number"
+    assert 0 < found.choices.refused[0].similarity < 1

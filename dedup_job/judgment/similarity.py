@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision import levenshtein
-from dedup_job.decision.white_space import blank_table, is_blank
+from dedup_job.fingerprint.features import is_white_space
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import borrowing, inlined, inner
 
@@ -19,19 +17,6 @@ _SEEN = np.uint64(1) << np.uint64(63)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _LEAST_BITS, _CACHE_BITS = 4, 16
 _ONE = np.uint64(1)
-
-
-class Measure(StrEnum):
-    """What makes two texts alike.
-
-    JACCARD: the distinct character 3-grams that both have, of those that either has. CONTAINMENT:
-    of those that the text with fewer has. A text of one or two characters is its only gram. EDIT:
-    1 - Levenshtein distance / length of the longer text.
-    """
-
-    JACCARD = "jaccard"
-    CONTAINMENT = "containment"
-    EDIT = "edit"
 
 
 class Room(NamedTuple):
@@ -47,57 +32,22 @@ class Room(NamedTuple):
     log: NDArray[np.uint32]
 
 
-def similarities(
-    measure: Measure,
-    left: Packed,
-    left_rows: NDArray[np.int64],
-    right: Packed,
-    right_rows: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Return how alike text left_rows[i] of left and text right_rows[i] of right are; float64 (c,).
-
-    left_rows, right_rows: int64 (c,). What is known of a left text is used for all pairs that
-    follow with the same; in another order it takes longer. White space is what str.isspace says
-    it is. Two texts without characters are alike by 1, one such and another by 0. The value is
-    the quotient of two whole numbers, rounded once.
-
-    EDIT takes time in the product of the lengths. Where that is above 4e9, not counting the
-    beginning and the end that both have, the value is that of JACCARD.
-    """
-    match measure:
-        case Measure.JACCARD:
-            common, grams, others = _counts(left, left_rows, right, right_rows)
-            return _quotients(common, grams + others - common, grams == others)
-        case Measure.CONTAINMENT:
-            common, grams, others = _counts(left, left_rows, right, right_rows)
-            return _quotients(common, np.minimum(grams, others), grams == others)
-        case Measure.EDIT:
-            distances, longer = levenshtein.distances(left, left_rows, right, right_rows)
-            alike = _quotients(longer - distances, longer, longer == 0)
-            long = np.flatnonzero(distances == levenshtein.TOO_LONG)
-            if len(long) > 0:
-                rows, others = left_rows[long], right_rows[long]
-                alike[long] = similarities(Measure.JACCARD, left, rows, right, others)
-            return alike
-    assert_never(measure)
-
-
-def _quotients(
-    parts: NDArray[np.int64], wholes: NDArray[np.int64], else_one: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return parts / wholes; where a whole is 0, either 1 or 0."""
-    return np.divide(parts, wholes, out=else_one.astype(np.float64), where=wholes > 0)
-
-
-def _lengths(texts: Packed, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    return texts.offsets[rows + 1] - texts.offsets[rows]
-
-
-def _counts(
+def jaccard(
     left: Packed, left_rows: NDArray[np.int64], right: Packed, right_rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each pair the distinct grams of both, of the left and of the right."""
-    lengths, others = _lengths(left, left_rows), _lengths(right, right_rows)
+) -> NDArray[np.float64]:
+    """Return the Jaccard similarity of text left_rows[i] of left and right_rows[i] of right.
+
+    left_rows, right_rows: int64 (c,); the result is float64 (c,): the distinct character 3-grams
+    that both have, of those that either has. A text of one or two characters is its only gram;
+    two texts without characters are alike by 1, one such and another by 0. White space is what
+    str.isspace says it is. The value is the quotient of two whole numbers, rounded once.
+
+    The grams of a left text are used for all pairs that follow with the same one; in another
+    order it takes longer.
+    """
+    lengths, others = (
+        np.diff(texts.offsets)[rows] for texts, rows in ((left, left_rows), (right, right_rows))
+    )
     most = int((lengths + others).max(initial=0))
     longest = int(max(lengths.max(initial=0), others.max(initial=0)))
     room = Room(
@@ -105,9 +55,9 @@ def _counts(
         np.zeros(1 << table_bits(most), dtype=np.uint64),
         np.empty(most, dtype=np.uint32),
     )
-    counts = np.empty((3, len(left_rows)), dtype=np.int64)
-    _count_all(left, left_rows, right, right_rows, blank_table(), room, counts)
-    return counts[0], counts[1], counts[2]
+    common, either = np.empty((2, len(left_rows)), dtype=np.int64)
+    _count_all(left, left_rows, right, right_rows, room, common, either)
+    return np.divide(common, either, out=np.ones(len(left_rows)), where=either > 0)
 
 
 @borrowing
@@ -128,9 +78,9 @@ def _count_all(
     left_rows: NDArray[np.int64],
     right: Packed,
     right_rows: NDArray[np.int64],
-    blank: NDArray[np.bool_],
     room: Room,
-    counts: NDArray[np.int64],
+    common: NDArray[np.int64],
+    either: NDArray[np.int64],
 ) -> None:
     """Count the grams of all pairs; the table is left as it came, without any.
 
@@ -148,13 +98,13 @@ def _count_all(
             longest = max(longest, right.offsets[other + 1] - right.offsets[other])
             end += 1
         bits = table_bits(stop - start + longest)
-        known, met = _enter(left.points, start, stop, blank, bits, 0, room)
+        known, met = _enter(left.points, start, stop, bits, 0, room)
         for k in range(known):
             table[log[k]] &= _GRAM
         for pair in range(begin, end):
             start, stop = right.offsets[right_rows[pair]], right.offsets[right_rows[pair] + 1]
-            fresh, met = _enter(right.points, start, stop, blank, bits, known, room)
-            counts[0, pair], counts[1, pair], counts[2, pair] = met, known, fresh + met
+            fresh, met = _enter(right.points, start, stop, bits, known, room)
+            common[pair], either[pair] = met, known + fresh
             for k in range(known, known + fresh):
                 table[log[k]] = 0
             for k in range(log.shape[0] - met, log.shape[0]):
@@ -169,7 +119,6 @@ def _enter(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-    blank: NDArray[np.bool_],
     bits: int,
     known: int,
     room: Room,
@@ -178,7 +127,7 @@ def _enter(
     table, log = room.table, room.log
     shift, mask = np.uint64(64 - bits), (_ONE << np.uint64(bits)) - _ONE
     fresh = met = 0
-    for k in range(_write_grams(points, start, stop, blank, room.grams)):
+    for k in range(_write_grams(points, start, stop, room.grams)):
         gram = room.grams[k]
         place = _mixed(gram) >> shift
         held = table[place]
@@ -201,13 +150,12 @@ def _write_grams(
     points: NDArray[np.uint32],
     start: int,
     stop: int,
-    blank: NDArray[np.bool_],
     grams: NDArray[np.uint64],
 ) -> int:
     """Write the 3-grams of a text, none of them 0, and return how many there are."""
     gram, length = np.uint64(0), 0
     for i in range(start, stop):
-        if is_blank(blank, points[i]):
+        if is_white_space(points[i]):
             continue
         gram = ((gram << _POINT_BITS) | (np.uint64(points[i]) + _ONE)) & _GRAM
         grams[max(length - 2, 0)] = gram
