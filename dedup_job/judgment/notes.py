@@ -1,31 +1,18 @@
-"""What is no part of a question or article: notes, sources, the answer key. Works on cells.
+"""What is no part of a question or article: notes, sources, what stands before a question.
 
-Each function that takes something out closes the gap and returns the new length.
+Works on cells. A function that takes something out closes the gap and returns the new length; one
+that looks for something at i returns where that ends, i where it is not there.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import (
-    BLANK,
-    CLAUSE,
-    DIGIT,
-    DROPPED,
-    KIND,
-    LATIN,
-    MARK,
-    NOUGHT,
-    STARTS,
-    WORD_CHARACTER,
-    YES,
-    codes,
-)
-from dedup_job.judgment.scanning import (
+from dedup_job.judgment.cells import (
     behind,
     is_blank,
     is_digit,
+    is_year,
     kind_at,
     length_of,
     lists_at,
@@ -35,34 +22,54 @@ from dedup_job.judgment.scanning import (
     skip_digits,
     small_at,
     word_at,
+    words_in,
 )
 from dedup_job.judgment.words import (
+    BLANK,
     BRACKET,
     BRACKET_LATIN,
+    CLAUSE,
+    DIGIT,
+    DROPPED,
+    EXAM,
+    KIND,
+    KIND_WORD,
+    LATIN,
     LINE,
+    MARK,
+    NO,
     NOTE,
+    NOUGHT,
     NUMBERED,
     PAGED,
+    STARTS,
+    TASK,
+    TITLE,
+    WORD_CHARACTER,
+    YES,
+    Cells,
+    codes,
+    constants,
 )
 from dedup_job.native.jit import inner
+
+_NEWLINE, _COLON, _FULL_STOP, _POINTS, _THICK, _THICK_END, _SQUARE = codes("\n:。分【】[")
+_SQUARE_END, _ROUND, _ROUND_END, _TORTOISE, _TORTOISE_END, _NINE, _ONE, _TWO = codes("]()〔〕912")
+_ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS, _ORDINAL, _TOTAL, _PAGE, _READ = codes("0卷年学=第共页阅")
+_SEALED, _WRITTEN, _SEAL, _THREAD, _BANG, _BRACE, _DOT, _LIST_COMMA = codes("密文封线!{.、")
+_LITTLE, _TASK, _MOCK = codes("小题模")
 
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
-_NEWLINE, _COLON, _FULL_STOP, _POINTS = codes("\n:。分")
-_THICK, _THICK_END, _SQUARE, _SQUARE_END, _ROUND = codes("【】[](")
-_ROUND_END, _TORTOISE, _TORTOISE_END = codes(")〔〕")
 _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
-_NINE, _ONE, _TWO, _ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS = codes("9120卷年学=")
-_ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("第共页阅密文")
-_SEAL, _THREAD, _BANG, _BRACE, _DOT = codes("封线!{.")
 _NOTES = NOTE | NUMBERED | PAGED
 _VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
 
 
 @inner
-def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
     gap = i = NOUGHT
     while i < stop:
@@ -95,10 +102,10 @@ def _blank() -> np.uint32:
 
 @inner
 def marked_end(
-    cells: NDArray[np.uint32],
+    cells: Cells,
     i: int,
     stop: int,
-    tables: NDArray[np.uint32],
+    tables: Cells,
     which: int,
     mark: int,
 ) -> int:
@@ -118,7 +125,7 @@ def marked_end(
 
 
 @inner
-def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
     """Take out brackets that hold points or a source."""
     gap, opened = 0, -1
     for i in range(stop):
@@ -161,7 +168,7 @@ def _closes(point: int) -> bool:
 
 
 @inner
-def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
+def follows_image(cells: Cells, i: int, base: int) -> bool:
     """Tell whether the bracket at i follows ![], ![audio] or ![video]."""
     if i - base < 3 or point_at(cells, i - 1) != _SQUARE_END:
         return False
@@ -177,15 +184,13 @@ def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
 
 
 @inner
-def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
+def is_source(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     """Tell whether what stands in brackets is a note: points, a source."""
     return is_marked(cells, start, stop, tables, YES)
 
 
 @inner
-def is_marked(
-    cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32], strict: bool
-) -> bool:
+def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) -> bool:
     """Tell whether it holds the mark of a source; strict: and no word or formula in Latin."""
     year, _with_year, paper = -1, -1, stop
     found = False
@@ -218,16 +223,7 @@ def is_marked(
 
 
 @inner
-def is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
-    """Tell whether 19xx or 20xx stands at i and no digit follows."""
-    if skip_digits(cells, i, min(stop, i + 5)) != i + 4:
-        return False
-    first, second = point_at(cells, i), point_at(cells, i + 1)
-    return (first == _ONE and second == _NINE) or (first == _TWO and second == _ZERO)
-
-
-@inner
-def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _page(cells: Cells, i: int, stop: int) -> int:
     """Look for a number and 页."""
     k = skip_blanks(cells, i, stop)
     end = skip_digits(cells, k, stop)
@@ -238,7 +234,7 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
     """Put a line break for each short line or sentence that is a note."""
     at, i = 0, NOUGHT
     while i < stop:
@@ -266,7 +262,7 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
 
 
 @inner
-def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
+def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     for i in range(start, stop):
         if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
@@ -295,7 +291,7 @@ def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[n
 
 
 @inner
-def _sealed(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+def _sealed(cells: Cells, i: int, stop: int) -> bool:
     """Look for 封 and 线 with marks between."""
     while i < stop and not cells[i] & WORD_CHARACTER:
         i += 1
@@ -308,7 +304,7 @@ def _sealed(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
 
 
 @inner
-def _page_of(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+def _page_of(cells: Cells, i: int, stop: int) -> bool:
     """Look for 3 of 8."""
     k = skip_blanks(cells, i, stop)
     end = skip_digits(cells, k, stop)
@@ -319,3 +315,232 @@ def _page_of(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
         return False
     k = skip_blanks(cells, k + 2, stop)
     return k < stop and is_digit(cells, k)
+
+
+MAX = 8
+(MIN_AFTER,) = constants([4])  # letters that remain
+LONGEST_SOURCE = 40
+
+_TENS = codes("一二三四五六七八九十")
+_OPENING, _CLOSING = codes("([【〔"), codes(")]】〕")
+_OPERATORS = codes("+-*/=^<>×÷%")
+_STOPS = codes("\n。,;?")
+_BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
+
+
+@inner
+def opening_end(cells: Cells, stop: int, tables: Cells) -> int:
+    """Return where the question begins, behind number, kind and source."""
+    end = 0
+    for _ in range(MAX):
+        i = skip_blanks(cells, end, stop)
+        found = _opening(cells, i, stop, tables)
+        if found == i:
+            break
+        found = skip_blanks(cells, found, stop)
+        if found < stop and point_at(cells, found) in _OPERATORS:
+            break
+        if words_in(cells, found, stop, MIN_AFTER) < MIN_AFTER:
+            break
+        end = found
+    return end
+
+
+@inner
+def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for one of them, in this order."""
+    end = _number(cells, i, stop)
+    if end == i:
+        end = _ordinal(cells, i, stop)
+    if end == i:
+        end = _titled(cells, i, stop, tables)
+    if end == i:
+        end = _exam(cells, i, stop, tables)
+    if end == i:
+        w = word_at(cells, i, stop, tables, KIND_WORD)
+        if w > 0:
+            end = i + length_of(tables, w)
+            k = skip_blanks(cells, end, stop)
+            end = k + 1 if k < stop and point_at(cells, k) == _COLON else end
+    if end == i:
+        end = _source(cells, i, stop, tables)
+    if end == i:
+        end = _task(cells, i, stop, tables)
+    return end
+
+
+@inner
+def _is_delimiter(cells: Cells, i: int, stop: int) -> bool:
+    if i >= stop:
+        return False
+    point = point_at(cells, i)
+    return point in (_DOT, _LIST_COMMA, _COLON, _ROUND_END)
+
+
+@inner
+def _numerals(cells: Cells, i: int, stop: int) -> int:
+    while i < stop and point_at(cells, i) in _TENS:
+        i += 1
+    return i
+
+
+@inner
+def _number(cells: Cells, i: int, stop: int) -> int:
+    """Look for 3. 三、 (3) 3): a number of at most three digits, but not 3.5."""
+    k = i + 1 if i < stop and point_at(cells, i) == _ROUND else i
+    k = skip_blanks(cells, k, stop) if k > i else k
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        end = _numerals(cells, k, stop)
+    if end == k or end - k > 3:
+        return i
+    k = skip_blanks(cells, end, stop)
+    if k < stop and point_at(cells, k) == _ROUND_END:
+        after = skip_blanks(cells, k + 1, stop)
+        if _is_delimiter(cells, after, stop) and not _digit_at(cells, after + 1, stop):
+            return after + 1
+    if _is_delimiter(cells, k, stop) and not _digit_at(cells, k + 1, stop):
+        return k + 1
+    return i
+
+
+@inner
+def _digit_at(cells: Cells, i: int, stop: int) -> bool:
+    return i < stop and is_digit(cells, i)
+
+
+@inner
+def _closed(cells: Cells, i: int, stop: int) -> int:
+    """Return where a delimiter ends that may stand at i."""
+    k = skip_blanks(cells, i, stop)
+    return k + 1 if _is_delimiter(cells, k, stop) else i
+
+
+@inner
+def _ordinal(cells: Cells, i: int, stop: int) -> int:
+    """Look for 第3题, 第三小题."""
+    if i >= stop or point_at(cells, i) != _ORDINAL:
+        return i
+    k = skip_blanks(cells, i + 1, stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        end = _numerals(cells, k, stop)
+    if end == k:
+        return i
+    end = skip_blanks(cells, end, stop)
+    if end < stop and point_at(cells, end) == _LITTLE:
+        end += 1
+    if end >= stop or point_at(cells, end) != _TASK:
+        return i
+    return _closed(cells, end + 1, stop)
+
+
+@inner
+def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for 例3, 习题3.2."""
+    w = word_at(cells, i, stop, tables, TITLE)
+    if w == 0:
+        return i
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        return i
+    if end < stop and point_at(cells, end) == _DOT:
+        section = skip_digits(cells, end + 1, stop)
+        end = section if section > end + 1 else end
+    return _closed(cells, end, stop)
+
+
+@inner
+def _task(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for Question 3."""
+    w = word_at(cells, i, stop, tables, TASK)
+    if w == 0:
+        return i
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        return i
+    closed = _closed(cells, end, stop)
+    return closed if closed > end else i
+
+
+@inner
+def _source(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for a source in brackets."""
+    if i >= stop or point_at(cells, i) not in _OPENING:
+        return i
+    k = i + 1
+    last = min(stop, i + LONGEST_SOURCE + 2)
+    while k < last:
+        point = point_at(cells, k)
+        if point in _CLOSING:
+            found = k > i + 1 and is_marked(cells, i + 1, k, tables, NO)
+            return k + 1 if found else i
+        if point in _OPENING or point == _NEWLINE:
+            return i
+        k += 1
+    return i
+
+
+@inner
+def _exam(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for 2019年全国卷I: and the like."""
+    if not is_year(cells, i, min(stop, i + 4)):
+        return i
+    k = i + 4
+    if k < stop and point_at(cells, k) == _YEAR:
+        k += 1
+    last = min(stop, k + _BEFORE_EXAM + 1)
+    while k < last:
+        w = word_at(cells, k, stop, tables, EXAM)
+        if w > 0:
+            tail = k + length_of(tables, w)
+            longest = 0
+            if point_at(cells, k) == _MOCK:
+                longest = _AFTER_MOCK
+            elif point_at(cells, k) == _PAPER:
+                longest = _AFTER_PAPER
+            most = 0
+            while most < longest and tail + most < stop and not _ends_tail(cells, tail + most):
+                most += 1
+            while most >= 0:
+                end = _exam_end(cells, tail + most, stop)
+                if end >= 0:
+                    return end
+                most -= 1
+        if point_at(cells, k) in _STOPS:
+            return i
+        k += 1
+    return i
+
+
+@inner
+def _ends_tail(cells: Cells, i: int) -> bool:
+    return point_at(cells, i) == ord(" ") or point_at(cells, i) in _STOPS
+
+
+@inner
+def _exam_end(cells: Cells, i: int, stop: int) -> int:
+    """Look for 第3题, if it is there, and a colon, dot or blank; return -1 where they are not."""
+    k = skip_blanks(cells, i, stop)
+    if k < stop and point_at(cells, k) == _ORDINAL:
+        k = skip_blanks(cells, k + 1, stop)
+    end = skip_digits(cells, k, stop)
+    if end > k:
+        end = skip_blanks(cells, end, stop)
+        if end < stop and point_at(cells, end) == _TASK:
+            end = _exam_mark(cells, end + 1, stop)
+            if end >= 0:
+                return end
+    return _exam_mark(cells, i, stop)
+
+
+@inner
+def _exam_mark(cells: Cells, i: int, stop: int) -> int:
+    k = skip_blanks(cells, i, stop)
+    if k < stop:
+        point = point_at(cells, k)
+        if point in (_COLON, _LIST_COMMA, _DOT):
+            return k + 1
+    return k if k > i and is_blank(cells, k - 1) else -1

@@ -2,98 +2,101 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.alphabet import (
+from dedup_job.judgment.words import (
+    ALONE,
     BEYOND,
     BLANK,
     DIGIT,
     EXPANDED,
+    FIRST,
     HAN,
     KIND,
+    LAST_PAIR,
     LATIN,
+    LENGTH,
+    MASKS,
     MATHEMATICAL,
     MATHEMATICAL_END,
+    MATHEMATICALS,
     NOUGHT,
     NUMERAL,
+    PAIRS,
     POINT,
     STARTS,
     UNTIL,
-    WORD_CHARACTER,
-)
-from dedup_job.judgment.words import (
-    ALONE,
-    FIRST,
-    LAST_PAIR,
-    LENGTH,
-    MASKS,
-    MATHEMATICALS,
-    PAIRS,
     VALUE,
     WORD,
+    WORD_CHARACTER,
+    Cells,
+    codes,
 )
 from dedup_job.native.jit import inner
 
-_BACKSLASH = ord("\\")
+_BACKSLASH, _ZERO, _NINE, _ONE, _TWO, _TEN, _HUNDRED, _MYRIAD, _HUNDRED_MILLION = codes(
+    "\\0912十百万亿"
+)
 
 
 @inner
-def value_at(tables: NDArray[np.uint32], i: int) -> int:
+def value_at(tables: Cells, i: int) -> int:
     """Return an entry of the tables as a signed number."""
     value: int = tables[i] + NOUGHT
     return value
 
 
 @inner
-def point_at(cells: NDArray[np.uint32], i: int) -> int:
+def point_at(cells: Cells, i: int) -> int:
     """Return the code point of a cell."""
     point: int = cells[i] & POINT
     return point
 
 
 @inner
-def kind_at(cells: NDArray[np.uint32], i: int) -> int:
+def kind_at(cells: Cells, i: int) -> int:
     """Return the kind of a cell."""
     kind: int = cells[i] >> KIND
     return kind
 
 
 @inner
-def small_at(cells: NDArray[np.uint32], i: int) -> int:
+def small_at(cells: Cells, i: int) -> int:
     """Return the code point of a cell, of a letter of ASCII the small one."""
     point: int = cells[i] & POINT
     return point | 32 if cells[i] >> KIND == LATIN else point
 
 
 @inner
-def is_blank(cells: NDArray[np.uint32], i: int) -> bool:
+def is_blank(cells: Cells, i: int) -> bool:
     """Tell whether it is white space."""
     return bool(cells[i] >> KIND == BLANK)
 
 
 @inner
-def is_digit(cells: NDArray[np.uint32], i: int) -> bool:
+def is_digit(cells: Cells, i: int) -> bool:
     """Tell whether it is a digit."""
     return bool(cells[i] >> KIND == DIGIT)
 
 
 @inner
-def is_latin(cells: NDArray[np.uint32], i: int) -> bool:
+def is_latin(cells: Cells, i: int) -> bool:
     """Tell whether it is a letter of ASCII."""
     return bool(cells[i] >> KIND == LATIN)
 
 
 @inner
-def is_han(cells: NDArray[np.uint32], i: int) -> bool:
+def is_han(cells: Cells, i: int) -> bool:
     """Tell whether it is a Chinese character."""
     kind: int = cells[i] >> KIND
     return kind == HAN or kind == NUMERAL or kind == UNTIL  # faster in numba
 
 
 @inner
-def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def skip_blanks(cells: Cells, i: int, stop: int) -> int:
     """Return where at or after i something else than white space stands."""
     while i < stop and cells[i] >> KIND == BLANK:
         i += 1
@@ -101,7 +104,7 @@ def skip_blanks(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def skip_digits(cells: Cells, i: int, stop: int) -> int:
     """Return where at or after i something else than a digit stands."""
     while i < stop and cells[i] >> KIND == DIGIT:
         i += 1
@@ -109,9 +112,7 @@ def skip_digits(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def word_at(
-    cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32], which: int
-) -> int:
+def word_at(cells: Cells, i: int, stop: int, tables: Cells, which: int) -> int:
     """Return where the longest word of the lists `which` at i lies in the tables, 0: none is there.
 
     Words are compared in small letters.
@@ -126,10 +127,10 @@ def word_at(
 
 @inner
 def next_word(
-    cells: NDArray[np.uint32],
+    cells: Cells,
     i: int,
     stop: int,
-    tables: NDArray[np.uint32],
+    tables: Cells,
     which: int,
     w: int,
 ) -> int:
@@ -147,27 +148,27 @@ def next_word(
 
 
 @inner
-def length_of(tables: NDArray[np.uint32], w: int) -> int:
+def length_of(tables: Cells, w: int) -> int:
     """Return the length of a word."""
     return value_at(tables, w + LENGTH)
 
 
 @inner
-def behind(tables: NDArray[np.uint32], w: int) -> int:
+def behind(tables: Cells, w: int) -> int:
     """Return where the next word lies."""
     return w + WORD + value_at(tables, w + LENGTH) + value_at(tables, w + VALUE)
 
 
 @inner
 def fill_cells(
-    points: NDArray[np.uint32],
+    points: Cells,
     start: int,
     stop: int,
-    tables: NDArray[np.uint32],
-    to: NDArray[np.uint32],
+    tables: Cells,
+    to: Cells,
 ) -> int:
     """Write the cells of points[start:stop]; return their number, -1 where they do not fit."""
-    at, room = 0, to.shape[0]
+    at, space = 0, to.shape[0]
     for i in range(start, stop):
         point = points[i]
         if point < PLANE:
@@ -176,7 +177,7 @@ def fill_cells(
             cell = tables[MATHEMATICALS + (point - MATHEMATICAL)]
         else:
             cell = np.uint32(point | BEYOND)
-        if at == room:
+        if at == space:
             return -1
         to[at] = cell
         at += 1
@@ -184,7 +185,7 @@ def fill_cells(
             e: int = (cell & POINT) + NOUGHT
             count = value_at(tables, e)
             at -= 1
-            if at + count > room:
+            if at + count > space:
                 return -1
             for k in range(count):
                 to[at + k] = tables[e + 1 + k]
@@ -199,7 +200,7 @@ def pair_of(point: int, other: int) -> int:
 
 
 @inner
-def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def lists_in(cells: Cells, stop: int, tables: Cells) -> int:
     """Return the lists whose words may be in cells[0:stop]."""
     seen = NOUGHT
     for i in range(stop):
@@ -209,7 +210,7 @@ def lists_in(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -
 
 
 @inner
-def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.uint32]) -> int:
+def lists_at(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Return the lists of which a word may stand at i, where STARTS is set."""
     point = small_at(cells, i)
     alike = ALONE
@@ -219,7 +220,7 @@ def lists_at(cells: NDArray[np.uint32], i: int, stop: int, tables: NDArray[np.ui
 
 
 @inner
-def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: int) -> int:
+def words_in(cells: Cells, start: int, stop: int, enough: int) -> int:
     """Return the number of letters, digits and _, counted up to enough."""
     count = 0
     i = start
@@ -231,7 +232,7 @@ def words_in(cells: NDArray[np.uint32], start: int, stop: int, enough: int) -> i
 
 
 @inner
-def has_command(cells: NDArray[np.uint32], stop: int) -> bool:
+def has_command(cells: Cells, stop: int) -> bool:
     """Tell whether a backslash and a letter stand somewhere."""
     for i in range(stop - 1):  # noqa: SIM110  # numba compiles no generator here
         if point_at(cells, i) == _BACKSLASH and is_latin(cells, i + 1):
@@ -240,9 +241,79 @@ def has_command(cells: NDArray[np.uint32], stop: int) -> bool:
 
 
 @inner
-def before(cells: NDArray[np.uint32], i: int, base: int) -> int:
+def before(cells: Cells, i: int, base: int) -> int:
     """Return where the last character before i stands that is no white space, base - 1: nowhere."""
     k = i - 1
     while k >= base and cells[k] >> KIND == BLANK:
         k -= 1
     return k
+
+
+@inner
+def is_digit_point(point: int) -> bool:
+    """Tell whether a character is a digit of ASCII."""
+    return _ZERO <= point <= _NINE
+
+
+NO_NUMBER: Final = -1
+_DIGITS = codes("零〇一二两三四五六七八九")
+_VALUES = (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9)
+
+
+@inner
+def han_digit(point: int) -> int:
+    """Return the value of a Chinese digit, -1 of others."""
+    for k in range(len(_DIGITS)):
+        if _DIGITS[k] == point:
+            return _VALUES[k]
+    return -1
+
+
+@inner
+def _power_of(point: int) -> int:
+    """Return 10, 100 or 1000 for 十, 百, 千."""
+    if point == _TEN:
+        return 10
+    return 100 if point == _HUNDRED else 1000
+
+
+@inner
+def han_value(cells: Cells, i: int, end: int, largest: int) -> int:
+    """Return the number that a Chinese numeral with units stands for, NO_NUMBER: none.
+
+    largest: a number that is not below it is none, either; 0: each one is.
+    """
+    total = section = digit = 0
+    for k in range(i, end):
+        point = point_at(cells, k)
+        value = han_digit(point)
+        if value >= 0:
+            if digit > 0:
+                return NO_NUMBER
+            digit = value
+        elif point in (_MYRIAD, _HUNDRED_MILLION):
+            section += digit
+            if section == 0 and (point == _MYRIAD or total == 0):
+                return NO_NUMBER
+            by, taken = (10**4, 0) if point == _MYRIAD else (10**8, total)
+            if 0 < largest // by <= taken + section:
+                return NO_NUMBER
+            total += (taken + section) * by - taken
+            section = digit = 0
+        else:
+            if digit == 0 and (point != _TEN or section > 0):
+                return NO_NUMBER
+            section += max(digit, 1) * _power_of(point)
+            digit = 0
+        if 0 < largest <= total:
+            return NO_NUMBER
+    return total + section + digit
+
+
+@inner
+def is_year(cells: Cells, i: int, stop: int) -> bool:
+    """Tell whether 19xx or 20xx stands at i and no digit follows."""
+    if skip_digits(cells, i, min(stop, i + 5)) != i + 4:
+        return False
+    first, second = point_at(cells, i), point_at(cells, i + 1)
+    return (first == _ONE and second == _NINE) or (first == _TWO and second == _ZERO)
