@@ -13,10 +13,10 @@ from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
 from dedup_job.fingerprint import pack
-from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment.folding import fold_texts
 
 _ROW = np.zeros(1, dtype=np.int64)
 

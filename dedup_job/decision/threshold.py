@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.similarity import Measure, similarities
-from dedup_job.fingerprint.characters import fold, fold_table
-from dedup_job.fingerprint.folding import fold_text, fold_texts
+from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
+from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.native.code_points import Packed, pack
 
 # A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
@@ -91,7 +91,7 @@ class Check:
         if len(rows) == 0:
             return np.zeros(0, dtype=np.bool_)
         table = _narrow_table()
-        left, right = (Packed(fold(t.points, table), t.offsets) for t in (left, right))
+        left, right = (Packed(case_fold(t.points, table), t.offsets) for t in (left, right))
         return similarities(self._measure, left, rows, right, other_rows) >= _SAME
 
     def least_agreement(self, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -127,6 +127,6 @@ def _lengths(texts: Packed) -> NDArray[np.int64]:
 
 
 def _narrow_table() -> NDArray[np.uint16]:
-    table = fold_table(case=True, width=True)
+    table = case_fold_table(case=True, width=True)
     assert table is not None  # something is folded
     return table

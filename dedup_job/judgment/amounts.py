@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dedup_job.judgment import words
 from dedup_job.judgment.cells import (
     before,
     behind,
@@ -21,25 +22,10 @@ from dedup_job.judgment.cells import (
     word_at,
 )
 from dedup_job.judgment.frames import AT, BASE, END, FormWorkspace, frame_at, last_of, put
-from dedup_job.judgment.words import (
-    COUNTER,
-    ENGLISH,
-    KIND,
-    MARK,
-    NOUGHT,
-    NUMERAL,
-    STARTS,
-    SYMBOL,
-    UNIT,
-    VALUE,
-    WORD,
-    WORD_CHARACTER,
-    Cells,
-    codes,
-)
+from dedup_job.judgment.words import ENGLISH, KIND, MARK, NOUGHT, VALUE, WORD, Cells, codes
 from dedup_job.native.jit import inner
 
-_MYRIAD, _HUNDRED_MILLION, _ZERO, _NINE, _COMMA, _DOT, _SPACE, _DOLLAR, _O = codes("万亿09,. $o")
+_MYRIAD, _HUNDRED_MILLION, _ZERO, _COMMA, _DOT, _SPACE, _DOLLAR, _O = codes("万亿0,. $o")
 _PERCENT, _SLASH, _DEGREE, _TEN, _HUNDRED, _THOUSAND, _ONE_OF, _PART = codes("%/°十百千一分")
 _OF, _ORDINAL, _POINTS, _HYPHEN, _NAUGHT, _NAUGHT_ROUND = codes("之第分-零〇")
 
@@ -110,9 +96,9 @@ def _stands_alone(cells: Cells, i: int, end: int, stop: int) -> bool:
     if end in (i, stop) or (point_at(cells, i) == _ZERO and end > i + 1):
         return False
     kind = cells[end] >> KIND
-    if cells[end] & STARTS or kind > MARK:
+    if cells[end] & words.STARTS or kind > MARK:
         return False
-    return kind <= SYMBOL or (kind == MARK and point_at(cells, end) != _DOT)
+    return kind <= words.SYMBOL or (kind == MARK and point_at(cells, end) != _DOT)
 
 
 @inner
@@ -207,7 +193,7 @@ def is_range(cells: Cells, i: int, end: int, space: FormWorkspace) -> bool:
 @inner
 def unit_at(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Return the word for a unit at i, -1: none is there."""
-    w = word_at(cells, i, stop, tables, UNIT)
+    w = word_at(cells, i, stop, tables, words.UNIT)
     if w > 0 and is_latin(cells, i):
         end = i + length_of(tables, w)
         if end < stop and is_latin(cells, end):
@@ -258,7 +244,7 @@ _NO_PAIR = tuple(
 @inner
 def numeral_end(cells: Cells, i: int, stop: int) -> int:
     """Return where a Chinese numeral ends."""
-    while i < stop and cells[i] >> KIND == NUMERAL:
+    while i < stop and cells[i] >> KIND == words.NUMERAL:
         i += 1
     return i
 
@@ -360,7 +346,7 @@ def _write_part(cells: Cells, i: int, end: int, space: FormWorkspace) -> int:
 def _counts(cells: Cells, i: int, end: int, tables: Cells, space: FormWorkspace) -> bool:
     """Tell whether a numeral is used to count, not within a word."""
     base, stop = frame_at(space, BASE), frame_at(space, END)
-    counted = word_at(cells, end, stop, tables, COUNTER) > 0
+    counted = word_at(cells, end, stop, tables, words.COUNTER) > 0
     first = point_at(cells, i)
     if end - i == 1:
         large = first in (_HUNDRED, _THOUSAND)
@@ -405,7 +391,7 @@ def write_word(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int
             one += 1
         unit = _english(cells, end + 1, one, tables) if one > end + 1 else NOUGHT
         value = _one_value(tables, unit) if unit > 0 else NOUGHT
-        if value > 0 and not (one < stop and cells[one] & WORD_CHARACTER):
+        if value > 0 and not (one < stop and cells[one] & words.WORD_CHARACTER):
             space.out[start + 1] = _ZERO + value
             return one
     return end

@@ -17,17 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.judgment import choices, frames
 from dedup_job.judgment.cells import fill_cells, has_command, lists_in, words_in
-from dedup_job.judgment.choices import (
-    are_choices,
-    find_figured,
-    find_key,
-    find_lettered,
-    flags_of,
-    headline_end,
-    read_key,
-    stem_key,
-)
+from dedup_job.judgment.choices import find_figured, find_lettered
 from dedup_job.judgment.forms import (
     ANSWER,
     EMPHASIS,
@@ -36,22 +28,9 @@ from dedup_job.judgment.forms import (
     MAX_CHOICES,
     SEPARATOR,
     Forms,
-    Points,
-    is_less,
-    whole_part,
+    insert_choice,
 )
-from dedup_job.judgment.frames import (
-    AT,
-    CLAUSES,
-    CLAUSES_AT,
-    EMPHASES,
-    EMPHASES_AT,
-    FormWorkspace,
-    clause_at,
-    end_clause,
-    make_form_workspace,
-    put,
-)
+from dedup_job.judgment.frames import AT, CLAUSES, EMPHASES, FormWorkspace, clause_at, put
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, signs, word_row
 from dedup_job.judgment.marks import write_part
 from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences, opening_end
@@ -90,7 +69,7 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
     n, longest = offsets.shape[0] - 1, 0
     for i in range(n):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    space = make_form_workspace(longest + longest // 8 + _SPARE)
+    space = frames.make_form_workspace(longest + longest // 8 + _SPARE)
     ends, clause_ends = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     columns = np.zeros((n, EMPHASIS + 1), dtype=np.int32)
     counts, flags = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
@@ -99,7 +78,7 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
     for i in range(n):
         length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
         while length < 0:
-            space = make_form_workspace(2 * space.cells.shape[0])
+            space = frames.make_form_workspace(2 * space.cells.shape[0])
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
         counts[i], flags[i] = _write(length, tables, space, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]
@@ -140,12 +119,12 @@ def _write(
     count = find_lettered(cells, stop, cuts)
     if count == 0:
         count = find_figured(cells, stop, cuts)
-    if count > 0 and not are_choices(cells, stop, cuts, count):
+    if count > 0 and not choices.are_choices(cells, stop, cuts, count):
         count = 0
     stem = stop
     if count > 0:
-        stem = stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
-    flags = flags_of(cells, stem, stop, count, seen, tables) | key[3]
+        stem = choices.stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
+    flags = choices.flags_of(cells, stem, stop, count, seen, tables) | key[3]
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
     head = _write_stem(stem, count, latex, tables, space)
     clauses, kept = state[CLAUSES], NOUGHT
@@ -177,14 +156,14 @@ def _prepare(length: int, seen: int, tables: Cells, space: FormWorkspace) -> int
     if seen & LINE:
         stop = drop_lines(cells, stop, tables)
     if seen & (ANSWER_WORD | EXPLANATION):
-        cut, explained = find_key(cells, stop, tables)
+        cut, explained = choices.find_key(cells, stop, tables)
         if explained < cut and (
             find_lettered(cells, stop, cuts) > 0 or find_figured(cells, stop, cuts) > 0
         ):
             cut = explained
         if cut < stop:
             figures = find_lettered(cells, cut, cuts) == 0
-            read_key(cells, cut, stop, tables, figures, key)
+            choices.read_key(cells, cut, stop, tables, figures, key)
             if words_in(cells, cut, stop, MIN_EXPLANATION) >= MIN_EXPLANATION:
                 key[3] = EXPLAINED
             stop = cut
@@ -203,7 +182,7 @@ def _prepare(length: int, seen: int, tables: Cells, space: FormWorkspace) -> int
 def _write_stem(stop: int, count: int, latex: bool, tables: Cells, space: FormWorkspace) -> int:
     """Write the stem, without headlines where it is prose; return where headlines end that stay."""
     state, cells = space.work, space.cells
-    head = headline_end(cells, stop) if count == 0 else 0
+    head = choices.headline_end(cells, stop) if count == 0 else 0
     above = 0
     if head > 0:
         write_part(cells, NOUGHT, head, latex, tables, space)
@@ -214,7 +193,7 @@ def _write_stem(stop: int, count: int, latex: bool, tables: Cells, space: FormWo
     if above > 0 and total >= MIN_PROSE and 10 * (total - above) >= MIN_BODY * total:
         _drop_head(above, marks, space)
         above = 0
-    end_clause(space)
+    frames.end_clause(space)
     return above
 
 
@@ -222,7 +201,7 @@ def _write_stem(stop: int, count: int, latex: bool, tables: Cells, space: FormWo
 def _drop_head(above: int, marks: int, space: FormWorkspace) -> None:
     """Take off what was written up to `above`, with so many emphasised words."""
     state, out = space.work, space.out
-    clauses, emphases, kept = state[CLAUSES_AT], state[EMPHASES_AT], 0
+    clauses, emphases, kept = state[frames.CLAUSES_AT], state[frames.EMPHASES_AT], 0
     state[AT] -= above
     for k in range(state[AT]):
         out[k] = out[k + above]
@@ -243,7 +222,7 @@ def _write_chosen(kept: int, space: FormWorkspace, columns: NDArray[np.int32]) -
     for t in range(space.key[0]):
         k = chosen[t]
         if k < kept and columns[k + 1] > columns[k]:
-            _insert(k, chosen, count, space.out, columns)
+            insert_choice(k, chosen, count, space.out, columns)
             count += 1
     for t in range(count):
         if t > 0:
@@ -253,28 +232,13 @@ def _write_chosen(kept: int, space: FormWorkspace, columns: NDArray[np.int32]) -
 
 
 @inner
-def _insert(
-    k: int, order: NDArray[np.int64], count: int, points: Points, columns: NDArray[np.int32]
-) -> None:
-    """Insert choice k among the first `count` of an order by code points."""
-    choice, j = whole_part(points, columns[k], columns[k + 1]), count
-    while j > 0:
-        former = order[j - 1]
-        if not is_less(choice, whole_part(points, columns[former], columns[former + 1])):
-            break
-        order[j] = former
-        j -= 1
-    order[j] = k
-
-
-@inner
 def _write_emphasised(head: int, space: FormWorkspace, columns: NDArray[np.int32]) -> None:
     """Write the emphasised words, each with three characters before and two behind it."""
     out, part, low, high = space.out, 0, 0, head
     if head == 0:
         high = columns[0]
     for e in range(space.work[EMPHASES]):
-        mark = space.work[EMPHASES_AT] + 2 * e
+        mark = space.work[frames.EMPHASES_AT] + 2 * e
         start, stop = space.work[mark], space.work[mark + 1]
         while start >= high:
             low = high
@@ -309,7 +273,7 @@ def main_of(forms: Forms) -> Packed:
         at += columns[0]
         count = np.int64(forms.counts[i])
         for k in range(count):
-            _insert(k, order, k, out, columns)
+            insert_choice(k, order, k, out, columns)
         for t in range(count):
             points[at] = _SEPARATOR
             at += 1

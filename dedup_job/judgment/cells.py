@@ -7,39 +7,12 @@ from typing import Final
 import numpy as np
 
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import (
-    ALONE,
-    BEYOND,
-    BLANK,
-    DIGIT,
-    EXPANDED,
-    FIRST,
-    HAN,
-    KIND,
-    LAST_PAIR,
-    LATIN,
-    LENGTH,
-    MASKS,
-    MATHEMATICAL,
-    MATHEMATICAL_END,
-    MATHEMATICALS,
-    NOUGHT,
-    NUMERAL,
-    PAIRS,
-    POINT,
-    STARTS,
-    UNTIL,
-    VALUE,
-    WORD,
-    WORD_CHARACTER,
-    Cells,
-    codes,
-)
+from dedup_job.judgment import words
+from dedup_job.judgment.words import BLANK, KIND, NOUGHT, POINT, Cells, codes
 from dedup_job.native.jit import inner
 
-_BACKSLASH, _ZERO, _NINE, _ONE, _TWO, _TEN, _HUNDRED, _MYRIAD, _HUNDRED_MILLION = codes(
-    "\\0912十百万亿"
-)
+_BACKSLASH, _ZERO, _NINE, _ONE, _TWO, _TEN, _HUNDRED, _MYRIAD = codes("\\0912十百万")
+(_HUNDRED_MILLION,) = codes("亿")
 
 
 @inner
@@ -67,7 +40,7 @@ def kind_at(cells: Cells, i: int) -> int:
 def small_at(cells: Cells, i: int) -> int:
     """Return the code point of a cell, of a letter of ASCII the small one."""
     point: int = cells[i] & POINT
-    return point | 32 if cells[i] >> KIND == LATIN else point
+    return point | 32 if cells[i] >> KIND == words.LATIN else point
 
 
 @inner
@@ -79,20 +52,20 @@ def is_blank(cells: Cells, i: int) -> bool:
 @inner
 def is_digit(cells: Cells, i: int) -> bool:
     """Tell whether it is a digit."""
-    return bool(cells[i] >> KIND == DIGIT)
+    return bool(cells[i] >> KIND == words.DIGIT)
 
 
 @inner
 def is_latin(cells: Cells, i: int) -> bool:
     """Tell whether it is a letter of ASCII."""
-    return bool(cells[i] >> KIND == LATIN)
+    return bool(cells[i] >> KIND == words.LATIN)
 
 
 @inner
 def is_han(cells: Cells, i: int) -> bool:
     """Tell whether it is a Chinese character."""
     kind: int = cells[i] >> KIND
-    return kind == HAN or kind == NUMERAL or kind == UNTIL  # faster in numba
+    return kind == words.HAN or kind == words.NUMERAL or kind == words.UNTIL  # faster in numba
 
 
 @inner
@@ -106,9 +79,20 @@ def skip_blanks(cells: Cells, i: int, stop: int) -> int:
 @inner
 def skip_digits(cells: Cells, i: int, stop: int) -> int:
     """Return where at or after i something else than a digit stands."""
-    while i < stop and cells[i] >> KIND == DIGIT:
+    while i < stop and cells[i] >> KIND == words.DIGIT:
         i += 1
     return i
+
+
+@inner
+def stands_at(cells: Cells, i: int, stop: int, text: tuple[int, ...]) -> bool:
+    """Tell whether a text, its code points, stands at i."""
+    if i + len(text) > stop:
+        return False
+    for k in range(len(text)):  # noqa: SIM110  # numba compiles no generator here
+        if point_at(cells, i + k) != text[k]:
+            return False
+    return True
 
 
 @inner
@@ -117,29 +101,22 @@ def word_at(cells: Cells, i: int, stop: int, tables: Cells, which: int) -> int:
 
     Words are compared in small letters.
     """
-    if i >= stop or not cells[i] & STARTS:
+    if i >= stop or not cells[i] & words.STARTS:
         return 0
     if not lists_at(cells, i, stop, tables) & which:
         return 0
     point = small_at(cells, i)
-    return next_word(cells, i, stop, tables, which, value_at(tables, FIRST + point))
+    return next_word(cells, i, stop, tables, which, value_at(tables, words.FIRST + point))
 
 
 @inner
-def next_word(
-    cells: Cells,
-    i: int,
-    stop: int,
-    tables: Cells,
-    which: int,
-    w: int,
-) -> int:
+def next_word(cells: Cells, i: int, stop: int, tables: Cells, which: int, w: int) -> int:
     """Return the longest word at i among that at w in the tables and those behind it, 0: none."""
     while tables[w]:
         length = length_of(tables, w)
         if tables[w] & which and i + length <= stop:
             k = 1
-            while k < length and small_at(cells, i + k) == tables[w + WORD + k]:
+            while k < length and small_at(cells, i + k) == tables[w + words.WORD + k]:
                 k += 1
             if k == length:
                 return w
@@ -150,38 +127,32 @@ def next_word(
 @inner
 def length_of(tables: Cells, w: int) -> int:
     """Return the length of a word."""
-    return value_at(tables, w + LENGTH)
+    return value_at(tables, w + words.LENGTH)
 
 
 @inner
 def behind(tables: Cells, w: int) -> int:
     """Return where the next word lies."""
-    return w + WORD + value_at(tables, w + LENGTH) + value_at(tables, w + VALUE)
+    return w + words.WORD + value_at(tables, w + words.LENGTH) + value_at(tables, w + words.VALUE)
 
 
 @inner
-def fill_cells(
-    points: Cells,
-    start: int,
-    stop: int,
-    tables: Cells,
-    to: Cells,
-) -> int:
+def fill_cells(points: Cells, start: int, stop: int, tables: Cells, to: Cells) -> int:
     """Write the cells of points[start:stop]; return their number, -1 where they do not fit."""
     at, space = 0, to.shape[0]
     for i in range(start, stop):
         point = points[i]
         if point < PLANE:
             cell = tables[point]
-        elif MATHEMATICAL <= point < MATHEMATICAL_END:
-            cell = tables[MATHEMATICALS + (point - MATHEMATICAL)]
+        elif words.MATHEMATICAL <= point < words.MATHEMATICAL_END:
+            cell = tables[words.MATHEMATICALS + (point - words.MATHEMATICAL)]
         else:
-            cell = np.uint32(point | BEYOND)
+            cell = np.uint32(point | words.BEYOND)
         if at == space:
             return -1
         to[at] = cell
         at += 1
-        if cell >> KIND == EXPANDED:
+        if cell >> KIND == words.EXPANDED:
             e: int = (cell & POINT) + NOUGHT
             count = value_at(tables, e)
             at -= 1
@@ -196,7 +167,7 @@ def fill_cells(
 @inner
 def pair_of(point: int, other: int) -> int:
     """Return the place of two characters in PAIRS."""
-    return (point * 31 + other) & LAST_PAIR
+    return (point * 31 + other) & words.LAST_PAIR
 
 
 @inner
@@ -204,7 +175,7 @@ def lists_in(cells: Cells, stop: int, tables: Cells) -> int:
     """Return the lists whose words may be in cells[0:stop]."""
     seen = NOUGHT
     for i in range(stop):
-        if cells[i] & STARTS:
+        if cells[i] & words.STARTS:
             seen |= lists_at(cells, i, stop, tables)
     return seen
 
@@ -213,10 +184,10 @@ def lists_in(cells: Cells, stop: int, tables: Cells) -> int:
 def lists_at(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Return the lists of which a word may stand at i, where STARTS is set."""
     point = small_at(cells, i)
-    alike = ALONE
+    alike = words.ALONE
     if i + 1 < stop:
-        alike |= value_at(tables, PAIRS + pair_of(point, small_at(cells, i + 1)))
-    return value_at(tables, MASKS + point) & alike
+        alike |= value_at(tables, words.PAIRS + pair_of(point, small_at(cells, i + 1)))
+    return value_at(tables, words.MASKS + point) & alike
 
 
 @inner
@@ -225,7 +196,7 @@ def words_in(cells: Cells, start: int, stop: int, enough: int) -> int:
     count = 0
     i = start
     while i < stop and count < enough:
-        if cells[i] & WORD_CHARACTER:
+        if cells[i] & words.WORD_CHARACTER:
             count += 1
         i += 1
     return count

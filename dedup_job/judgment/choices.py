@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.judgment import forms, words
 from dedup_job.judgment.cells import (
     before,
     is_blank,
@@ -21,36 +22,13 @@ from dedup_job.judgment.cells import (
     point_at,
     skip_blanks,
     small_at,
+    stands_at,
     word_at,
     words_in,
 )
-from dedup_job.judgment.forms import (
-    CUT_LEFT,
-    CUT_RIGHT,
-    FIRST_LETTER,
-    MAX_CHOICES,
-    QUESTION,
-    SEQUENCE,
-    SPELLING,
-)
+from dedup_job.judgment.forms import FIRST_LETTER, MAX_CHOICES
 from dedup_job.judgment.notes import follows_image, marked_end
-from dedup_job.judgment.words import (
-    ANSWER_WORD,
-    EXPLANATION,
-    IMPERATIVE,
-    KIND,
-    LATIN,
-    MARK,
-    NOUGHT,
-    SEQUENCE_WORD,
-    SPELLING_WORD,
-    STARTS,
-    STEMS,
-    WORD_CHARACTER,
-    Cells,
-    codes,
-    constants,
-)
+from dedup_job.judgment.words import NOUGHT, Cells, codes, constants
 from dedup_job.native.jit import inner
 
 _ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE, _SMALL_A, _ONE = codes("().、:\na1")
@@ -63,7 +41,7 @@ _SURE = 4  # labels, glued to words
 _MIN, _MIN_FIGURED = 2, 3
 
 _BEFORE_LABEL = codes("。,;.?!:)]】$")
-_GLUED = codes("%°")
+_GLUED, _MARKS = codes("%°"), codes(".、)")
 
 
 @inner
@@ -73,7 +51,7 @@ def find_lettered(cells: Cells, stop: int, cuts: NDArray[np.int64]) -> int:
     count = best = 0
     taken = NOUGHT
     for i in range(stop):
-        if cells[i] >> KIND != LATIN:
+        if cells[i] >> words.KIND != words.LATIN:
             continue
         letter = small_at(cells, i) - _SMALL_A
         if letter > MAX_CHOICES or (i + 1 < stop and is_latin(cells, i + 1)):
@@ -192,10 +170,7 @@ def _figure(cells: Cells, i: int, stop: int) -> int:
 
 @inner
 def _is_mark(cells: Cells, i: int, stop: int) -> bool:
-    if i >= stop:
-        return False
-    point = point_at(cells, i)
-    return point in (_DOT, _LIST_COMMA, _ROUND_END)
+    return i < stop and point_at(cells, i) in _MARKS
 
 
 @inner
@@ -207,7 +182,7 @@ def are_choices(cells: Cells, stop: int, cuts: NDArray[np.int64], count: int) ->
         if end - cuts[2 * k + 1] > LONGEST_CHOICE:
             return False
         for i in range(cuts[2 * k + 1], end):
-            held |= cells[i] & WORD_CHARACTER != 0 or point_at(cells, i) == _BANG
+            held |= cells[i] & words.WORD_CHARACTER != 0 or point_at(cells, i) == _BANG
     return held
 
 
@@ -243,7 +218,7 @@ def stem_key(cells: Cells, stop: int, key: NDArray[np.int64], wanted: bool) -> i
 
 @inner
 def _is_key(cells: Cells, i: int) -> bool:
-    return _A <= point_at(cells, i) <= _H and cells[i] >> KIND == LATIN
+    return _A <= point_at(cells, i) <= _H and cells[i] >> words.KIND == words.LATIN
 
 
 @inner
@@ -262,59 +237,42 @@ MIN_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60
 
 _TICK = ord("`")
+_AFTER_SENTENCE, _SENTENCE_ENDS, _LABEL_ENDS = map(codes, (" 。\n", "。!?\n", "】]:"))
+_DOTS = codes("...")
 _IN_NAME = 2  # underlines of a name at most; a blank has more or stands alone
 _ENDS = codes('。!.?;:,”"')
 
 
 @inner
-def flags_of(
-    cells: Cells,
-    stem: int,
-    stop: int,
-    count: int,
-    seen: int,
-    tables: Cells,
-) -> int:
+def flags_of(cells: Cells, stem: int, stop: int, count: int, seen: int, tables: Cells) -> int:
     """Return the flags of a text with a stem, cells[0:stem], and `count` choices behind it.
 
     seen: the lists whose words may be in it.
     """
     flags = 0
     if count > 0 or _asks(cells, stem, tables):
-        flags |= QUESTION
-    if seen & SPELLING_WORD and _holds(cells, stem, tables, SPELLING_WORD):
-        flags |= SPELLING
-    if seen & SEQUENCE_WORD and _holds(cells, stem, tables, SEQUENCE_WORD):
-        flags |= SEQUENCE
-    first = skip_blanks(cells, NOUGHT, stop)
-    if first < stop and _is_ellipsis(cells, first, min(first + 3, stop)):
-        flags |= CUT_LEFT
-    last = before(cells, stop, NOUGHT)
+        flags |= forms.QUESTION
+    if seen & words.SPELLING_WORD and _holds(cells, stem, tables, words.SPELLING_WORD):
+        flags |= forms.SPELLING
+    if seen & words.SEQUENCE_WORD and _holds(cells, stem, tables, words.SEQUENCE_WORD):
+        flags |= forms.SEQUENCE
+    first, last = skip_blanks(cells, NOUGHT, stop), before(cells, stop, NOUGHT)
+    if first < stop and (point_at(cells, first) == _ELLIPSIS or _dots(cells, first, stop)):
+        flags |= forms.CUT_LEFT
     if last >= 0 and (point_at(cells, last) == _ELLIPSIS or _dots(cells, last - 2, last + 1)):
-        flags |= CUT_RIGHT
+        flags |= forms.CUT_RIGHT
     return flags
 
 
 @inner
-def _is_ellipsis(cells: Cells, i: int, stop: int) -> bool:
-    return point_at(cells, i) == _ELLIPSIS or _dots(cells, i, stop)
-
-
-@inner
 def _dots(cells: Cells, i: int, stop: int) -> bool:
-    """Tell whether cells[i:stop] are three dots."""
-    if i < 0 or stop - i != 3:
-        return False
-    for k in range(i, stop):  # noqa: SIM110  # numba compiles no generator here
-        if point_at(cells, k) != _DOT:
-            return False
-    return True
+    return i >= 0 and stands_at(cells, i, stop, _DOTS)
 
 
 @inner
 def _holds(cells: Cells, stop: int, tables: Cells, which: int) -> bool:
     for i in range(stop):  # numba compiles no generator here
-        if cells[i] & STARTS and word_at(cells, i, stop, tables, which) > 0:
+        if cells[i] & words.STARTS and word_at(cells, i, stop, tables, which) > 0:
             return True
     return False
 
@@ -326,7 +284,7 @@ def _asks(cells: Cells, stop: int, tables: Cells) -> bool:
     if last >= 0 and point_at(cells, last) == _ASK:
         return True
     for i in range(stop):
-        if kind_at(cells, i) != MARK:
+        if kind_at(cells, i) != words.MARK:
             continue
         point = point_at(cells, i)
         if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
@@ -338,16 +296,16 @@ def _asks(cells: Cells, stop: int, tables: Cells) -> bool:
             if closed and not follows_image(cells, i, NOUGHT):
                 return True
     end = stop
-    while end > 0 and _may_end(point_at(cells, end - 1)):
+    while end > 0 and point_at(cells, end - 1) in _AFTER_SENTENCE:
         end -= 1
     i = end
-    while i > 0 and not _ends_sentence(point_at(cells, i - 1)):
+    while i > 0 and point_at(cells, i - 1) not in _SENTENCE_ENDS:
         i -= 1
     start = i
     while i < end:
         begins = i == start or is_blank(cells, i - 1)
         begins |= point_at(cells, i - 1) == _COMMA or point_at(cells, i - 1) == _SEMICOLON
-        if begins and word_at(cells, i, end, tables, IMPERATIVE) > 0:
+        if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
             return True
         i += 1
     return False
@@ -377,16 +335,6 @@ def _is_called(cells: Cells, i: int, stop: int) -> bool:
 
 
 @inner
-def _may_end(point: int) -> bool:
-    return point in (_SPACE, _FULL_STOP, _NEWLINE)
-
-
-@inner
-def _ends_sentence(point: int) -> bool:
-    return point in (_FULL_STOP, _BANG, _ASK, _NEWLINE)
-
-
-@inner
 def headline_end(cells: Cells, stop: int) -> int:
     """Return where the lines end that stand before prose without a mark at their end."""
     if stop < MIN_WITH_HEADLINES:
@@ -405,7 +353,7 @@ def headline_end(cells: Cells, stop: int) -> int:
 
 (MIN_BEFORE,) = constants([4])  # letters before an answer key
 _BEFORE = codes("\n。!.?)")
-_KEYS = ANSWER_WORD | EXPLANATION
+_KEYS = words.ANSWER_WORD | words.EXPLANATION
 
 
 @inner
@@ -416,7 +364,7 @@ def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
     """
     explained = stop
     for i in range(stop):
-        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
+        if not cells[i] & words.STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
             continue
         start, mark = i, _COLON
         if i > 0 and point_at(cells, i - 1) == _THICK:
@@ -427,9 +375,9 @@ def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
             continue
         if words_in(cells, NOUGHT, start, MIN_BEFORE) < MIN_BEFORE:
             continue
-        if marked_end(cells, i, stop, tables, ANSWER_WORD, mark) > i:
+        if marked_end(cells, i, stop, tables, words.ANSWER_WORD, mark) > i:
             return start, explained
-        if marked_end(cells, i, stop, tables, EXPLANATION, mark) > i:
+        if marked_end(cells, i, stop, tables, words.EXPLANATION, mark) > i:
             if mark != _COLON:
                 return start, explained
             explained = min(explained, i)
@@ -444,12 +392,7 @@ def _begins(cells: Cells, i: int) -> bool:
 
 @inner
 def read_key(
-    cells: Cells,
-    start: int,
-    stop: int,
-    tables: Cells,
-    figures: bool,
-    key: NDArray[np.int64],
+    cells: Cells, start: int, stop: int, tables: Cells, figures: bool, key: NDArray[np.int64]
 ) -> None:
     """Read the answer key in cells[start:stop].
 
@@ -458,18 +401,18 @@ def read_key(
     """
     key[0] = key[1] = key[2] = 0
     i = start
-    while i < stop and word_at(cells, i, stop, tables, STEMS) == 0:
+    while i < stop and word_at(cells, i, stop, tables, words.STEMS) == 0:
         i += 1
     if i == stop:
         return
-    i += length_of(tables, word_at(cells, i, stop, tables, STEMS))
-    while i < stop and not _ends_label(point_at(cells, i)):
+    i += length_of(tables, word_at(cells, i, stop, tables, words.STEMS))
+    while i < stop and point_at(cells, i) not in _LABEL_ENDS:
         i += 1
     body = min(i + 1, stop)
     if body == stop:
         return
     i = body
-    while i < stop and not cells[i] & WORD_CHARACTER:
+    while i < stop and not cells[i] & words.WORD_CHARACTER:
         i += 1
     if _read_letters(cells, i, stop, key):
         return
@@ -485,11 +428,6 @@ def read_key(
     while end > key[1] and is_blank(cells, end - 1):
         end -= 1
     key[2] = end
-
-
-@inner
-def _ends_label(point: int) -> bool:
-    return point in (_THICK_END, _SQUARE_END, _COLON)
 
 
 @inner

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.jit import inner
+from dedup_job.native.jit import inlined, inner
 
 Points = NDArray[np.uint32]
 """Code points, or cells."""
@@ -46,8 +46,11 @@ class Forms(NamedTuple):
     clause_offsets: NDArray[np.int64]
 
 
-class Form(NamedTuple):
-    """One canonical form: a row of `Forms`. It begins at points[start]; choices: how many it has."""
+class FormView(NamedTuple):
+    """One canonical form: a row of `Forms`.
+
+    It begins at points[start]; choices: how many it has.
+    """
 
     points: Points
     start: int
@@ -67,11 +70,11 @@ class Span(NamedTuple):
     high: int
 
 
-@inner
-def form_at(forms: Forms, i: int) -> Form:
+@inlined
+def form_at(forms: Forms, i: int) -> FormView:
     """Return form i."""
     first, last = forms.clause_offsets[i], forms.clause_offsets[i + 1]
-    return Form(
+    return FormView(
         forms.points,
         forms.offsets[i],
         forms.cuts[i],
@@ -81,33 +84,33 @@ def form_at(forms: Forms, i: int) -> Form:
     )
 
 
-@inner
+@inlined
 def whole_part(points: Points, start: int, stop: int) -> Span:
     """Return points[start:stop] as a part of its own."""
     return Span(points, start, stop, start, stop)
 
 
-@inner
-def stem_of(form: Form) -> Span:
+@inlined
+def stem_of(form: FormView) -> Span:
     """Return the stem."""
     return whole_part(form.points, form.start, form.start + form.cuts[0])
 
 
-@inner
-def main_part(form: Form) -> Span:
+@inlined
+def main_part(form: FormView) -> Span:
     """Return the stem and the choices."""
     return whole_part(form.points, form.start, form.start + form.cuts[form.choices])
 
 
-@inner
-def part_of(form: Form, column: int) -> Span:
+@inlined
+def part_of(form: FormView, column: int) -> Span:
     """Return the part behind a column of `cuts`: choice k behind column k."""
     start, cuts = form.start, form.cuts
     return whole_part(form.points, start + cuts[column], start + cuts[column + 1])
 
 
-@inner
-def clause_of(form: Form, k: int) -> Span:
+@inlined
+def clause_of(form: FormView, k: int) -> Span:
     """Return clause k of the stem, without commas at its beginning: they part two numbers."""
     start, stop = form.start, form.start + form.clauses[k]
     if k > 0:
@@ -117,13 +120,13 @@ def clause_of(form: Form, k: int) -> Span:
     return whole_part(form.points, start, stop)
 
 
-@inner
+@inlined
 def size_of(span: Span) -> int:
     """Return the number of characters."""
     return span.stop - span.start
 
 
-@inner
+@inlined
 def narrowed(span: Span, start: int, stop: int) -> Span:
     """Return other characters of the same part."""
     return Span(span.points, start, stop, span.low, span.high)
@@ -169,3 +172,21 @@ def is_less(a: Span, b: Span) -> bool:
     if k == b.stop:
         return False
     return i == a.stop or bool(a.points[i] < b.points[k])
+
+
+@inner
+def insert_choice(
+    k: int, order: NDArray[np.int64], count: int, points: Points, columns: NDArray[Any]
+) -> None:
+    """Insert choice k among the first `count` of an order by code points.
+
+    Choice k is points[columns[k]:columns[k + 1]].
+    """
+    choice, j = whole_part(points, columns[k], columns[k + 1]), count
+    while j > 0:
+        former = order[j - 1]
+        if not is_less(choice, whole_part(points, columns[former], columns[former + 1])):
+            break
+        order[j] = former
+        j -= 1
+    order[j] = k

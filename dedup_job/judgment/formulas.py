@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dedup_job.judgment import frames, words
 from dedup_job.judgment.amounts import is_range, put_apart, put_value
 from dedup_job.judgment.cells import (
     behind,
@@ -15,61 +16,24 @@ from dedup_job.judgment.cells import (
     skip_blanks,
     skip_digits,
     small_at,
+    stands_at,
     value_at,
 )
 from dedup_job.judgment.forms import IMAGE
-from dedup_job.judgment.frames import (
-    AT,
-    CIRCLED,
-    DEGREE,
-    END,
-    EXPONENT,
-    IN_LATEX,
-    INDEX,
-    MAX_TICKS,
-    ROOT,
-    TOP,
-    FormWorkspace,
-    finish_exponent,
-    finish_index,
-    frame_at,
-    open_group,
-    push,
-    put,
-)
-from dedup_job.judgment.words import (
-    BEGIN,
-    CIRCLE,
-    COMMANDS,
-    END_OF,
-    FRACTION,
-    KIND,
-    LOOK_NAME,
-    LOWERED,
-    NOUGHT,
-    RAISED,
-    ROOT_NAME,
-    SMALL,
-    SYMBOL_NAME,
-    WORD,
-    WORD_CHARACTER,
-    Cells,
-    codes,
-    constants,
-)
+from dedup_job.judgment.frames import AT, END, FormWorkspace, frame_at, open_group, put
+from dedup_job.judgment.words import BEGIN, KIND, RAISED, WORD, Cells, codes, constants
 from dedup_job.native.jit import inner
 
 _ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT, _SMALL_A, _SMALL_F, _BRACE = codes("()/:?.af{")
-_BRACE_END, _SQUARE, _SQUARE_END, _NEWLINE, _PERCENT, _PLUS, _MINUS, _TICK = codes("}[]\n%+-'")
-_TILDE, _CARET, _UNDERLINE, _ROOT = codes("~^_√")
+_BRACE_END, _SQUARE, _SQUARE_END, _PERCENT, _PLUS, _MINUS, _TICK, _TILDE = codes("}[]%+-'~")
+_CARET, _UNDERLINE, _ROOT = codes("^_√")
 
 (_TOKEN,) = constants([0xF0000])  # from here on 16 bits of the hash
 MIN_DIGITS, MIN_HASH, MIN_MIXED = 5, 4, 8  # characters of a distinctive name
 
 (_IMAGE,) = codes(IMAGE)
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
-_LINK, _AUDIO, _VIDEO = (tuple(map(ord, those)) for those in ("![](", "![audio](", "![video]("))
-_DATA = codes("data:")
+_LINK, _AUDIO, _VIDEO, _DATA = map(codes, ("![](", "![audio](", "![video](", "data:"))
 
 
 @inner
@@ -103,19 +67,10 @@ def write_image(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
 @inner
 def link_start(cells: Cells, i: int, stop: int) -> int:
     """Return where the address of an image, audio or video at i begins, i: there is none."""
-    link = audio = video = True
-    if i + len(_LINK) > stop:
-        return i
-    for k in range(len(_LINK)):
-        link &= point_at(cells, i + k) == _LINK[k]
-    if link:
+    if stands_at(cells, i, stop, _LINK):
         return i + len(_LINK)
-    if i + len(_AUDIO) > stop:
-        return i
-    for k in range(len(_AUDIO)):
-        audio &= point_at(cells, i + k) == _AUDIO[k]
-        video &= point_at(cells, i + k) == _VIDEO[k]
-    return i + len(_AUDIO) if audio or video else i
+    named = stands_at(cells, i, stop, _AUDIO) or stands_at(cells, i, stop, _VIDEO)
+    return i + len(_AUDIO) if named else i
 
 
 @inner
@@ -124,11 +79,7 @@ def _key(cells: Cells, start: int, stop: int) -> tuple[int, int]:
 
     A distinctive file name names it whatever host and path; else path and query do.
     """
-    data = stop - start >= len(_DATA)
-    if data:
-        for k in range(len(_DATA)):
-            data &= point_at(cells, start + k) == _DATA[k]
-    if data:
+    if stands_at(cells, start, stop, _DATA):
         return start, stop
     path = _path(cells, start, stop)
     query = path
@@ -193,15 +144,13 @@ def _is_distinctive(cells: Cells, start: int, stop: int) -> bool:
 
 
 LONGEST_DEGREE = 20
-
-
-# --- commands
+_ENDS_DEGREE = codes("[]\n")
 
 
 @inner
 def _command(cells: Cells, i: int, end: int, tables: Cells) -> int:
     """Return the command whose name cells[i:end] are, 0: none."""
-    w = value_at(tables, COMMANDS + point_at(cells, i))
+    w = value_at(tables, words.COMMANDS + point_at(cells, i))
     while tables[w]:
         if length_of(tables, w) == end - i:
             k = 1
@@ -223,24 +172,24 @@ def write_command(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> 
     if end == i + 1:
         return _escaped(cells, end, stop, space)
     w = _command(cells, i + 1, end, tables)
-    of = value_at(tables, w) if w > 0 else NOUGHT
-    if of & FRACTION:
+    of = value_at(tables, w) if w > 0 else words.NOUGHT
+    if of & words.FRACTION:
         put_apart(space)
-        return open_group(cells, end, TOP, space)
-    if of & ROOT_NAME:
+        return open_group(cells, end, frames.TOP, space)
+    if of & words.ROOT_NAME:
         put_apart(space)
         return _open_root(cells, end, space)
-    if of & CIRCLE:
-        return open_group(cells, end, CIRCLED, space)
-    if of & (BEGIN | END_OF):
+    if of & words.CIRCLE:
+        return open_group(cells, end, frames.CIRCLED, space)
+    if of & (BEGIN | words.END_OF):
         end = _skip_argument(cells, end, stop)
         return _skip_argument(cells, end, stop) if of & BEGIN else end
-    if of & SYMBOL_NAME:
+    if of & words.SYMBOL_NAME:
         if tables[w + WORD + length_of(tables, w)] != _TILDE:
             put_value(tables, w, space)
         elif is_range(cells, i, end, space):  # as ~ is
             put(space, _MINUS)
-    elif not of & LOOK_NAME:
+    elif not of & words.LOOK_NAME:
         for k in range(i + 1, end):
             put(space, small_at(cells, k))
     return end
@@ -254,7 +203,7 @@ def _escaped(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     point = point_at(cells, i)
     if point in (_BRACE, _BRACE_END, _PERCENT):
         put(space, point)
-    return i if cells[i] & WORD_CHARACTER and point != _UNDERLINE else i + 1
+    return i if cells[i] & words.WORD_CHARACTER and point != _UNDERLINE else i + 1
 
 
 @inner
@@ -275,24 +224,13 @@ def _open_root(cells: Cells, i: int, space: FormWorkspace) -> int:
     k = skip_blanks(cells, i, stop)
     if k < stop and point_at(cells, k) == _SQUARE:
         end, last = k + 1, min(stop, k + 2 + LONGEST_DEGREE)
-        while end < last and not _ends_degree(point_at(cells, end)):
+        while end < last and point_at(cells, end) not in _ENDS_DEGREE:
             end += 1
         if end < last and point_at(cells, end) == _SQUARE_END:
-            push(space, DEGREE, k + 1, end, end + 1)
+            frames.push(space, frames.DEGREE, k + 1, end, end + 1)
             return k + 1
     put(space, _ROOT)
-    return open_group(cells, i, ROOT, space)
-
-
-@inner
-def _ends_degree(point: int) -> bool:
-    return point in (_SQUARE, _SQUARE_END, _NEWLINE)
-
-
-# --- frames
-
-
-# --- what stands before a group and around it
+    return open_group(cells, i, frames.ROOT, space)
 
 
 @inner
@@ -301,11 +239,11 @@ def write_script(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> i
     stop, kind, hole = frame_at(space, END), cells[i] >> KIND, space.work[AT]
     exponent = kind == RAISED or point_at(cells, i) == _CARET
     end = i + 1
-    if kind in (RAISED, LOWERED):
+    if kind in (RAISED, words.LOWERED):
         space.work[AT] += 2
         end = i
         while end < stop and cells[end] >> KIND == kind:
-            put(space, value_at(tables, SMALL + point_at(cells, end)))
+            put(space, value_at(tables, words.SMALL + point_at(cells, end)))
             end += 1
     else:
         after = skip_blanks(cells, i + 1, stop)
@@ -316,11 +254,11 @@ def write_script(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> i
         end = _plain_script(cells, i + 1, stop, space)
         if end == i + 1:
             space.work[AT] = hole
-            return open_group(cells, i + 1, EXPONENT if exponent else INDEX, space)
+            return open_group(cells, i + 1, frames.EXPONENT if exponent else frames.INDEX, space)
     if exponent:
-        finish_exponent(space, hole)
+        frames.finish_exponent(space, hole)
     else:
-        finish_index(space, hole, tables)
+        frames.finish_index(space, hole, tables)
     return end
 
 
@@ -330,7 +268,7 @@ def _plain_script(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     minus = i < stop and point_at(cells, i) == _MINUS
     first = i + 1 if minus else i
     end = skip_digits(cells, first, stop)
-    if end > first and (minus or not frame_at(space, IN_LATEX)):
+    if end > first and (minus or not frame_at(space, frames.IN_LATEX)):
         for k in range(i, end):
             put(space, point_at(cells, k))
         return end
@@ -350,7 +288,7 @@ def _plain_script(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     if braced:
         end = skip_blanks(cells, end, stop)
         closed = end < stop and point_at(cells, end) == _BRACE_END
-        most = 1 if sign == _PLUS else MAX_TICKS
+        most = 1 if sign == _PLUS else frames.MAX_TICKS
         if not closed or count > most:
             return i
         end += 1

@@ -11,31 +11,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.judgment import lookups, rewriting
 from dedup_job.judgment.classes import codes_of
 from dedup_job.judgment.forms import Span, narrowed, size_of, trimmed
-from dedup_job.judgment.lookups import (
-    BRACKET,
-    DIGIT,
-    HAN,
-    HAN_NUMERAL,
-    IN_LIST,
-    LATIN,
-    NEGATION,
-    OPERATOR,
-    Tables,
-    frequency,
-    in_number,
-    kind_of,
-)
-from dedup_job.judgment.rewriting import (
-    MAX_REWRITTEN,
-    WAYS,
-    covering,
-    is_function_word,
-    is_typo,
-    rewritten,
-)
-from dedup_job.native.jit import inner
+from dedup_job.judgment.lookups import DIGIT, HAN, LATIN, OPERATOR, Tables, in_number, kind_of
+from dedup_job.judgment.rewriting import covering, is_function_word, is_typo, rewritten
+from dedup_job.native.jit import inlined, inner
 
 MAX_EDITS: Final = 1000
 MAX_DIFFERENCES: Final = 4096
@@ -43,7 +24,7 @@ TOO_MANY: Final = -1
 _POINTS: Final = 0x110000
 
 
-class Workspace(NamedTuple):
+class PairWorkspace(NamedTuple):
     """Where a pair is compared.
 
     reach: int32 (2 * MAX_EDITS + 4,), the furthest place on each diagonal; trace: int32, these
@@ -62,27 +43,27 @@ class Workspace(NamedTuple):
     spans: NDArray[np.int64]
 
 
-class Comparison(NamedTuple):
+class PairContext(NamedTuple):
     """How the parts of two texts are compared.
 
     size: characters of the shorter text; spelling: whether the spelling counts.
     """
 
     tables: Tables
-    workspace: Workspace
+    workspace: PairWorkspace
     size: int
     spelling: bool
 
 
-def make_workspace() -> Workspace:
+def make_pair_workspace() -> PairWorkspace:
     """Return a workspace; one for each thread."""
     steps = MAX_EDITS + 1
-    return Workspace(
+    return PairWorkspace(
         np.empty(2 * MAX_EDITS + 4, dtype=np.int32),
         np.empty(steps * (steps + 1) // 2, dtype=np.int32),
         np.empty((steps, 4), dtype=np.int64),
         np.zeros(_POINTS, dtype=np.int32),
-        np.empty(WAYS, dtype=np.int16),
+        np.empty(rewriting.WAYS, dtype=np.int16),
         np.empty(MAX_DIFFERENCES, dtype=np.uint8),
         np.empty((MAX_DIFFERENCES, 4), dtype=np.int64),
     )
@@ -106,7 +87,7 @@ def unlike(a: Span, b: Span, counts: NDArray[np.int32]) -> int:
 
 
 @inner
-def find_hunks(a: Span, b: Span, tables: Tables, workspace: Workspace) -> int:
+def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> int:
     """Write the hunks of two parts; return how many, TOO_MANY for too many edits.
 
     A hunk is grown over the numbers that it cuts; hunks that touch then are one.
@@ -125,8 +106,10 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: Workspace) -> int:
     return _grown(a, b, count, tables, workspace.hunks)
 
 
-@inner
-def hunks_at(a: Span, b: Span, first: int, last: int, workspace: Workspace) -> tuple[Span, Span]:
+@inlined
+def hunks_at(
+    a: Span, b: Span, first: int, last: int, workspace: PairWorkspace
+) -> tuple[Span, Span]:
     """Return what lies in either part from the beginning of one hunk to the end of another."""
     hunks = workspace.hunks
     return narrowed(a, hunks[first, 0], hunks[last, 1]), narrowed(
@@ -134,13 +117,13 @@ def hunks_at(a: Span, b: Span, first: int, last: int, workspace: Workspace) -> t
     )
 
 
-@inner
+@inlined
 def _set(hunks: NDArray[np.int64], h: int, p: int, q: int, r: int, s: int) -> None:
     hunks[h, 0], hunks[h, 1], hunks[h, 2], hunks[h, 3] = p, q, r, s
 
 
 @inner
-def _forward(a: Span, b: Span, workspace: Workspace) -> int:
+def _forward(a: Span, b: Span, workspace: PairWorkspace) -> int:
     """Fill the trace; return how many edits it takes, TOO_MANY beyond MAX_EDITS."""
     n, m, reach, trace = size_of(a), size_of(b), workspace.reach, workspace.trace
     middle = MAX_EDITS + 1  # diagonal 0
@@ -164,7 +147,7 @@ def _forward(a: Span, b: Span, workspace: Workspace) -> int:
 
 
 @inner
-def _backward(a: Span, b: Span, steps: int, workspace: Workspace) -> int:
+def _backward(a: Span, b: Span, steps: int, workspace: PairWorkspace) -> int:
     """Walk the script back; write its hunks in order; return how many there are."""
     x, y, count, hunks, trace = size_of(a), size_of(b), 0, workspace.hunks, workspace.trace
     i, k = a.start, b.start
@@ -240,7 +223,7 @@ _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place 
 
 
 @inner
-def harmless_classes(a: Span, b: Span, how: Comparison) -> int:
+def harmless_classes(a: Span, b: Span, how: PairContext) -> int:
     """Return the classes by which two spans are harmless, as bits; NOT_HARMLESS if not."""
     n, m, tables = size_of(a), size_of(b), how.tables
     if _is_figure(a, tables) and _is_figure(b, tables):
@@ -291,7 +274,7 @@ def _is_other_word(span: Span, tables: Tables) -> bool:
     points, start, stop = span.points, span.start, span.stop
     if stop - start < 2 or is_function_word(tables, points, start, stop):
         return False
-    return frequency(tables, points, start, stop) > 0
+    return lookups.frequency(tables, points, start, stop) > 0
 
 
 @inner
@@ -303,7 +286,7 @@ def _is_figure(span: Span, tables: Tables) -> bool:
 
 
 @inner
-def _by_words(a: Span, b: Span, how: Comparison) -> int:
+def _by_words(a: Span, b: Span, how: PairContext) -> int:
     """Try the words of the hunk with the characters around it that both texts have."""
     left, right = _common_context(a, b)
     wide_a, wide_b = _widened(a, left, right), _widened(b, left, right)
@@ -311,7 +294,7 @@ def _by_words(a: Span, b: Span, how: Comparison) -> int:
     if not (_can_be_rewritten(a, wide_b, tables) and _can_be_rewritten(b, wide_a, tables)):
         return NOT_HARMLESS
     widest = max(size_of(wide_a), size_of(wide_b))
-    if widest <= MAX_REWRITTEN and rewritten(wide_a, wide_b, tables, ways) <= 0:
+    if widest <= rewriting.MAX_REWRITTEN and rewritten(wide_a, wide_b, tables, ways) <= 0:
         return NOT_HARMLESS  # what goes with less around it goes with more
     for before in range(left + 1):
         for behind in range(right + 1):
@@ -339,7 +322,7 @@ def _common_context(a: Span, b: Span) -> tuple[int, int]:
     return left, right
 
 
-@inner
+@inlined
 def _widened(span: Span, left: int, right: int) -> Span:
     return narrowed(span, span.start - left, span.stop + right)
 
@@ -349,7 +332,10 @@ def _can_be_rewritten(span: Span, other: Span, tables: Tables) -> bool:
     """Tell whether each character is of a listed word or a number, or stands in the other text."""
     for p in range(span.start, span.stop):
         point = span.points[p]
-        if kind_of(tables, point) & (IN_LIST | HAN_NUMERAL | DIGIT) or point == _DOT:
+        if (
+            kind_of(tables, point) & (lookups.IN_LIST | lookups.HAN_NUMERAL | DIGIT)
+            or point == _DOT
+        ):
             continue
         q = other.start
         while q < other.stop and other.points[q] != point:
@@ -379,7 +365,7 @@ def _is_item(a: Span, b: Span, tables: Tables) -> bool:
     return _character(a, b, 0) == _ROUND and digit and _character(a, b, 2) == _ROUND_END
 
 
-@inner
+@inlined
 def _character(a: Span, b: Span, k: int) -> int:
     """Return character k of two spans one after the other."""
     n = size_of(a)
@@ -408,7 +394,7 @@ def _of_brackets(a: Span, b: Span, tables: Tables) -> int:
 def _brackets(span: Span, tables: Tables) -> int:
     count = 0
     for p in range(span.start, span.stop):
-        count += kind_of(tables, span.points[p]) & BRACKET != 0
+        count += kind_of(tables, span.points[p]) & lookups.BRACKET != 0
     return count
 
 
@@ -435,10 +421,16 @@ def _skip_round(span: Span, i: int) -> int:
 @inner
 def _binds(span: Span) -> bool:
     """Tell whether the place of a bracket counts for what stands near it."""
-    for p in range(max(span.low, span.start - _NEAR), min(span.high, span.stop + _NEAR)):
-        for q in range(len(_BINDING)):
-            if span.points[p] == _BINDING[q]:
-                return True
+    start, stop = max(span.low, span.start - _NEAR), min(span.high, span.stop + _NEAR)
+    return holds_any(narrowed(span, start, stop), _BINDING)
+
+
+@inner
+def holds_any(span: Span, those: tuple[int, ...]) -> bool:
+    """Tell whether one of some characters is in a span."""
+    for p in range(span.start, span.stop):  # noqa: SIM110  # numba compiles no generator here
+        if span.points[p] in those:
+            return True
     return False
 
 
@@ -465,7 +457,7 @@ def harmful_class(a: Span, b: Span, tables: Tables) -> int:
         kind = kind_of(tables, point)
         kinds |= kind | (OPERATOR if _ALPHA <= point <= _OMEGA else 0)
         all_kinds &= kind
-        if kind & NEGATION:
+        if kind & lookups.NEGATION:
             negations |= 1 if k < size_of(a) else 2
     if kinds & DIGIT:
         return NUMBER

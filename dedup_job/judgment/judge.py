@@ -16,8 +16,8 @@ from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
 from dedup_job.judgment.forms import (
     EXPLAINED,
     MAX_CHOICES,
-    Form,
     Forms,
+    FormView,
     Points,
     form_at,
     part_of,
@@ -25,7 +25,7 @@ from dedup_job.judgment.forms import (
     stem_of,
 )
 from dedup_job.judgment.forms import IMAGE as IMAGE_MARK
-from dedup_job.judgment.hunks import ADDED, Workspace, make_workspace
+from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
 from dedup_job.judgment.lookups import Tables, judge_tables
 from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
@@ -40,7 +40,7 @@ _PICTURE, _EQUALS = ord(IMAGE_MARK), ord("=")
 
 
 @inner
-def richer(one: Form, other: Form, workspace: Workspace, count: int) -> int:
+def richer(one: FormView, other: FormView, workspace: PairWorkspace, count: int) -> int:
     """Return what one form has that the other lacks, as bits.
 
     workspace: holds all `count` differences of the two, whose spans are of one, then of other.
@@ -100,7 +100,7 @@ class Verdicts(NamedTuple):
     richer: NDArray[np.uint8]
 
 
-class Pairs(NamedTuple):
+class FormPairs(NamedTuple):
     """c pairs of forms: form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
 
     one: Forms
@@ -152,8 +152,8 @@ class Judge:
         The texts are cleaned ones. All but `richer` is symmetric.
         """
         one, other = forms_of(left, self._words), forms_of(right, self._words)
-        pairs = Pairs(one, left_rows, other, right_rows)
-        return judge_forms(pairs, self._tables, self._harmless, make_workspace(), False)
+        pairs = FormPairs(one, left_rows, other, right_rows)
+        return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace(), False)
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
@@ -164,17 +164,17 @@ class Judge:
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of texts[i] and others[i], in their order."""
         one, two = (forms_of(pack(side), self._words) for side in (texts, others))
-        space = make_workspace()
+        space = make_pair_workspace()
         for i, (text, other) in enumerate(zip(texts, others, strict=True)):
             row = np.full(1, i, dtype=np.int64)
-            pair = Pairs(one, row, two, row)
+            pair = FormPairs(one, row, two, row)
             said = judge_forms(pair, self._tables, self._harmless, space, True)
             found = [self._named(pair, space, at) for at in range(int(said.differences[0]))]
             if not found and text != other:
                 found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
 
-    def _named(self, pair: Pairs, space: Workspace, at: int) -> Found:
+    def _named(self, pair: FormPairs, space: PairWorkspace, at: int) -> Found:
         kind, (p, q, r, s) = int(space.kinds[at]), space.spans[at].tolist()
         harmless = bool(int(self._harmless) >> kind & 1)
         return Found(CLASSES[kind], _text(pair.one, p, q), _text(pair.other, r, s), harmless)
@@ -186,7 +186,7 @@ def _text(forms: Forms, start: int, stop: int) -> str:
 
 @native
 def judge_forms(
-    pairs: Pairs, tables: Tables, harmless: np.uint64, workspace: Workspace, whole: bool
+    pairs: FormPairs, tables: Tables, harmless: np.uint64, workspace: PairWorkspace, whole: bool
 ) -> Verdicts:
     """Judge c pairs of forms; harmless: bits of the classes that join a pair.
 
@@ -208,11 +208,11 @@ def judge_forms(
 
 @inner
 def _judge_one(
-    pairs: Pairs,
+    pairs: FormPairs,
     at: int,
     tables: Tables,
     harmless: np.uint64,
-    workspace: Workspace,
+    workspace: PairWorkspace,
     whole: bool,
     verdicts: Verdicts,
 ) -> None:

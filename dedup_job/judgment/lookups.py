@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
 from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
 from dedup_job.judgment.forms import Points
+from dedup_job.judgment.words import sections_of
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import borrowing, inlined, inner
 
@@ -86,8 +86,8 @@ def judge_tables(
     lexicon: Lexicon, synonyms: Sequence[Sequence[str]], function_words: Sequence[str]
 ) -> Tables:
     """Return the tables for a dictionary and the listed words."""
-    sections = _sections()
-    readings = _readings(tuple(sections["[sounds]"]))
+    sections = sections_of("alike.txt")
+    readings = _readings(tuple(sections["sounds"]))
     all_listed = [*function_words, *(word for group in synonyms for word in group)]
     first = {ord(word[0]) for word in all_listed}
     held = {ord(character) for word in all_listed for character in word}
@@ -103,7 +103,7 @@ def judge_tables(
     return Tables(
         kinds,
         readings,
-        *_pairs(tuple(sections["[shapes]"]), tuple(sections["[sure]"])),
+        *_pairs(tuple(sections["shapes"]), tuple(sections["sure"])),
         _words(synonyms, function_words),
         lexicon.first,
         lexicon.edges,
@@ -115,19 +115,6 @@ def judge_tables(
     )
 
 
-def _sections() -> Mapping[str, list[str]]:
-    """Return the lines of alike.txt by section."""
-    text = files("dedup_job.judgment").joinpath("alike.txt").read_text("utf-8")
-    found: dict[str, list[str]] = {}
-    now: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("["):
-            found[line] = now = []
-        elif line and not line.startswith("#"):
-            now.append(line)
-    return found
-
-
 @functools.cache
 def signs() -> NDArray[np.uint32]:
     """Return the sign that stands for each character in a gist, uint32 (PLANE,).
@@ -135,7 +122,7 @@ def signs() -> NDArray[np.uint32]:
     Itself, but one for all characters that OCR programs take for each other.
     """
     found = np.arange(PLANE, dtype=np.uint32)
-    for pair in _sections()["[sure]"]:
+    for pair in sections_of("alike.txt")["sure"]:
         one, other = sorted(found[ord(character)] for character in pair)
         found[found == other] = one
     return found

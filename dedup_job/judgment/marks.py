@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dedup_job.judgment import frames
 from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
 from dedup_job.judgment.cells import (
     before,
@@ -12,26 +13,10 @@ from dedup_job.judgment.cells import (
     lists_at,
     point_at,
     skip_blanks,
+    stands_at,
 )
 from dedup_job.judgment.formulas import write_command, write_image, write_script
-from dedup_job.judgment.frames import (
-    AT,
-    BASE,
-    CURRENT,
-    END,
-    FRAMES,
-    IN_LATEX,
-    NOTED,
-    SINGLE,
-    FormWorkspace,
-    close_frame,
-    frame_at,
-    last_of,
-    note,
-    open_emphasis,
-    open_whole,
-    put,
-)
+from dedup_job.judgment.frames import AT, BASE, END, FormWorkspace, frame_at, note, put
 from dedup_job.judgment.words import (
     BLANK,
     CLAUSE,
@@ -111,12 +96,7 @@ def _begins(cells: Cells, i: int, stop: int) -> bool:
         return True
     if point_at(cells, i) == _SLASH:
         return is_latin(cells, i + 1)
-    if i + len(_SCHEME) >= stop:
-        return False
-    for k in range(len(_SCHEME)):  # noqa: SIM110  # numba compiles no generator here
-        if point_at(cells, i + k) != _SCHEME[k]:
-            return False
-    return True
+    return stands_at(cells, i, stop - 1, _SCHEME)
 
 
 _QUOTES, _QUOTES_END = codes('“"《'), codes('”"》')
@@ -198,7 +178,7 @@ def _open_bracket(cells: Cells, i: int, space: FormWorkspace) -> int:
             close = end - 1
             while point_at(cells, close) != _SQUARE_END:
                 close -= 1
-            open_emphasis(space, i + 1, close, end)
+            frames.open_emphasis(space, i + 1, close, end)
             return i + 1
     end = i + 1
     while end < stop and (is_blank(cells, end) or point_at(cells, end) == _UNDERLINE):
@@ -246,7 +226,7 @@ def _close_bracket(cells: Cells, i: int, space: FormWorkspace) -> int:
     if k < base or is_han(cells, k) or point_at(cells, k) in _QUOTES_END:
         return i + 1
     opening = _ROUND if point == _ROUND_END else _SQUARE
-    if last_of(space) == opening and frame_at(space, NOTED) != space.work[AT]:
+    if frames.last_of(space) == opening and frame_at(space, frames.NOTED) != space.work[AT]:
         space.work[AT] -= 1
     else:
         put(space, point)
@@ -342,7 +322,7 @@ def _is_kept(cells: Cells, i: int, space: FormWorkspace) -> bool:
     """Tell whether one of { } & | / · ' _ means something."""
     base, stop, point = frame_at(space, BASE), frame_at(space, END), point_at(cells, i)
     if point in (_BRACE, _BRACE_END, _AND):
-        return not frame_at(space, IN_LATEX)
+        return not frame_at(space, frames.IN_LATEX)
     if point == _BAR:  # between cells
         left = i == base or is_blank(cells, i - 1)
         return not (left and (i + 1 == stop or is_blank(cells, i + 1)))
@@ -355,7 +335,7 @@ def _is_kept(cells: Cells, i: int, space: FormWorkspace) -> bool:
         return False
     mark = point_at(cells, k)
     variable = is_latin(cells, k) or is_digit(cells, k) or mark == _ROUND_END
-    variable |= _ALPHA <= mark <= _OMEGA or (mark == _TICK and last_of(space) == _TICK)
+    variable |= _ALPHA <= mark <= _OMEGA or (mark == _TICK and frames.last_of(space) == _TICK)
     if not variable or (i + 1 < stop and is_latin(cells, i + 1)):
         return False
     return not (is_latin(cells, k) and k - 1 >= base and is_latin(cells, k - 1))
@@ -363,15 +343,10 @@ def _is_kept(cells: Cells, i: int, space: FormWorkspace) -> bool:
 
 @inner
 def write_part(
-    cells: Cells,
-    start: int,
-    stop: int,
-    latex: bool,
-    tables: Cells,
-    space: FormWorkspace,
+    cells: Cells, start: int, stop: int, latex: bool, tables: Cells, space: FormWorkspace
 ) -> None:
     """Write the canonical form of cells[start:stop] to the space."""
-    open_whole(space, start, stop, latex)
+    frames.open_whole(space, start, stop, latex)
     out, state = space.out, space.work
     i = start
     while True:
@@ -402,13 +377,13 @@ def write_part(
         state[AT] = at
         if i < end:
             i = _write_element(cells, i, tables, space)
-            if not frame_at(space, SINGLE) or i <= frame_at(space, BASE):
+            if not frame_at(space, frames.SINGLE) or i <= frame_at(space, BASE):
                 continue
-        if state[CURRENT] == FRAMES:
+        if state[frames.CURRENT] == frames.FRAMES:
             return
-        i = close_frame(cells, i, tables, space)
-        while frame_at(space, SINGLE) and i > frame_at(space, BASE):
-            i = close_frame(cells, i, tables, space)
+        i = frames.close_frame(cells, i, tables, space)
+        while frame_at(space, frames.SINGLE) and i > frame_at(space, BASE):
+            i = frames.close_frame(cells, i, tables, space)
 
 
 @inner

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dedup_job.judgment import words
 from dedup_job.judgment.cells import (
     behind,
     is_blank,
@@ -21,51 +22,26 @@ from dedup_job.judgment.cells import (
     skip_blanks,
     skip_digits,
     small_at,
+    stands_at,
     word_at,
     words_in,
 )
-from dedup_job.judgment.words import (
-    BLANK,
-    BRACKET,
-    BRACKET_LATIN,
-    CLAUSE,
-    DIGIT,
-    DROPPED,
-    EXAM,
-    KIND,
-    KIND_WORD,
-    LATIN,
-    LINE,
-    MARK,
-    NO,
-    NOTE,
-    NOUGHT,
-    NUMBERED,
-    PAGED,
-    STARTS,
-    TASK,
-    TITLE,
-    WORD_CHARACTER,
-    YES,
-    Cells,
-    codes,
-    constants,
-)
+from dedup_job.judgment.words import BLANK, NOUGHT, STARTS, Cells, codes, constants
 from dedup_job.native.jit import inner
 
 _NEWLINE, _COLON, _FULL_STOP, _POINTS, _THICK, _THICK_END, _SQUARE = codes("\n:。分【】[")
-_SQUARE_END, _ROUND, _ROUND_END, _TORTOISE, _TORTOISE_END, _NINE, _ONE, _TWO = codes("]()〔〕912")
-_ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS, _ORDINAL, _TOTAL, _PAGE, _READ = codes("0卷年学=第共页阅")
-_SEALED, _WRITTEN, _SEAL, _THREAD, _BANG, _BRACE, _DOT, _LIST_COMMA = codes("密文封线!{.、")
-_LITTLE, _TASK, _MOCK = codes("小题模")
+_SQUARE_END, _ROUND, _ROUND_END, _TORTOISE, _TORTOISE_END, _PAPER, _YEAR = codes("]()〔〕卷年")
+_SCHOOL, _EQUALS, _ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("学=第共页阅密文")
+_SEAL, _THREAD, _BRACE, _DOT, _LIST_COMMA, _LITTLE, _TASK, _MOCK = codes("封线{.、小题模")
 
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
 _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
-_NOTES = NOTE | NUMBERED | PAGED
-_VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
+_NOTES = words.NOTE | words.NUMBERED | words.PAGED
+_IMAGE, _VIDEO, _AUDIO = map(codes, ("![]", "![video]", "![audio]"))
+_DELIMITERS, _ENDS_TAIL = codes(".、:)"), codes(" \n。,;?")
 
 
 @inner
@@ -80,10 +56,10 @@ def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
             continue
         end = i
         if point_at(cells, i) == _THICK:
-            end = marked_end(cells, i + 1, stop, tables, LINE, _THICK_END)
+            end = marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END)
             end = end if end > i + 1 else i
         elif cells[i] & STARTS:
-            end = marked_end(cells, i, stop, tables, LINE, _COLON)
+            end = marked_end(cells, i, stop, tables, words.LINE, _COLON)
         if end > i:
             while end < stop and point_at(cells, end) != _NEWLINE:
                 end += 1
@@ -97,18 +73,11 @@ def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
 
 @inner
 def _blank() -> np.uint32:
-    return np.uint32(32 | BLANK << KIND)
+    return np.uint32(32 | BLANK << words.KIND)
 
 
 @inner
-def marked_end(
-    cells: Cells,
-    i: int,
-    stop: int,
-    tables: Cells,
-    which: int,
-    mark: int,
-) -> int:
+def marked_end(cells: Cells, i: int, stop: int, tables: Cells, which: int, mark: int) -> int:
     """Look for a word of tables and the mark behind it; return where that ends, i: nowhere."""
     w = word_at(cells, i, stop, tables, which)
     while w > 0:
@@ -119,9 +88,6 @@ def marked_end(
             return end + 1
         w = next_word(cells, i, stop, tables, which, behind(tables, w))
     return i
-
-
-# --- notes in brackets and short sentences
 
 
 @inner
@@ -137,7 +103,7 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
         point = point_at(cells, i)
         if kind == BLANK:
             opened = -1 if point == _NEWLINE else opened
-        elif kind != MARK and (kind != DROPPED or point < _THICK):
+        elif kind != words.MARK and (kind != words.DROPPED or point < _THICK):
             continue
         elif _opens(point):
             opened = i - gap
@@ -148,7 +114,7 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
-                if not spared and is_source(cells, opened + 1, at, tables):
+                if not spared and is_marked(cells, opened + 1, at, tables, words.YES):
                     cells[opened] = _blank()
                     gap = i - opened
             opened = -1
@@ -170,23 +136,11 @@ def _closes(point: int) -> bool:
 @inner
 def follows_image(cells: Cells, i: int, base: int) -> bool:
     """Tell whether the bracket at i follows ![], ![audio] or ![video]."""
-    if i - base < 3 or point_at(cells, i - 1) != _SQUARE_END:
-        return False
-    if point_at(cells, i - 2) == _SQUARE and point_at(cells, i - 3) == _BANG:
+    if i - base >= 3 and stands_at(cells, i - 3, i, _IMAGE):
         return True
     if i - base < 8:
         return False
-    audio = video = True
-    for k in range(8):
-        audio &= point_at(cells, i - 8 + k) == _AUDIO[k]
-        video &= point_at(cells, i - 8 + k) == _VIDEO[k]
-    return audio or video
-
-
-@inner
-def is_source(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
-    """Tell whether what stands in brackets is a note: points, a source."""
-    return is_marked(cells, start, stop, tables, YES)
+    return stands_at(cells, i - 8, i, _AUDIO) or stands_at(cells, i - 8, i, _VIDEO)
 
 
 @inner
@@ -197,12 +151,12 @@ def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) 
     latin = longest = 0
     for i in range(start, stop):
         point, kind = point_at(cells, i), kind_at(cells, i)
-        latin = latin + 1 if kind == LATIN or point == _EQUALS else 0
+        latin = latin + 1 if kind == words.LATIN or point == _EQUALS else 0
         longest = max(longest, latin)
         if cells[i] & STARTS:
-            if word_at(cells, i, stop, tables, BRACKET_LATIN) > 0:
+            if word_at(cells, i, stop, tables, words.BRACKET_LATIN) > 0:
                 return True
-            found |= word_at(cells, i, stop, tables, BRACKET) > 0
+            found |= word_at(cells, i, stop, tables, words.BRACKET) > 0
         if point == _POINTS and i > start:
             k = i - 1
             while k > start and is_blank(cells, k):
@@ -210,7 +164,7 @@ def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) 
             found |= is_digit(cells, k) or point_at(cells, i - 1) in _TENS
         if point == _ORDINAL:
             found |= _page(cells, i + 1, stop) > i + 1
-        begins = kind == DIGIT and (i == start or not is_digit(cells, i - 1))
+        begins = kind == words.DIGIT and (i == start or not is_digit(cells, i - 1))
         if begins and is_year(cells, i, stop):
             year = i if year < 0 else year
             found |= paper < i
@@ -241,7 +195,7 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
         end, noted = i, False
         while end < stop:
             kind = kind_at(cells, end)
-            if kind == BLANK or kind == CLAUSE:  # noqa: SIM109  # faster in numba
+            if kind == BLANK or kind == words.CLAUSE:  # faster in numba
                 if point_at(cells, end) in (_NEWLINE, _FULL_STOP):
                     break
             elif cells[end] & STARTS and not noted:
@@ -249,7 +203,7 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
             end += 1
         end = min(end + 1, stop)
         if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
-            cells[at] = np.uint32(_NEWLINE | BLANK << KIND)
+            cells[at] = np.uint32(_NEWLINE | BLANK << words.KIND)
             at += 1
         elif at == i:
             at = end
@@ -266,9 +220,9 @@ def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     for i in range(start, stop):
         if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
-        if word_at(cells, i, stop, tables, NOTE) > 0:
+        if word_at(cells, i, stop, tables, words.NOTE) > 0:
             return True
-        w = word_at(cells, i, stop, tables, NUMBERED | PAGED)
+        w = word_at(cells, i, stop, tables, words.NUMBERED | words.PAGED)
         if w == 0:
             continue
         point, end = small_at(cells, i), i + length_of(tables, w)
@@ -293,12 +247,12 @@ def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
 @inner
 def _sealed(cells: Cells, i: int, stop: int) -> bool:
     """Look for 封 and 线 with marks between."""
-    while i < stop and not cells[i] & WORD_CHARACTER:
+    while i < stop and not cells[i] & words.WORD_CHARACTER:
         i += 1
     if i == stop or point_at(cells, i) != _SEAL:
         return False
     i += 1
-    while i < stop and not cells[i] & WORD_CHARACTER:
+    while i < stop and not cells[i] & words.WORD_CHARACTER:
         i += 1
     return i < stop and point_at(cells, i) == _THREAD
 
@@ -357,7 +311,7 @@ def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     if end == i:
         end = _exam(cells, i, stop, tables)
     if end == i:
-        w = word_at(cells, i, stop, tables, KIND_WORD)
+        w = word_at(cells, i, stop, tables, words.KIND_WORD)
         if w > 0:
             end = i + length_of(tables, w)
             k = skip_blanks(cells, end, stop)
@@ -371,10 +325,7 @@ def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
 
 @inner
 def _is_delimiter(cells: Cells, i: int, stop: int) -> bool:
-    if i >= stop:
-        return False
-    point = point_at(cells, i)
-    return point in (_DOT, _LIST_COMMA, _COLON, _ROUND_END)
+    return i < stop and point_at(cells, i) in _DELIMITERS
 
 
 @inner
@@ -438,7 +389,7 @@ def _ordinal(cells: Cells, i: int, stop: int) -> int:
 @inner
 def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Look for 例3, 习题3.2."""
-    w = word_at(cells, i, stop, tables, TITLE)
+    w = word_at(cells, i, stop, tables, words.TITLE)
     if w == 0:
         return i
     k = skip_blanks(cells, i + length_of(tables, w), stop)
@@ -454,7 +405,7 @@ def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
 @inner
 def _task(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Look for Question 3."""
-    w = word_at(cells, i, stop, tables, TASK)
+    w = word_at(cells, i, stop, tables, words.TASK)
     if w == 0:
         return i
     k = skip_blanks(cells, i + length_of(tables, w), stop)
@@ -475,7 +426,7 @@ def _source(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     while k < last:
         point = point_at(cells, k)
         if point in _CLOSING:
-            found = k > i + 1 and is_marked(cells, i + 1, k, tables, NO)
+            found = k > i + 1 and is_marked(cells, i + 1, k, tables, words.NO)
             return k + 1 if found else i
         if point in _OPENING or point == _NEWLINE:
             return i
@@ -493,7 +444,7 @@ def _exam(cells: Cells, i: int, stop: int, tables: Cells) -> int:
         k += 1
     last = min(stop, k + _BEFORE_EXAM + 1)
     while k < last:
-        w = word_at(cells, k, stop, tables, EXAM)
+        w = word_at(cells, k, stop, tables, words.EXAM)
         if w > 0:
             tail = k + length_of(tables, w)
             longest = 0
@@ -502,7 +453,11 @@ def _exam(cells: Cells, i: int, stop: int, tables: Cells) -> int:
             elif point_at(cells, k) == _PAPER:
                 longest = _AFTER_PAPER
             most = 0
-            while most < longest and tail + most < stop and not _ends_tail(cells, tail + most):
+            while (
+                most < longest
+                and tail + most < stop
+                and point_at(cells, tail + most) not in _ENDS_TAIL
+            ):
                 most += 1
             while most >= 0:
                 end = _exam_end(cells, tail + most, stop)
@@ -513,11 +468,6 @@ def _exam(cells: Cells, i: int, stop: int, tables: Cells) -> int:
             return i
         k += 1
     return i
-
-
-@inner
-def _ends_tail(cells: Cells, i: int) -> bool:
-    return point_at(cells, i) == ord(" ") or point_at(cells, i) in _STOPS
 
 
 @inner

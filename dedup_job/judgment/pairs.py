@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
+from dedup_job.judgment import forms
 from dedup_job.judgment.classes import codes_of
-from dedup_job.judgment.forms import (
-    ANSWER,
-    CUT_LEFT,
-    CUT_RIGHT,
-    MAX_CHOICES,
-    QUESTION,
-    SEQUENCE,
-    SPELLING,
-    Form,
-    Span,
-    begins_with,
-    clause_of,
-    is_less,
-    is_same,
-    main_part,
-    narrowed,
-    part_of,
-    size_of,
-    stem_of,
-    trimmed,
-    whole_part,
-)
+from dedup_job.judgment.forms import FormView, Span, is_same, main_part, part_of, size_of, stem_of
 from dedup_job.judgment.hunks import (
     ADDED,
     CONTENT,
@@ -36,18 +18,19 @@ from dedup_job.judgment.hunks import (
     MAX_DIFFERENCES,
     NOT_HARMLESS,
     TYPO,
-    Comparison,
-    Workspace,
+    PairContext,
+    PairWorkspace,
     find_hunks,
     harmful_class,
     harmless_classes,
+    holds_any,
     hunks_at,
     unlike,
 )
 from dedup_job.judgment.lookups import HAN, Tables, kind_of
 from dedup_job.judgment.rewriting import are_plain_words, is_function_word
 from dedup_job.judgment.words import NO
-from dedup_job.native.jit import inner
+from dedup_job.native.jit import inlined, inner, popcount
 
 ORDER, TRUNCATED, CORRECTED, _CHOICE, _ANSWER, _EMPHASIS, _FIRST_HARMFUL = codes_of(
     "order truncated corrected choice answer emphasis number"
@@ -61,7 +44,7 @@ _OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 
 @inner
-def enter(workspace: Workspace, count: int, kind: int, a: Span, b: Span) -> int:
+def enter(workspace: PairWorkspace, count: int, kind: int, a: Span, b: Span) -> int:
     """Enter a difference; return how many there are now."""
     if count < MAX_DIFFERENCES:
         workspace.kinds[count] = kind
@@ -74,7 +57,7 @@ def enter(workspace: Workspace, count: int, kind: int, a: Span, b: Span) -> int:
 
 
 @inner
-def _enter_bits(workspace: Workspace, count: int, bits: int, a: Span, b: Span) -> int:
+def _enter_bits(workspace: PairWorkspace, count: int, bits: int, a: Span, b: Span) -> int:
     """Enter a difference for each class of the bits."""
     for kind in range(_FIRST_HARMFUL):
         if bits >> kind & 1:
@@ -82,13 +65,13 @@ def _enter_bits(workspace: Workspace, count: int, bits: int, a: Span, b: Span) -
     return count
 
 
-@inner
+@inlined
 def _nothing_at(span: Span, place: int) -> Span:
-    return whole_part(span.points, place, place)
+    return forms.whole_part(span.points, place, place)
 
 
 @inner
-def all_harmless(workspace: Workspace, start: int, stop: int) -> bool:
+def all_harmless(workspace: PairWorkspace, start: int, stop: int) -> bool:
     """Tell whether the differences from one place to another are harmless."""
     for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
         if workspace.kinds[p] >= _FIRST_HARMFUL:
@@ -97,12 +80,12 @@ def all_harmless(workspace: Workspace, start: int, stop: int) -> bool:
 
 
 @inner
-def compare_part(a: Span, b: Span, how: Comparison, count: int, whole: bool) -> int:
+def compare_part(a: Span, b: Span, how: PairContext, count: int, whole: bool) -> int:
     """Enter the differences of two parts; return how many there are now.
 
     whole: else nothing is entered behind the first one that is not harmless.
     """
-    left, right = trimmed(a, b)
+    left, right = forms.trimmed(a, b)
     if not size_of(left) and not size_of(right):
         return count
     allowed = max(_MIN_UNLIKE, min(size_of(a), size_of(b)) * 3 // 10)
@@ -126,7 +109,7 @@ def compare_part(a: Span, b: Span, how: Comparison, count: int, whole: bool) -> 
 
 
 @inner
-def _classes_from(a: Span, b: Span, at: int, hunks: int, how: Comparison) -> tuple[int, int]:
+def _classes_from(a: Span, b: Span, at: int, hunks: int, how: PairContext) -> tuple[int, int]:
     """Return the classes by which a hunk, or it and those near behind it, are harmless.
 
     The second is the last hunk of them.
@@ -146,12 +129,12 @@ def _classes_from(a: Span, b: Span, at: int, hunks: int, how: Comparison) -> tup
 
 
 @inner
-def _are_near(workspace: Workspace, hunk: int) -> bool:
+def _are_near(workspace: PairWorkspace, hunk: int) -> bool:
     return bool(workspace.hunks[hunk + 1, 0] - workspace.hunks[hunk, 1] <= _NEAR)
 
 
 @inner
-def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) -> bool:
+def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool:
     """Tell whether no character comes right beside the one that is lost, or the other way round.
 
     判罚 and 审判 are two words, though each of the characters that they do not share could be lost.
@@ -174,7 +157,7 @@ def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) -> bool:
 
 
 @inner
-def compare_prose(a: Span, b: Span, how: Comparison, count: int) -> int:
+def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
     """Enter the differences of two texts of prose; a few words and whole sentences are harmless."""
     workspace, tables, size = how.workspace, how.tables, how.size
     hunks = find_hunks(a, b, tables, workspace)
@@ -197,7 +180,7 @@ def compare_prose(a: Span, b: Span, how: Comparison, count: int) -> int:
 
 
 @inner
-def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) -> int:
+def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> int:
     """Return the class of a hunk of prose: a word may be corrected, a name may not."""
     left, right = hunks_at(a, b, hunk, hunk, how.workspace)
     one_sided, length = not size_of(left) or not size_of(right), size_of(left) + size_of(right)
@@ -209,7 +192,7 @@ def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) ->
     if one_sided and (length >= _SENTENCE or kind == IMAGE):
         return ADDED
     if kind == FORMULA:
-        return FORMULA if _holds_operator(left) or _holds_operator(right) else CORRECTED
+        return FORMULA if holds_any(left, _OPERATORS) or holds_any(right, _OPERATORS) else CORRECTED
     if kind != CONTENT or one_sided:
         return CORRECTED if kind == CONTENT else kind
     plain = are_plain_words(left, how.tables) and are_plain_words(right, how.tables)
@@ -217,16 +200,7 @@ def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) ->
 
 
 @inner
-def _holds_operator(span: Span) -> bool:
-    for p in range(span.start, span.stop):
-        for q in range(len(_OPERATORS)):
-            if span.points[p] == _OPERATORS[q]:
-                return True
-    return False
-
-
-@inner
-def _is_moved(a: Span, b: Span, hunk: int, hunks: int, how: Comparison) -> bool:
+def _is_moved(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool:
     """Tell whether what one text has here the other has elsewhere, but for function words."""
     left, right = hunks_at(a, b, hunk, hunk, how.workspace)
     in_a = size_of(right) == 0
@@ -252,7 +226,7 @@ def _core(span: Span, tables: Tables) -> Span:
             if stop - start > n and is_function_word(tables, span.points, stop - n, stop):
                 stop -= n
                 again = True
-    return narrowed(span, start, stop)
+    return forms.narrowed(span, start, stop)
 
 
 _SHORTEST_LONE_STEM, _SHORTEST_CUT, _MAX_CLAUSES = 12, 15, 6
@@ -261,13 +235,15 @@ _PROSE, _SHORTEST_PROSE = 150, 100  # characters from which a text is prose
 
 
 @inner
-def is_turned(one: Form, other: Form) -> bool:
+def is_turned(one: FormView, other: FormView) -> bool:
     """Tell whether the second form comes before the first: a pair is judged in one order."""
-    return is_less(main_part(other), main_part(one))
+    return forms.is_less(main_part(other), main_part(one))
 
 
 @inner
-def judge_pair(one: Form, other: Form, tables: Tables, workspace: Workspace, whole: bool) -> int:
+def judge_pair(
+    one: FormView, other: FormView, tables: Tables, workspace: PairWorkspace, whole: bool
+) -> int:
     """Enter the differences of two forms in their order; return how many there are.
 
     whole: else nothing is entered behind the first one that is not harmless.
@@ -275,7 +251,7 @@ def judge_pair(one: Form, other: Form, tables: Tables, workspace: Workspace, who
     a, b = main_part(one), main_part(other)
     size, longer = min(size_of(a), size_of(b)), max(size_of(a), size_of(b))
     flags = one.flags | other.flags
-    how = Comparison(tables, workspace, size, flags & SPELLING != 0)
+    how = PairContext(tables, workspace, size, flags & forms.SPELLING != 0)
     count = _compare_rest(one, other, how)
     if not whole and not all_harmless(workspace, 0, count):
         return count
@@ -286,31 +262,34 @@ def judge_pair(one: Form, other: Form, tables: Tables, workspace: Workspace, who
         if not whole and not all_harmless(workspace, 0, count):
             return count
         return _compare_choices(one, other, how, count)
-    if size >= _SHORTEST_PROSE and longer >= _PROSE and not flags & QUESTION:
-        return compare_prose(a, b, Comparison(tables, workspace, size, NO), count)
+    if size >= _SHORTEST_PROSE and longer >= _PROSE and not flags & forms.QUESTION:
+        return compare_prose(a, b, PairContext(tables, workspace, size, NO), count)
     return _compare_stems(one, other, how, count, whole)
 
 
 @inner
-def _compare_bare(one: Form, other: Form, how: Comparison, count: int, whole: bool) -> int:
+def _compare_bare(one: FormView, other: FormView, how: PairContext, count: int, whole: bool) -> int:
     """Compare two texts of which one has no choices: they may be cut off."""
     a, b, stem_a, stem_b = main_part(one), main_part(other), stem_of(one), stem_of(other)
     after = compare_part(stem_a, stem_b, how, count, whole)
     full = size_of(stem_a if one.choices > 0 else stem_b)
     if full >= _SHORTEST_LONE_STEM and all_harmless(how.workspace, count, after):
-        rest_a, rest_b = narrowed(a, stem_a.stop, a.stop), narrowed(b, stem_b.stop, b.stop)
+        rest_a, rest_b = (
+            forms.narrowed(a, stem_a.stop, a.stop),
+            forms.narrowed(b, stem_b.stop, b.stop),
+        )
         return enter(how.workspace, after, TRUNCATED, rest_a, rest_b)
     return compare_part(a, b, how, count, whole)
 
 
 @inner
-def _compare_rest(one: Form, other: Form, how: Comparison) -> int:
+def _compare_rest(one: FormView, other: FormView, how: PairContext) -> int:
     """Compare emphasised words and answers, where both texts have some."""
     count = 0
-    a, b = part_of(one, ANSWER), part_of(other, ANSWER)
+    a, b = part_of(one, forms.ANSWER), part_of(other, forms.ANSWER)
     if size_of(a) and size_of(b) and not is_same(a, b):
         count = enter(how.workspace, count, _EMPHASIS, a, b)
-    a, b = part_of(one, MAX_CHOICES), part_of(other, MAX_CHOICES)
+    a, b = part_of(one, forms.MAX_CHOICES), part_of(other, forms.MAX_CHOICES)
     if size_of(a) and size_of(b):
         after = compare_part(a, b, how, count, NO)
         if not all_harmless(how.workspace, count, after):
@@ -319,7 +298,9 @@ def _compare_rest(one: Form, other: Form, how: Comparison) -> int:
 
 
 @inner
-def _compare_stems(one: Form, other: Form, how: Comparison, count: int, whole: bool) -> int:
+def _compare_stems(
+    one: FormView, other: FormView, how: PairContext, count: int, whole: bool
+) -> int:
     """Compare two stems; clauses in another order and a text cut short are harmless."""
     workspace, a, b = how.workspace, stem_of(one), stem_of(other)
     after = compare_part(a, b, how, count, whole)
@@ -327,7 +308,7 @@ def _compare_stems(one: Form, other: Form, how: Comparison, count: int, whole: b
         return after
     if _is_cut(a, one.flags, b) or _is_cut(b, other.flags, a):
         return enter(workspace, count, TRUNCATED, a, b)
-    if (one.flags | other.flags) & SEQUENCE or _is_one_clause(one, other):
+    if (one.flags | other.flags) & forms.SEQUENCE or _is_one_clause(one, other):
         return after
     moved = _compare_clauses(one, other, how, after)
     if moved < 0:
@@ -342,14 +323,14 @@ def _compare_stems(one: Form, other: Form, how: Comparison, count: int, whole: b
 
 
 @inner
-def _is_one_clause(one: Form, other: Form) -> bool:
+def _is_one_clause(one: FormView, other: FormView) -> bool:
     """Tell whether the stems differ in one clause alone, in the same place of both."""
-    a, b = trimmed(stem_of(one), stem_of(other))
+    a, b = forms.trimmed(stem_of(one), stem_of(other))
     return _same_clause(one, a) and _same_clause(other, b)
 
 
 @inner
-def _same_clause(form: Form, span: Span) -> bool:
+def _same_clause(form: FormView, span: Span) -> bool:
     for x in range(len(form.clauses)):
         if form.clauses[x] > span.start - form.start:
             return bool(form.clauses[x] >= span.stop - form.start)
@@ -361,13 +342,15 @@ def _is_cut(cut: Span, flags: int, whole: Span) -> bool:
     """Tell whether one text, with its flags, is the beginning or end of the other."""
     if size_of(cut) < _SHORTEST_CUT or size_of(cut) > size_of(whole):
         return False
-    if flags & CUT_LEFT and is_same(narrowed(whole, whole.stop - size_of(cut), whole.stop), cut):
+    if flags & forms.CUT_LEFT and is_same(
+        forms.narrowed(whole, whole.stop - size_of(cut), whole.stop), cut
+    ):
         return True
-    return bool(flags & CUT_RIGHT and begins_with(whole, cut))
+    return bool(flags & forms.CUT_RIGHT and forms.begins_with(whole, cut))
 
 
 @inner
-def _compare_clauses(one: Form, other: Form, how: Comparison, count: int) -> int:
+def _compare_clauses(one: FormView, other: FormView, how: PairContext, count: int) -> int:
     """Enter the differences of the clauses in any order; -1 where they do not go together.
 
     Equal clauses go together first, the earliest of either text; each of the others goes with the
@@ -377,7 +360,8 @@ def _compare_clauses(one: Form, other: Form, how: Comparison, count: int) -> int
     if min(n, m) < 2 or abs(n - m) > _MAX_CLAUSES or max(n, m) > _LONGEST_LIST:
         return -1
     left, right = _lone_clauses(one, other)
-    if _ones(left) != _ones(right) or _ones(left) > _MAX_CLAUSES:
+    alone = popcount(np.uint64(left))
+    if alone != popcount(np.uint64(right)) or alone > _MAX_CLAUSES:
         return -1
     for x in range(n):
         if not left >> x & 1:
@@ -386,7 +370,7 @@ def _compare_clauses(one: Form, other: Form, how: Comparison, count: int) -> int
         for y in range(m):
             if not right >> y & 1:
                 continue
-            after = compare_part(clause_of(one, x), clause_of(other, y), how, count, NO)
+            after = compare_part(forms.clause_of(one, x), forms.clause_of(other, y), how, count, NO)
             if all_harmless(how.workspace, count, after):
                 right &= ~(1 << y)
                 count = after
@@ -398,12 +382,12 @@ def _compare_clauses(one: Form, other: Form, how: Comparison, count: int) -> int
 
 
 @inner
-def _lone_clauses(one: Form, other: Form) -> tuple[int, int]:
+def _lone_clauses(one: FormView, other: FormView) -> tuple[int, int]:
     """Return the clauses of either text that have no equal one in the other, as bits."""
     left, taken, m = 0, 0, len(other.clauses)
     for x in range(len(one.clauses)):
-        y = 0
-        while y < m and (taken >> y & 1 or not is_same(clause_of(one, x), clause_of(other, y))):
+        clause, y = forms.clause_of(one, x), 0
+        while y < m and (taken >> y & 1 or not is_same(clause, forms.clause_of(other, y))):
             y += 1
         if y < m:
             taken |= 1 << y
@@ -413,16 +397,7 @@ def _lone_clauses(one: Form, other: Form) -> tuple[int, int]:
 
 
 @inner
-def _ones(bits: int) -> int:
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
-
-
-@inner
-def _lone_choices(one: Form, other: Form) -> int:
+def _lone_choices(one: FormView, other: FormView) -> int:
     """Return the choices that the other text lacks, as bits."""
     alone, taken = 0, 0
     for x in range(one.choices):
@@ -439,7 +414,7 @@ def _lone_choices(one: Form, other: Form) -> int:
 
 
 @inner
-def _compare_choices(one: Form, other: Form, how: Comparison, count: int) -> int:
+def _compare_choices(one: FormView, other: FormView, how: PairContext, count: int) -> int:
     """Compare the choices as a set."""
     a, b, n, m = main_part(one), main_part(other), one.choices, other.choices
     left, right = _lone_choices(one, other), _lone_choices(other, one)
@@ -468,7 +443,7 @@ def _compare_choices(one: Form, other: Form, how: Comparison, count: int) -> int
 
 @inner
 def _compare_choice(
-    one: Form, x: int, other: Form, free: int, how: Comparison, count: int
+    one: FormView, x: int, other: FormView, free: int, how: PairContext, count: int
 ) -> tuple[int, int]:
     """Find a choice of the other text that differs in harmless ways; return count and the free."""
     a, end = part_of(one, x), main_part(other).stop
@@ -479,9 +454,12 @@ def _compare_choice(
                 return after, free & ~(1 << y)
     if free >> x & 1 and x in (one.choices - 1, other.choices - 1):
         b = part_of(other, x)
-        if begins_with(a, b) or begins_with(b, a):
+        if forms.begins_with(a, b) or forms.begins_with(b, a):
             return enter(how.workspace, count, TRUNCATED, a, b), free & ~(1 << x)
-    kind, nothing = TRUNCATED if x >= other.choices else _CHOICE, whole_part(other.points, end, end)
+    kind, nothing = (
+        TRUNCATED if x >= other.choices else _CHOICE,
+        forms.whole_part(other.points, end, end),
+    )
     return enter(how.workspace, count, kind, a, nothing), free
 
 
@@ -492,20 +470,22 @@ def _are_all_from(bits: int, first: int, stop: int) -> bool:
 
 
 @inner
-def _begin(short: Form, long: Form, first: int) -> bool:
+def _begin(short: FormView, long: FormView, first: int) -> bool:
     """Tell whether each choice from one on is the beginning of the other text's, or missing."""
     for x in range(first, short.choices):
         choice = part_of(short, x)
         if x >= long.choices:
             if size_of(choice):
                 return False
-        elif not begins_with(part_of(long, x), choice):
+        elif not forms.begins_with(part_of(long, x), choice):
             return False
     return True
 
 
 @inner
-def _enter_truncated(one: Form, other: Form, first: int, workspace: Workspace, count: int) -> int:
+def _enter_truncated(
+    one: FormView, other: FormView, first: int, workspace: PairWorkspace, count: int
+) -> int:
     """Enter each choice from one on that differs; where there is none its place is the end."""
     for x in range(first, max(one.choices, other.choices)):
         a, b = part_of(one, min(x, one.choices - 1)), part_of(other, min(x, other.choices - 1))

@@ -15,31 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.judgment import lookups
 from dedup_job.judgment.cells import NO_NUMBER, han_digit, han_value
 from dedup_job.judgment.forms import Points, Span, is_same, narrowed, size_of
-from dedup_job.judgment.lookups import (
-    BLURRED,
-    DIGIT,
-    HAN,
-    HAN_NUMERAL,
-    LATIN,
-    LISTED,
-    MAX_GROUPS,
-    MAX_READINGS,
-    MEANING,
-    ODD,
-    ListedWords,
-    Tables,
-    frequency,
-    in_number,
-    is_pair,
-    kind_of,
-    known,
-    node_of,
-    step,
-    word_row,
-)
-from dedup_job.native.jit import inner
+from dedup_job.judgment.lookups import HAN, Tables, frequency, kind_of
+from dedup_job.native.jit import inlined, inner
 
 MAX_REWRITTEN: Final = 32  # characters
 WAYS: Final = (MAX_REWRITTEN + 1) ** 2
@@ -70,8 +50,8 @@ def rewritten(a: Span, b: Span, tables: Tables, ways: NDArray[np.int16]) -> int:
             within = p < a.stop and q < b.stop
             if within and a.points[p] == b.points[q]:
                 _reach(ways, _cell(a, p + 1, b, q + 1), way)
-            listed = p < a.stop and kind_of(tables, a.points[p]) & LISTED != 0
-            listed_b = q < b.stop and kind_of(tables, b.points[q]) & LISTED != 0
+            listed = p < a.stop and kind_of(tables, a.points[p]) & lookups.LISTED != 0
+            listed_b = q < b.stop and kind_of(tables, b.points[q]) & lookups.LISTED != 0
             if listed:
                 for to in range(p + 1, min(a.stop, p + longest) + 1):
                     if _is_function_word(tables.words, a.points, p, to):
@@ -88,7 +68,7 @@ def rewritten(a: Span, b: Span, tables: Tables, ways: NDArray[np.int16]) -> int:
     return found
 
 
-@inner
+@inlined
 def _cell(a: Span, p: int, b: Span, q: int) -> int:
     """Return the place in `ways` of two places in the spans."""
     return (p - a.start) * (b.stop - b.start + 1) + q - b.start
@@ -107,42 +87,42 @@ def _count(way: int) -> int:
 
 
 @inner
-def _is_function_word(words: ListedWords, points: Points, start: int, stop: int) -> bool:
-    row = word_row(words, points, start, stop)
+def _is_function_word(words: lookups.ListedWords, points: Points, start: int, stop: int) -> bool:
+    row = lookups.word_row(words, points, start, stop)
     return bool(row >= 0 and words.function[row])
 
 
 @inner
 def is_function_word(tables: Tables, points: Points, start: int, stop: int) -> bool:
     """Tell whether points[start:stop] are a function word."""
-    if start >= stop or not kind_of(tables, points[start]) & LISTED:
+    if start >= stop or not kind_of(tables, points[start]) & lookups.LISTED:
         return False
     return _is_function_word(tables.words, points, start, stop)
 
 
 @inner
 def _by_synonyms(
-    a: Span, p: int, b: Span, q: int, way: int, words: ListedWords, ways: NDArray[np.int16]
+    a: Span, p: int, b: Span, q: int, way: int, words: lookups.ListedWords, ways: NDArray[np.int16]
 ) -> None:
     """Go on behind two synonyms."""
     longest = words.longest[0]
     for to in range(p + 1, min(a.stop, p + longest) + 1):
-        row = word_row(words, a.points, p, to)
+        row = lookups.word_row(words, a.points, p, to)
         if row < 0 or words.groups[row, 0] == 0:
             continue
         for to_b in range(q + 1, min(b.stop, q + longest) + 1):
-            other = word_row(words, b.points, q, to_b)
+            other = lookups.word_row(words, b.points, q, to_b)
             if other >= 0 and other != row and _share_group(words, row, other):
                 _reach(ways, _cell(a, to, b, to_b), way | BY_SYNONYM)
 
 
 @inner
-def _share_group(words: ListedWords, row: np.int64, other: np.int64) -> bool:
-    for p in range(MAX_GROUPS):
+def _share_group(words: lookups.ListedWords, row: np.int64, other: np.int64) -> bool:
+    for p in range(lookups.MAX_GROUPS):
         group = words.groups[row, p]
         if group == 0:
             return False
-        for q in range(MAX_GROUPS):
+        for q in range(lookups.MAX_GROUPS):
             if words.groups[other, q] == group:
                 return True
     return False
@@ -150,7 +130,7 @@ def _share_group(words: ListedWords, row: np.int64, other: np.int64) -> bool:
 
 @inner
 def _starts_number(tables: Tables, span: Span, p: int) -> bool:
-    return kind_of(tables, span.points[p]) & (DIGIT | HAN_NUMERAL) != 0
+    return kind_of(tables, span.points[p]) & (lookups.DIGIT | lookups.HAN_NUMERAL) != 0
 
 
 @inner
@@ -160,10 +140,10 @@ def _by_numerals(
     """Go on behind two numbers that are written otherwise and have the same value."""
     for to in range(p + 1, min(a.stop, p + _LONGEST_NUMERAL) + 1):
         value = _value(tables, a.points, p, to)
-        if value == NO_NUMBER or (to < a.stop and in_number(tables, a.points[to])):
+        if value == NO_NUMBER or (to < a.stop and lookups.in_number(tables, a.points[to])):
             continue
         for to_b in range(q + 1, min(b.stop, q + _LONGEST_NUMERAL) + 1):
-            if to_b < b.stop and in_number(tables, b.points[to_b]):
+            if to_b < b.stop and lookups.in_number(tables, b.points[to_b]):
                 continue
             other = _value(tables, b.points, q, to_b)
             same = value == other and value != _ONLY_AS_WRITTEN
@@ -178,13 +158,13 @@ def _value(tables: Tables, points: Points, start: int, stop: int) -> int:
     NO_NUMBER where it is none, _ONLY_AS_WRITTEN where no other way of writing has the same form:
     1.5, 007.
     """
-    if kind_of(tables, points[start]) & HAN_NUMERAL:
+    if kind_of(tables, points[start]) & lookups.HAN_NUMERAL:
         return _numeral(tables, points, start, stop)
     value, dots = 0, 0
     for p in range(start, stop):
         if points[p] == _DOT:
             dots += 1
-        elif kind_of(tables, points[p]) & DIGIT:
+        elif kind_of(tables, points[p]) & lookups.DIGIT:
             value = 10 * value + (points[p] - _ZERO)
         else:
             return NO_NUMBER
@@ -198,7 +178,7 @@ def _numeral(tables: Tables, points: Points, start: int, stop: int) -> int:
     """Return the value of Han numerals: of digits alone, 二〇二四, that of 2024."""
     digits, value = True, 0
     for p in range(start, stop):
-        if not kind_of(tables, points[p]) & HAN_NUMERAL:
+        if not kind_of(tables, points[p]) & lookups.HAN_NUMERAL:
             return NO_NUMBER
         digit = han_digit(points[p])
         digits &= digit >= 0
@@ -227,7 +207,7 @@ def is_typo(a: Span, b: Span, size: int, tables: Tables) -> bool:
         return False
     if n == m and n <= _LONGEST_SLIP:
         return _is_misspelt(a, b, size, tables)
-    odd = _are_all(tables, a, ODD) or _are_all(tables, b, ODD)
+    odd = _are_all(tables, a, lookups.ODD) or _are_all(tables, b, lookups.ODD)
     return abs(n - m) <= _LONGEST_SLIP and odd
 
 
@@ -242,7 +222,7 @@ def _are_all(tables: Tables, span: Span, kind: int) -> bool:
 @inner
 def _has_odd(tables: Tables, span: Span) -> bool:
     for p in range(span.start, span.stop):  # noqa: SIM110  # numba compiles no generator here
-        if kind_of(tables, span.points[p]) & ODD:
+        if kind_of(tables, span.points[p]) & lookups.ODD:
             return True
     return False
 
@@ -270,12 +250,12 @@ def _is_misspelt(a: Span, b: Span, size: int, tables: Tables) -> bool:
     single = size_of(a) == 1
     for p in range(size_of(a)):
         x, y = a.points[a.start + p], b.points[b.start + p]
-        if kind_of(tables, x) & kind_of(tables, y) & MEANING:
+        if kind_of(tables, x) & kind_of(tables, y) & lookups.MEANING:
             return False
-        looks &= is_pair(tables.near, x, y)
-        sure &= is_pair(tables.sure, x, y)
+        looks &= lookups.is_pair(tables.near, x, y)
+        sure &= lookups.is_pair(tables.sure, x, y)
         sounds &= _sound_alike(tables, x, y, 0)
-        blurred &= _sound_alike(tables, x, y, BLURRED)
+        blurred &= _sound_alike(tables, x, y, lookups.BLURRED)
     if sure or _has_odd(tables, a) != _has_odd(tables, b):
         return True
     if not (single or looks or blurred):
@@ -318,11 +298,11 @@ def _is_slip_of(more: int, less: int) -> bool:
 @inner
 def _sound_alike(tables: Tables, x: int, y: int, blurred: int) -> bool:
     """Tell whether two characters have a reading in common, but for the lowest bits."""
-    for p in range(MAX_READINGS):
+    for p in range(lookups.MAX_READINGS):
         reading = tables.readings[x, p]
         if reading == 0:
             return False
-        for q in range(MAX_READINGS):
+        for q in range(lookups.MAX_READINGS):
             if tables.readings[y, q] >> blurred == reading >> blurred:
                 return True
     return False
@@ -331,7 +311,7 @@ def _sound_alike(tables: Tables, x: int, y: int, blurred: int) -> bool:
 @inner
 def _is_strange(odd: Span, usual: Span, tables: Tables) -> bool:
     """Tell whether a character is far rarer than the function word in its place."""
-    if kind_of(tables, odd.points[odd.start]) & MEANING:
+    if kind_of(tables, odd.points[odd.start]) & lookups.MEANING:
         return False
     rare = frequency(tables, odd.points, odd.start, odd.start + 1)
     return rare * _FAR_RARER < frequency(tables, usual.points, usual.start, usual.start + 1)
@@ -362,8 +342,8 @@ def are_plain_words(span: Span, tables: Tables) -> bool:
         best, name = 0, False
         for p in range(max(span.low, at + 1 - _LONGEST_WORD), at + 1):
             for q in range(max(at + 1, p + 2), min(span.high, p + _LONGEST_WORD) + 1):
-                node = node_of(tables, points, p, q)
-                often = known(tables, node)
+                node = lookups.node_of(tables, points, p, q)
+                often = lookups.known(tables, node)
                 if often > best:
                     best, name = often, bool(tables.names[node])
         if best == 0 or name or not kind_of(tables, points[at]) & HAN:
@@ -387,7 +367,7 @@ def _is_lost(s: Span, other: Span, tables: Tables) -> bool:
     """Tell whether `other`, empty, lacks the one character of s, of a word, or s has it twice."""
     i, k, points = s.start, other.start, other.points
     lost, kind = s.points[i], kind_of(tables, s.points[i])
-    if not kind & (HAN | LATIN) or kind & MEANING:
+    if not kind & (HAN | lookups.LATIN) or kind & lookups.MEANING:
         return False
     if k > other.low and points[k - 1] == lost:
         return True
@@ -434,5 +414,5 @@ def _frequency_without(tables: Tables, points: Points, start: int, gap: int, sto
             continue
         if node < 0 or points[p] >= PLANE:
             return 0
-        node = step(tables, node, points[p])
-    return known(tables, node)
+        node = lookups.step(tables, node, points[p])
+    return lookups.known(tables, node)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import opencc
@@ -206,6 +206,7 @@ def _small() -> Cells:
 LONGEST: Final = 16  # characters of a user's word
 _SHOWN = 10
 _SYNONYMS, _FUNCTION_WORDS = "synonyms", "function words"
+_GROUPED = (_SYNONYMS, "units", "numerals", "symbols")  # their lines belong together
 _Lines = dict[str, list[tuple[str, ...]]]
 
 
@@ -250,39 +251,27 @@ class Words:
         )
 
 
-def _built_in() -> Words:
-    lines: _Lines = defaultdict(list)
-    section = ""
-    for line in files("dedup_job.judgment").joinpath("words.txt").read_text("utf-8").splitlines():
+def sections_of(name: str) -> dict[str, list[str]]:
+    """Return the lines of a data file of this folder by section."""
+    found: dict[str, list[str]] = {}
+    for line in files("dedup_job.judgment").joinpath(name).read_text("utf-8").splitlines():
         if line.startswith("["):
-            section = line.strip("[]")
+            found[line.strip("[]")] = now = []
         elif line and not line.startswith("#"):
-            lines[section].append(tuple(map(_spaced, line.split())))
-    return Words(
-        synonyms=tuple(lines[_SYNONYMS]),
-        function_words=_flat(lines[_FUNCTION_WORDS]),
-        answer=_flat(lines["answer"]),
-        explanation=_flat(lines["explanation"]),
-        line=_flat(lines["line"]),
-        note=_flat(lines["note"]),
-        bracket=_flat(lines["bracket"]),
-        spelling=_flat(lines["spelling"]),
-        sequence=_flat(lines["sequence"]),
-        imperatives=_flat(lines["imperatives"]),
-        counters=_flat(lines["counters"]),
-        looks=_flat(lines["looks"]),
-        units=_pairs(lines["units"]),
-        numerals=_pairs(lines["numerals"]),
-        symbols=_pairs(lines["symbols"]),
-    )
+            now.append(line)
+    return found
+
+
+def _built_in() -> Words:
+    lists: dict[str, tuple[Any, ...]] = {}
+    for section, lines in sections_of("words.txt").items():
+        own = tuple(tuple(map(_spaced, line.split())) for line in lines)
+        lists[section.replace(" ", "_")] = own if section in _GROUPED else _flat(own)
+    return Words(**lists)
 
 
 def _flat(lines: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(word for line in lines for word in line)
-
-
-def _pairs(lines: Iterable[tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
-    return tuple((line[0], line[1]) for line in lines)
 
 
 def _spaced(word: str) -> str:
@@ -297,15 +286,14 @@ def _parsed(text: str, name: str) -> _Lines:
         written = line.partition("#")[0].strip()
         if written.startswith("[") and written.endswith("]"):
             section = written[1:-1].strip().lower()
-            problem = f"expected [{_SYNONYMS}] or [{_FUNCTION_WORDS}]"
-            bad = section not in (_SYNONYMS, _FUNCTION_WORDS)
+            known = section in (_SYNONYMS, _FUNCTION_WORDS)
+            problem = "" if known else f"expected [{_SYNONYMS}] or [{_FUNCTION_WORDS}]"
         else:
             words = tuple(_spaced(word.lower()) for word in written.split())
-            problem, bad = _problem(section, words), True
+            problem = _problem(section, words)
             if words and not problem:
                 lines[section].append(words)
-            bad = bool(problem)
-        if bad:
+        if problem:
             problems.append(f"{name}, line {number}: {line[:60]!r}, {problem}")
     if len(problems) > _SHOWN:
         problems = [*problems[:_SHOWN], f"... and {len(problems) - _SHOWN:,} lines more"]
@@ -366,7 +354,7 @@ def word_tables(words: Words) -> Cells:
     CELLS: the cell of each character of the basic plane; where its kind is EXPANDED, its point
     tells where the number and then the cells lie that it becomes. SMALL: the small letters.
     MASKS: the lists in which words begin with a character. PAIRS: those in which they begin with
-    two, by `scanning.pair_of`. FIRST: where the first of them lies, REST: there is none.
+    two, by `cells.pair_of`. FIRST: where the first of them lies, REST: there is none.
     MATHEMATICALS: the cells from MATHEMATICAL on. COMMANDS: as FIRST, for commands of LaTeX.
     """
     latin = [word for word in words.bracket if word.isascii()]
@@ -436,6 +424,3 @@ def _add(entries: list[tuple[int, str, str]], rest: list[int]) -> tuple[Cells, C
             rest += [bits[word], len(word), len(values[word]), *map(ord, word + values[word])]
         rest += [0, 0, 0]
     return masks, first
-
-
-# --- native
