@@ -17,11 +17,21 @@ from dedup_job.judgment.cells import (
     point_at,
     skip_blanks,
     skip_digits,
+    skip_latin,
     small_at,
     value_at,
     word_at,
 )
-from dedup_job.judgment.frames import AT, BASE, END, FormWorkspace, frame_at, last_of, put
+from dedup_job.judgment.frames import (
+    AT,
+    BASE,
+    END,
+    FormWorkspace,
+    frame_at,
+    last_of,
+    put,
+    put_cells,
+)
 from dedup_job.judgment.words import ENGLISH, KIND, MARK, NOUGHT, VALUE, WORD, Cells, codes
 from dedup_job.native.jit import inner
 
@@ -44,8 +54,7 @@ def write_number(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> i
     put_apart(space)
     end = skip_digits(cells, i, end_of)
     if _stands_alone(cells, i, end, end_of):
-        for k in range(i, end):
-            put(space, point_at(cells, k))
+        put_cells(cells, i, end, space)
         return end
     start = space.work[AT]
     whole, fraction = end, 0
@@ -69,25 +78,31 @@ def write_number(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> i
         and point_at(cells, end) == _DOT
         and is_digit(cells, end + 1)
     ):
-        for k in range(end + 1, skip_digits(cells, end + 1, end_of)):
-            put(space, point_at(cells, k))
-            fraction += 1
-        end += 1 + fraction
-    shift = 0
-    for _ in range(2):
-        k = end + 1 if end < end_of and is_blank(cells, end) else end
-        if k < end_of and point_at(cells, k) == _MYRIAD:
-            shift += 4
-        elif k < end_of and point_at(cells, k) == _HUNDRED_MILLION:
-            shift += 8
-        else:
-            break
-        end = k + 1
+        start_of, end = end + 1, skip_digits(cells, end + 1, end_of)
+        put_cells(cells, start_of, end, space)
+        fraction = end - start_of
+    end, shift = _myriads(cells, end, end_of)
     while fraction < shift:
         put(space, _ZERO)
         fraction += 1
     tidy_number(space, start, point + shift)
     return write_unit(cells, end, tables, space)
+
+
+@inner
+def _myriads(cells: Cells, end: int, stop: int) -> tuple[int, int]:
+    """Return where 万 or 亿 behind a number ends, and how many zeros they stand for."""
+    shift = 0
+    for _ in range(2):
+        k = end + 1 if end < stop and is_blank(cells, end) else end
+        if k < stop and point_at(cells, k) == _MYRIAD:
+            shift += 4
+        elif k < stop and point_at(cells, k) == _HUNDRED_MILLION:
+            shift += 8
+        else:
+            break
+        end = k + 1
+    return end, shift
 
 
 @inner
@@ -187,9 +202,6 @@ def is_range(cells: Cells, i: int, end: int, space: FormWorkspace) -> bool:
     return is_digit(cells, k) or point_at(cells, k) == _PERCENT or point_at(cells, k) == _DEGREE
 
 
-# --- units
-
-
 @inner
 def unit_at(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Return the word for a unit at i, -1: none is there."""
@@ -227,12 +239,6 @@ def write_unit(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int
         put_value(tables, w, space)
         k += 1 + length_of(tables, w)
     return k
-
-
-# --- Chinese numerals
-
-
-# --- words
 
 
 _LARGEST = 10**17
@@ -299,8 +305,7 @@ def write_numeral(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> 
         put_apart(space)
         _put_numeral(cells, i, end, space)
         return write_unit(cells, end, tables, space) if unit_at(cells, end, stop, tables) else end
-    for k in range(i, end):
-        put(space, point_at(cells, k))
+    put_cells(cells, i, end, space)
     return end
 
 
@@ -313,14 +318,12 @@ def _write_part(cells: Cells, i: int, end: int, space: FormWorkspace) -> int:
     if after > k:
         put_apart(space)
         start = space.work[AT]
-        for m in range(k, after):
-            put(space, point_at(cells, m))
+        put_cells(cells, k, after, space)
         point = space.work[AT]
         if after + 1 < stop and point_at(cells, after) == _DOT and is_digit(cells, after + 1):
             k = after + 1
             after = skip_digits(cells, k, stop)
-            for m in range(k, after):
-                put(space, point_at(cells, m))
+            put_cells(cells, k, after, space)
         tidy_number(space, start, point)
     else:
         after = numeral_end(cells, k, stop)
@@ -373,9 +376,7 @@ def _counts(cells: Cells, i: int, end: int, tables: Cells, space: FormWorkspace)
 def write_word(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write the word in Latin letters at i, a number word as a number; return its end."""
     stop = frame_at(space, END)
-    end = i + 1
-    while end < stop and is_latin(cells, end):
-        end += 1
+    end = skip_latin(cells, i + 1, stop)
     w = _english(cells, i, end, tables)
     if w == 0 or tables[w + VALUE] == 0:  # "one" counts behind tens only
         for k in range(i, end):
@@ -386,9 +387,7 @@ def write_word(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int
     put_value(tables, w, space)
     tens = space.work[AT] - start == 2 and space.out[start] >= _ZERO + 2
     if tens and end < stop and (point_at(cells, end) == _HYPHEN or point_at(cells, end) == _SPACE):
-        one = end + 1
-        while one < stop and is_latin(cells, one):
-            one += 1
+        one = skip_latin(cells, end + 1, stop)
         unit = _english(cells, end + 1, one, tables) if one > end + 1 else NOUGHT
         value = _one_value(tables, unit) if unit > 0 else NOUGHT
         if value > 0 and not (one < stop and cells[one] & words.WORD_CHARACTER):

@@ -85,6 +85,22 @@ def skip_digits(cells: Cells, i: int, stop: int) -> int:
 
 
 @inner
+def skip_latin(cells: Cells, i: int, stop: int) -> int:
+    """Return where at or after i something else than a letter of ASCII stands."""
+    while i < stop and cells[i] >> KIND == words.LATIN:
+        i += 1
+    return i
+
+
+@inner
+def skip_marks(cells: Cells, i: int, stop: int) -> int:
+    """Return where at or after i a letter, a digit or _ stands."""
+    while i < stop and not cells[i] & words.WORD_CHARACTER:
+        i += 1
+    return i
+
+
+@inner
 def stands_at(cells: Cells, i: int, stop: int, text: tuple[int, ...]) -> bool:
     """Tell whether a text, its code points, stands at i."""
     if i + len(text) > stop:

@@ -21,6 +21,7 @@ from dedup_job.judgment.cells import (
     lists_at,
     point_at,
     skip_blanks,
+    skip_marks,
     small_at,
     stands_at,
     word_at,
@@ -411,9 +412,7 @@ def read_key(
     body = min(i + 1, stop)
     if body == stop:
         return
-    i = body
-    while i < stop and not cells[i] & words.WORD_CHARACTER:
-        i += 1
+    i = skip_marks(cells, body, stop)
     if _read_letters(cells, i, stop, key):
         return
     if figures and i < stop and is_digit(cells, i):

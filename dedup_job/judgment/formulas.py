@@ -15,12 +15,13 @@ from dedup_job.judgment.cells import (
     point_at,
     skip_blanks,
     skip_digits,
+    skip_latin,
     small_at,
     stands_at,
     value_at,
 )
 from dedup_job.judgment.forms import IMAGE
-from dedup_job.judgment.frames import AT, END, FormWorkspace, frame_at, open_group, put
+from dedup_job.judgment.frames import AT, END, FormWorkspace, frame_at, open_group, put, put_cells
 from dedup_job.judgment.words import BEGIN, KIND, RAISED, WORD, Cells, codes, constants
 from dedup_job.native.jit import inner
 
@@ -107,9 +108,7 @@ def _key(cells: Cells, start: int, stop: int) -> tuple[int, int]:
 @inner
 def _path(cells: Cells, start: int, stop: int) -> int:
     """Return where the path begins, behind scheme and host."""
-    k = start
-    while k < stop and is_latin(cells, k):
-        k += 1
+    k = skip_latin(cells, start, stop)
     if k > start:
         if k >= stop or point_at(cells, k) != _COLON:
             return start
@@ -166,9 +165,7 @@ def _command(cells: Cells, i: int, end: int, tables: Cells) -> int:
 def write_command(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write a command of LaTeX, or a character behind a backslash; return its end."""
     stop = frame_at(space, END)
-    end = i + 1
-    while end < stop and is_latin(cells, end):
-        end += 1
+    end = skip_latin(cells, i + 1, stop)
     if end == i + 1:
         return _escaped(cells, end, stop, space)
     w = _command(cells, i + 1, end, tables)
@@ -269,8 +266,7 @@ def _plain_script(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     first = i + 1 if minus else i
     end = skip_digits(cells, first, stop)
     if end > first and (minus or not frame_at(space, frames.IN_LATEX)):
-        for k in range(i, end):
-            put(space, point_at(cells, k))
+        put_cells(cells, i, end, space)
         return end
     k = skip_blanks(cells, i, stop)
     braced = k < stop and point_at(cells, k) == _BRACE

@@ -111,6 +111,13 @@ def put(space: FormWorkspace, point: int) -> None:
 
 
 @inner
+def put_cells(cells: Cells, start: int, stop: int, space: FormWorkspace) -> None:
+    """Write the characters of cells[start:stop]."""
+    for k in range(start, stop):
+        put(space, point_at(cells, k))
+
+
+@inner
 def clause_at(space: FormWorkspace, k: int) -> int:
     """Return where clause k ends."""
     end: int = space.work[space.work[CLAUSES_AT] + k]
@@ -159,25 +166,19 @@ def _is_simple(out: Cells, start: int, stop: int) -> bool:
 
 
 @inner
-def _shift(space: FormWorkspace, start: int) -> None:
+def _shift(space: FormWorkspace, start: int, by: int) -> None:
     """Move what was written from start on to the left."""
     out, at = space.out, space.work[AT]
     for k in range(start, at):
-        out[k - 1] = out[k]
-    space.work[AT] = at - 1
-
-
-@inner
-def _shift_twice(space: FormWorkspace, start: int) -> None:
-    _shift(space, start)
-    _shift(space, start - 1)
+        out[k - by] = out[k]
+    space.work[AT] = at - by
 
 
 @inner
 def finish_wrapped(space: FormWorkspace, hole: int) -> None:
     """Put brackets around out[hole + 1:], where it needs them."""
     if _is_simple(space.out, hole + 1, space.work[AT]):
-        _shift(space, hole + 1)
+        _shift(space, hole + 1, 1)
     else:
         space.out[hole] = _ROUND
         put(space, _ROUND_END)
@@ -188,7 +189,7 @@ def finish_exponent(space: FormWorkspace, hole: int) -> None:
     """Set what stands before an exponent, out[hole + 2:]; m·s^-1 is m/s."""
     out, start, at = space.out, hole + 2, space.work[AT]
     if _is_sign(out, start, at):
-        _shift_twice(space, start)
+        _shift(space, start, 2)
         return
     if at - start == 2 and out[start] == _MINUS and is_digit_point(out[start + 1]):
         k = hole
@@ -210,7 +211,7 @@ def finish_exponent(space: FormWorkspace, hole: int) -> None:
             charge &= out[k] != _DOT
         plain = charge
     if plain:
-        _shift(space, start)
+        _shift(space, start, 1)
     else:
         out[hole + 1] = _ROUND
         put(space, _ROUND_END)
@@ -245,11 +246,11 @@ def finish_index(space: FormWorkspace, hole: int, tables: Cells) -> None:
         joined = word and not is_digit_point(last)
     simple = _is_simple(out, start, at)
     if simple and joined:
-        _shift_twice(space, start)
+        _shift(space, start, 2)
         return
     out[hole] = _UNDERLINE
     if simple:
-        _shift(space, start)
+        _shift(space, start, 1)
     else:
         out[hole + 1] = _ROUND
         put(space, _ROUND_END)
@@ -318,8 +319,7 @@ def open_group(cells: Cells, i: int, kind: int, space: FormWorkspace) -> int:
     space.work[f + HOLE], space.work[f + SINGLE] = hole, single
     if not latex and i < stop and is_digit(cells, i):
         end = skip_digits(cells, i, stop)
-        for k in range(i, end):
-            put(space, point_at(cells, k))
+        put_cells(cells, i, end, space)
         space.work[f + BASE] = space.work[f + END] = space.work[f + RESUME] = end
         return end
     return base

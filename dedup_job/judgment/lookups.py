@@ -14,7 +14,7 @@ from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
 from dedup_job.judgment.forms import Points
 from dedup_job.judgment.words import sections_of
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import borrowing, inlined, inner
+from dedup_job.native.jit import borrowing, inner
 
 MAX_GROUPS, MAX_READINGS = 4, 8
 BLURRED = 2  # lowest bits of a reading: n or ng, a flat or a retroflex sibilant
@@ -225,7 +225,7 @@ def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
 @inner
 def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     """Tell whether two characters of the basic plane are a pair of the table."""
-    key = _pair_key(a, b)
+    key = np.uint32((min(a, b) << 16) | max(a, b))
     mask = np.uint64(slots.shape[0] - 1)
     place = (np.uint64(key) * _MULTIPLIER >> np.uint64(32)) & mask
     while slots[place] != 0:
@@ -233,12 +233,6 @@ def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
             return True
         place = (place + _ONE) & mask
     return False
-
-
-@inlined
-def _pair_key(a: int, b: int) -> np.uint32:
-    """Return the key of a pair in either order."""
-    return np.uint32((min(a, b) << 16) | max(a, b))
 
 
 @borrowing

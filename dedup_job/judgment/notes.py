@@ -21,6 +21,7 @@ from dedup_job.judgment.cells import (
     point_at,
     skip_blanks,
     skip_digits,
+    skip_marks,
     small_at,
     stands_at,
     word_at,
@@ -40,6 +41,7 @@ LONGEST_NOTE = 60
 _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
 _NOTES = words.NOTE | words.NUMBERED | words.PAGED
+_OPENING_MARKS, _CLOSING_MARKS = codes("【〔(["), codes("】〕)]")
 _IMAGE, _VIDEO, _AUDIO = map(codes, ("![]", "![video]", "![audio]"))
 _DELIMITERS, _ENDS_TAIL = codes(".、:)"), codes(" \n。,;?")
 
@@ -105,9 +107,9 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
             opened = -1 if point == _NEWLINE else opened
         elif kind != words.MARK and (kind != words.DROPPED or point < _THICK):
             continue
-        elif _opens(point):
+        elif point in _OPENING_MARKS:
             opened = i - gap
-        elif _closes(point):
+        elif point in _CLOSING_MARKS:
             at = i - gap
             if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
                 spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, NOUGHT)
@@ -119,18 +121,6 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
                     gap = i - opened
             opened = -1
     return stop - gap
-
-
-@inner
-def _opens(point: int) -> bool:
-    return point in (_THICK, _TORTOISE) if point >= _THICK else point in (_ROUND, _SQUARE)
-
-
-@inner
-def _closes(point: int) -> bool:
-    if point >= _THICK:
-        return point in (_THICK_END, _TORTOISE_END)
-    return point in (_ROUND_END, _SQUARE_END)
 
 
 @inner
@@ -247,13 +237,10 @@ def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
 @inner
 def _sealed(cells: Cells, i: int, stop: int) -> bool:
     """Look for 封 and 线 with marks between."""
-    while i < stop and not cells[i] & words.WORD_CHARACTER:
-        i += 1
+    i = skip_marks(cells, i, stop)
     if i == stop or point_at(cells, i) != _SEAL:
         return False
-    i += 1
-    while i < stop and not cells[i] & words.WORD_CHARACTER:
-        i += 1
+    i = skip_marks(cells, i + 1, stop)
     return i < stop and point_at(cells, i) == _THREAD
 
 

@@ -114,8 +114,8 @@ def _classes_from(a: Span, b: Span, at: int, hunks: int, how: PairContext) -> tu
 
     The second is the last hunk of them.
     """
-    last = at
-    while last + 1 < min(hunks, at + _JOINED) and _are_near(how.workspace, last):
+    last, places = at, how.workspace.hunks
+    while last + 1 < min(hunks, at + _JOINED) and places[last + 1, 0] - places[last, 1] <= _NEAR:
         last += 1
     while True:
         left, right = hunks_at(a, b, at, last, how.workspace)
@@ -126,11 +126,6 @@ def _classes_from(a: Span, b: Span, at: int, hunks: int, how: PairContext) -> tu
         if last == at or bits != NOT_HARMLESS:
             return bits, last
         last -= 1
-
-
-@inner
-def _are_near(workspace: PairWorkspace, hunk: int) -> bool:
-    return bool(workspace.hunks[hunk + 1, 0] - workspace.hunks[hunk, 1] <= _NEAR)
 
 
 @inner

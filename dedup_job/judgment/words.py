@@ -382,6 +382,15 @@ def word_tables(words: Words) -> Cells:
         + [(SYMBOL_NAME, name, symbol) for name, symbol in words.symbols],
         rest,
     )
+    cells, mathematical = _with_expansions(characters, masks, rest)
+    tail = np.array(rest, dtype=np.uint32)
+    return np.concatenate(
+        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
+    )
+
+
+def _with_expansions(characters: Alphabet, masks: Cells, rest: list[int]) -> tuple[Cells, Cells]:
+    """Add expansions to what follows the tables; return CELLS and MATHEMATICALS."""
     places = []
     for start, stop in pairwise(characters.starts.tolist()):
         places.append(int(REST) + len(rest))
@@ -392,10 +401,7 @@ def word_tables(words: Words) -> Cells:
         expanded = those >> KIND == EXPANDED
         those[expanded] = np.array(places, dtype=np.uint32)[those[expanded] & POINT]
         those[expanded] |= np.uint32(EXPANDED << KIND)
-    tail = np.array(rest, dtype=np.uint32)
-    return np.concatenate(
-        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
-    )
+    return cells, mathematical
 
 
 def _marked(cells: Cells, masks: Cells) -> Cells:
