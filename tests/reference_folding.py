@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dedup_job.fingerprint.characters import (
+from dedup_job.judgment.structure import (
     _KINDS as KINDS,
 )
-from dedup_job.fingerprint.characters import (
+from dedup_job.judgment.structure import (
     _MARKS as MARKS,
 )
-from dedup_job.fingerprint.characters import (
+from dedup_job.judgment.structure import (
     _PLACES as PLACES,
 )
-from dedup_job.fingerprint.characters import (
+from dedup_job.judgment.structure import (
     _TAILS as TAILS,
 )
 

@@ -12,10 +12,10 @@ from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
 from dedup_job.fingerprint import pack
-from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment.folding import fold_texts
 from dedup_job.judgment.similarity import jaccard
 
 _ROW = np.zeros(1, dtype=np.int64)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from dedup_job.decision.settings import Comparing, DecisionSettings, Richer
 from dedup_job.documents import Differing
-from dedup_job.fingerprint.characters import fold, fold_table
-from dedup_job.fingerprint.folding import fold_text, fold_texts
+from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge
+from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import Packed, pack
 
@@ -124,9 +124,9 @@ def _are_same_narrow(
     """Tell which pairs are the same but for the width and case of their characters."""
     if len(rows) == 0:
         return np.zeros(0, dtype=np.bool_)
-    table = fold_table(case=True, width=True)
+    table = case_fold_table(case=True, width=True)
     assert table is not None  # something is folded
-    left, right = (Packed(fold(texts.points, table), texts.offsets) for texts in (left, right))
+    left, right = (Packed(case_fold(texts.points, table), texts.offsets) for texts in (left, right))
     return jaccard(left, rows, right, other_rows) >= _SAME
 
 

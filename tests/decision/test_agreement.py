@@ -15,9 +15,9 @@ from dedup_job.decision import DecisionSettings, Judging, first_wins, texts
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Batch, Channel, Document, Duplicate, Kept, KeptPage
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import kept as kept_module
+from dedup_job.judgment.folding import fold_texts
 from tests.deciding import Decider, as_of_any_process
 from tests.judging import DigitJudge, verdict
 from tests.reference_decision import NaiveDecision, NaiveFirstWins, NaiveText

@@ -26,12 +26,13 @@ from dedup_job.decision.near_pairs import (
     threshold_by_person,
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.judgment.folding import fold_texts
 from tests.judging import DigitJudge
 
 
 @cache
 def fingerprinter() -> Fingerprinter:
-    return Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    return Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
 
 
 def texts_like_each_other(count: int) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from dedup_job.judgment.forms import (
     CUT_LEFT,
     CUT_RIGHT,
-    MOST_CHOICES,
+    MAX_CHOICES,
     QUESTION,
     SEQUENCE,
     SPELLING,
@@ -25,7 +25,7 @@ def packed(forms: Sequence[Form]) -> Forms:
     for form in forms:
         ends = [len(form.stem)]
         text = form.stem
-        for k in range(MOST_CHOICES):
+        for k in range(MAX_CHOICES):
             text += form.choices[k] if k < len(form.choices) else ""
             ends.append(len(text))
         for rest in (form.answer, form.emphasis):

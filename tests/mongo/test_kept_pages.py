@@ -16,6 +16,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.story import Decided, RunProgress
+from dedup_job.judgment.folding import fold_texts
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import Form, KeptRows
 from dedup_job.mongo.kept_pages import KeptDocuments
@@ -42,7 +43,8 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
     run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
-    kept = KeptDocuments(database.target, KeptRows(Form(form), field, Sketcher(CHANNELS)))
+    sketcher = Sketcher(CHANNELS, fold_texts)
+    kept = KeptDocuments(database.target, KeptRows(Form(form), field, sketcher))
     names = ["ques"] if form == "classic" else field.split(".")
     stored = {}
     for found in database.target.find():
@@ -51,7 +53,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
             value = value[name]
         stored[key_of(found["_id"])] = value
     assert kept.texts(list(stored)) == stored
-    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
     (page,) = kept.pages()
     expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
     assert sorted(page.keys) == sorted(stored)

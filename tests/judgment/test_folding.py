@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.fingerprint.folding import fold_text, fold_texts
+from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.native.code_points import pack
 from tests.reference_folding import canonical, naive_fold
 from tests.strings import NASTY

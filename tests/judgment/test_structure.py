@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.fingerprint.folding import Parts, parts_of
-from tests.fingerprint.test_folding import ANY, MADE
+from dedup_job.judgment.folding import BOUNDS, find_parts
+from dedup_job.judgment.structure import fold_tables
+from dedup_job.native.code_points import points_of
+from tests.judgment.test_folding import ANY, MADE
 from tests.reference_folding import naive_parts
 
 REST = "下列说法正确的是哪一个"
+
+
+class Parts(NamedTuple):
+    """A text's parts in its own characters, without white space at their ends."""
+
+    prefix: str
+    stem: str
+    options: tuple[str, ...]
+
+
+def parts_of(text: str) -> Parts:
+    bounds = np.empty(BOUNDS, dtype=np.int64)
+    cells = np.empty(len(text), dtype=np.uint32)
+    count = find_parts(points_of(text), 0, len(text), fold_tables(), cells, bounds)
+    cuts = bounds[: 2 * count + 2].tolist()
+    options = (text[cuts[2 * k] : cuts[2 * k + 1]].strip() for k in range(1, count + 1))
+    return Parts(text[: cuts[0]].strip(), text[cuts[0] : cuts[1]].strip(), tuple(options))
 
 
 @settings(deadline=None, max_examples=150)

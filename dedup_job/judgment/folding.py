@@ -2,74 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.characters import (
-    BLANK,
-    DIGIT,
-    JOINT,
-    KIND,
-    LABEL,
-    LATIN,
-    LETTER,
-    LINE,
-    OPEN,
-    STOP,
-    SYMBOL,
-    TICK,
-    Tables,
-    fill_cells,
-    kind_at,
-    point_at,
-    tables,
-)
-from dedup_job.fingerprint.numbering import prefix_end
-from dedup_job.native.code_points import Packed, pack, points_of
+from dedup_job.fingerprint.trie import PLANE
+from dedup_job.judgment import structure, words
+from dedup_job.judgment.cells import is_blank, is_digit, kind_at, point_at
+from dedup_job.judgment.forms import SEPARATOR, Points, insert_choice
+from dedup_job.judgment.structure import OPEN, UNDERLINE, FoldTables, fold_tables, prefix_end
+from dedup_job.judgment.words import DIGIT, KIND, LATIN, LETTER, Cells
+from dedup_job.native.code_points import Packed, pack
 from dedup_job.native.jit import borrowing, inner, native
 
-MOST_OPTIONS = 8  # A to H
+MAX_OPTIONS = 8  # A to H
 LONGEST_OPTION = 300  # characters
-BOUNDS = 2 + 2 * MOST_OPTIONS
+BOUNDS = 2 + 2 * MAX_OPTIONS
 _SURE_COUNT = 4  # labels, of which each alone could be something else
 
-_A, _DOT, _COMMA, _LIST_COMMA, _COLON = map(ord, "a.,、:")
-_ROUND, _ROUND_END, _NEWLINE = map(ord, "()\n")
+_A, _DOT, _COMMA, _LIST_COMMA, _COLON, _ROUND, _ROUND_END, _NEWLINE = map(ord, "a.,、:()\n")
+_BANG, _EQUALS = map(ord, "!=")
 _NO_LABEL, _UNSURE, _SURE = range(3)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A text's parts in its own characters, without white space at their ends.
-
-    prefix: number, points, source; options: the answer choices in order, without their labels.
-    """
-
-    prefix: str
-    stem: str
-    options: tuple[str, ...]
-
-
-def parts_of(text: str) -> Parts:
-    """Return the parts of one text; for many texts this is slow."""
-    points = points_of(text)
-    bounds = np.empty(BOUNDS, dtype=np.int64)
-    cells = np.empty(len(text), dtype=np.uint32)
-    count = find_parts(points, 0, len(text), tables(), cells, bounds)
-    cuts = bounds[: 2 * count + 2].tolist()
-    options = (text[cuts[2 * k] : cuts[2 * k + 1]].strip() for k in range(1, count + 1))
-    return Parts(text[: cuts[0]].strip(), text[cuts[0] : cuts[1]].strip(), tuple(options))
 
 
 @borrowing
 def find_parts(
-    points: NDArray[np.uint32],
+    points: Cells,
     start: int,
     stop: int,
-    tables: Tables,
-    cells: NDArray[np.uint32],
+    tables: FoldTables,
+    cells: Cells,
     bounds: NDArray[np.int64],
 ) -> int:
     """Find the parts of the text points[start:stop]; return the number of answer choices.
@@ -77,8 +40,10 @@ def find_parts(
     Writes the text's cells to cells[0:stop - start], and to bounds where in them the stem begins
     and ends, then where each choice does; bounds: int64 (BOUNDS,).
     """
-    fill_cells(points, start, stop, tables.cells, cells)
     length = stop - start
+    for i in range(length):  # beyond the basic plane all are letters
+        point = points[start + i]
+        cells[i] = tables.cells[point] if point < PLANE else point | (LETTER << KIND)
     bounds[0] = prefix_end(cells, length, tables)
     count = _find_labels(cells, bounds[0], length, bounds)
     bounds[2 * count + 1] = length
@@ -90,16 +55,14 @@ def find_parts(
 
 
 @inner
-def _find_labels(
-    cells: NDArray[np.uint32], start: int, stop: int, bounds: NDArray[np.int64]
-) -> int:
+def _find_labels(cells: Cells, start: int, stop: int, bounds: NDArray[np.int64]) -> int:
     """Find the last A and the labels after it: they must be B, C, ... without a gap or a rest.
 
     Writes where each label begins and ends to bounds[1:]; returns how many there are.
     """
     count, sure, in_order = 0, True, True
     for i in range(start, stop):
-        if not cells[i] & LABEL:
+        if not cells[i] & structure.LABEL:
             continue
         strength = _strength(cells, i, start, stop)
         if strength == _NO_LABEL:
@@ -120,7 +83,7 @@ def _find_labels(
 
 
 @inner
-def _strength(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> int:
+def _strength(cells: Cells, i: int, start: int, stop: int) -> int:
     """Tell whether the letter at i is a label: A. A、 A: A) (A).
 
     Of what follows a word, `交于点A．` or `设 A. 为`, and of `A:` one cannot be sure.
@@ -138,14 +101,14 @@ def _strength(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> int:
     kind = kind_at(cells, before)
     if kind in (LATIN, DIGIT):
         return _NO_LABEL
-    apart = kind not in (LETTER, OPEN, SYMBOL) or point_at(cells, before) == _ROUND_END
+    apart = kind not in (LETTER, OPEN, words.SYMBOL) or point_at(cells, before) == _ROUND_END
     apart &= point_at(cells, before) not in (_COMMA, _LIST_COMMA)
     if not apart:  # (甲A) 和B、 are none
         return _UNSURE if kind != OPEN and (bracketed or after == _DOT) else _NO_LABEL
     if after == _COLON:
         return _UNSURE
     if point_at(cells, i) == _A:  # the first stands on a line of its own or after punctuation
-        while before > start and kind_at(cells, before) == BLANK:
+        while before > start and is_blank(cells, before):
             if point_at(cells, before) == _NEWLINE:
                 return _SURE
             before -= 1
@@ -155,7 +118,7 @@ def _strength(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> int:
 
 
 @inner
-def _is_option(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
+def _is_option(cells: Cells, start: int, stop: int) -> bool:
     """Tell whether it is not too long and holds more than what is dropped."""
     if stop - start > LONGEST_OPTION:
         return False
@@ -165,18 +128,12 @@ def _is_option(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
     return False
 
 
-SEPARATOR = "\x1f"  # white space to Python, so no text keeps one of its own
-
-_SEPARATOR = ord(SEPARATOR)
-_BANG, _EQUALS = map(ord, "!=")
+_SEPARATOR = ord(SEPARATOR)  # white space to Python, so no text keeps one of its own
 
 
 def fold_texts(packed: Packed) -> Packed:
     """Return the folded form of each of n texts."""
-    folded = np.empty(len(packed.points), dtype=np.uint32)
-    offsets = np.zeros(len(packed.offsets), dtype=np.int64)
-    _fold_all(packed.points, packed.offsets, tables(), folded, offsets)
-    return Packed(folded[: offsets[-1]], offsets)
+    return _fold_all(packed, fold_tables())
 
 
 def fold_text(text: str) -> str:
@@ -184,42 +141,77 @@ def fold_text(text: str) -> str:
     return fold_texts(pack([text])).points.tobytes().decode("utf-32-le", "surrogatepass")
 
 
+class FoldWorkspace(NamedTuple):
+    """Where a text is folded.
+
+    cells: uint32, of the text; options: uint32, its answer choices; bounds: int64 (BOUNDS,), see
+    `find_parts`; ends: int64 (MAX_OPTIONS + 1,), where the choices end in `options`; order: int64
+    (MAX_OPTIONS,), of the choices.
+    """
+
+    cells: Cells
+    options: Points
+    bounds: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+
 @native
-def _fold_all(
-    points: NDArray[np.uint32],
-    offsets: NDArray[np.int64],
-    tables: Tables,
-    folded: NDArray[np.uint32],
-    folded_offsets: NDArray[np.int64],
-) -> None:
+def _fold_all(texts: Packed, tables: FoldTables) -> Packed:
+    points, offsets = texts.points, texts.offsets
     longest = 0
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    cells, room = np.empty(longest, dtype=np.uint32), np.empty(longest, dtype=np.uint32)
-    bounds = np.empty(BOUNDS, dtype=np.int64)
-    at: int = folded_offsets[0]  # 0, but no constant: numba would compile for that alone, too
+    space = FoldWorkspace(
+        np.empty(longest, dtype=np.uint32),
+        np.empty(longest, dtype=np.uint32),
+        np.empty(BOUNDS, dtype=np.int64),
+        np.zeros(MAX_OPTIONS + 1, dtype=np.int64),
+        np.zeros(MAX_OPTIONS, dtype=np.int64),
+    )
+    folded = np.empty(points.shape[0], dtype=np.uint32)
+    ends = np.zeros(offsets.shape[0], dtype=np.int64)
     for i in range(offsets.shape[0] - 1):
-        count = find_parts(points, offsets[i], offsets[i + 1], tables, cells, bounds)
-        end = _emit(cells, bounds[0], bounds[1], folded, at)
-        if count > 0:
-            end = _emit_options(cells, bounds, count, room, folded, end)
-        if end == at:
-            end = _emit_plain(cells, offsets[i + 1] - offsets[i], folded, at)
-        folded_offsets[i + 1] = at = end
+        ends[i + 1] = _fold(points, offsets[i], offsets[i + 1], tables, space, folded, ends[i])
+    return Packed(folded[: ends[-1]], ends)
 
 
 @inner
-def _emit(cells: NDArray[np.uint32], start: int, stop: int, to: NDArray[np.uint32], at: int) -> int:
+def _fold(
+    points: Points,
+    start: int,
+    stop: int,
+    tables: FoldTables,
+    space: FoldWorkspace,
+    to: Points,
+    at: int,
+) -> int:
+    """Write the folded form of points[start:stop] to to[at:]; return the end."""
+    cells, bounds = space.cells, space.bounds
+    count = find_parts(points, start, stop, tables, cells, bounds)
+    end = _emit(cells, bounds[0], bounds[1], to, at)
+    if count > 0:
+        end = _emit_options(count, space, to, end)
+    if end == at:
+        for i in range(stop - start):  # all but white space
+            if not is_blank(cells, i):
+                to[end] = point_at(cells, i)
+                end += 1
+    return end
+
+
+@inner
+def _emit(cells: Cells, start: int, stop: int, to: Cells, at: int) -> int:
     """Write what is kept of cells[start:stop] to to[at:]; return the end."""
     i, ticked = start, start - 1  # ticked: the last ! or ' that was kept
     while i < stop:
         kind = kind_at(cells, i)
         to[at] = point_at(cells, i)  # written anyway: what is dropped is hard to foretell
-        if kind <= STOP:
+        if kind <= structure.STOP_MARK:
             keep = kind <= DIGIT
-        elif kind == JOINT:
+        elif kind == structure.JOINT:
             keep = _joins(cells, i, start, stop)
-        elif kind == TICK:
+        elif kind == structure.TICK:
             keep = (ticked == i - 1 and i > start) or _is_operator(cells, i, start, stop)
             ticked = i if keep else ticked
         else:
@@ -232,24 +224,24 @@ def _emit(cells: NDArray[np.uint32], start: int, stop: int, to: NDArray[np.uint3
 
 
 @inner
-def _joins(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bool:
+def _joins(cells: Cells, i: int, start: int, stop: int) -> bool:
     """Tell whether the mark at i stands between two digits or within a.b."""
     if start < i < stop - 1:
         left, right = kind_at(cells, i - 1), kind_at(cells, i + 1)
         if left in (LATIN, DIGIT) and right in (LATIN, DIGIT):
             return True
     before, after = i - 1, i + 1
-    while before > start and kind_at(cells, before) == BLANK:
+    while before > start and is_blank(cells, before):
         before -= 1
-    while after < stop - 1 and kind_at(cells, after) == BLANK:
+    while after < stop - 1 and is_blank(cells, after):
         after += 1
     if before < start or after >= stop:
         return False
-    return kind_at(cells, before) == DIGIT and kind_at(cells, after) == DIGIT
+    return is_digit(cells, before) and is_digit(cells, after)
 
 
 @inner
-def _is_operator(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bool:
+def _is_operator(cells: Cells, i: int, start: int, stop: int) -> bool:
     """Tell whether ! or ' at i follows a number, a variable or (n-1), or is that of !=."""
     if point_at(cells, i) == _BANG and i + 1 < stop and point_at(cells, i + 1) == _EQUALS:
         return True
@@ -266,63 +258,31 @@ def _is_operator(cells: NDArray[np.uint32], i: int, start: int, stop: int) -> bo
 
 
 @inner
-def _end_of_blank(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _end_of_blank(cells: Cells, i: int, stop: int) -> int:
     """Return where `__` or `( _ )` at i ends, i where it is not there."""
     k = i + 1
-    if kind_at(cells, i) == LINE:
-        while k < stop and kind_at(cells, k) == LINE:
+    if kind_at(cells, i) == UNDERLINE:
+        while k < stop and kind_at(cells, k) == UNDERLINE:
             k += 1
         return k if k - i > 1 else i
-    while k < stop and kind_at(cells, k) in (BLANK, LINE):
+    while k < stop and kind_at(cells, k) in (words.BLANK, UNDERLINE):
         k += 1
     return k + 1 if k < stop and point_at(cells, k) == _ROUND_END else i
 
 
-@native
-def _emit_options(
-    cells: NDArray[np.uint32],
-    bounds: NDArray[np.int64],
-    count: int,
-    room: NDArray[np.uint32],
-    to: NDArray[np.uint32],
-    at: int,
-) -> int:
+@inner
+def _emit_options(count: int, space: FoldWorkspace, to: Points, at: int) -> int:
     """Write the answer choices, sorted, each behind a separator; return the end."""
-    starts = np.zeros(MOST_OPTIONS, dtype=np.int64)
-    stops = np.empty(MOST_OPTIONS, dtype=np.int64)
-    end: int = starts[0]
+    end: int = words.NOUGHT
+    bounds, ends, order = space.bounds, space.ends, space.order
     for k in range(count):
-        start, stop = end, _emit(cells, bounds[2 * k + 2], bounds[2 * k + 3], room, end)
-        end = stop
-        j = k  # insertion sort
-        while j > 0 and _is_less(room, start, stop, starts[j - 1], stops[j - 1]):
-            starts[j], stops[j] = starts[j - 1], stops[j - 1]
-            j -= 1
-        starts[j], stops[j] = start, stop
+        end = _emit(space.cells, bounds[2 * k + 2], bounds[2 * k + 3], space.options, end)
+        ends[k + 1] = end
+        insert_choice(k, order, k, space.options, ends)
     for k in range(count):
         to[at] = _SEPARATOR
         at += 1
-        for i in range(starts[k], stops[k]):
-            to[at] = room[i]
-            at += 1
-    return at
-
-
-@inner
-def _is_less(room: NDArray[np.uint32], i: int, i_stop: int, j: int, j_stop: int) -> bool:
-    while i < i_stop and j < j_stop and room[i] == room[j]:
-        i += 1
-        j += 1
-    if j == j_stop:
-        return False
-    return i == i_stop or room[i] < room[j]
-
-
-@inner
-def _emit_plain(cells: NDArray[np.uint32], stop: int, to: NDArray[np.uint32], at: int) -> int:
-    """Write all but white space; return the end."""
-    for i in range(stop):
-        if kind_at(cells, i) != BLANK:
-            to[at] = point_at(cells, i)
+        for i in range(ends[order[k]], ends[order[k] + 1]):
+            to[at] = space.options[i]
             at += 1
     return at

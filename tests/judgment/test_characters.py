@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dedup_job.judgment import alphabet as characters
+from dedup_job.judgment import words as characters
 from tests import reference_canonical as naive
 
 
