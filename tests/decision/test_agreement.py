@@ -76,7 +76,7 @@ class Pool:
     """Texts with their fingerprints and what the naive version knows of them."""
 
     def __init__(self, written):
-        fingerprinter = Fingerprinter(FingerprintSettings(), channels=ALL, form=fold_texts)
+        fingerprinter = Fingerprinter(FingerprintSettings(), channels=FORM, form=fold_texts)
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
         pairs = zip(
