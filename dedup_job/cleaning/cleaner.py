@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.cleaning import characters
 from dedup_job.cleaning.characters import drop_invisible, fold
-from dedup_job.cleaning.code import CLEAN
-from dedup_job.cleaning.css import drop_leading_rules, drop_rules
-from dedup_job.cleaning.settings import CleaningSettings
-from dedup_job.cleaning.tidy import (
+from dedup_job.cleaning.clean_batch import (
     LEADING_RULES,
     MARKUP_AGAIN,
     RULES_AGAIN,
     STATES,
+    CleanedBatch,
     How,
-    Tidied,
+    clean_batch,
+    clean_points,
     escaped,
-    points_at,
-    text_of,
-    tidied,
-    tidy_points,
 )
-from dedup_job.cleaning.workspace import is_mark, joined, pieces
-from dedup_job.native.code_points import points_of
+from dedup_job.cleaning.css import drop_leading_rules, drop_rules
+from dedup_job.cleaning.folding import CLEAN
+from dedup_job.cleaning.settings import CleaningSettings
+from dedup_job.native.code_points import Packed, offsets_of, points_of, text_of
+
+_ENDS: Final = {
+    characters.CODE: characters.CODE_END,
+    characters.FENCE: characters.FENCE_END,
+    characters.FORMULA: characters.FORMULA_END,
+    **dict.fromkeys(characters.MEDIA, characters.ADDRESS_END),
+}
+"""Marks around what style rules are text in."""
 
 
 class Cleaner:
@@ -47,18 +54,19 @@ class Cleaner:
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
         """Return what `clean` makes of each text."""
-        clean, found, each = tidied(texts, self._how)
+        clean, batch = clean_batch(texts, self._how)
+        marked, found = self._how.marked, batch.found.copy()
         rows = np.flatnonzero((found & STATES) > CLEAN).tolist()
-        if self._how.marked:
-            found = found.copy()
-            self._finish(clean, found, rows, [_without_rules(each, row) for row in rows])
+        rest = [_without_rules(batch, row, marked=marked) for row in rows]
+        if marked:
+            self._finish(clean, found, rows, rest)
             if self.settings.cut_at:
                 self._cut_marked(clean, found)
             if self._how.html:
                 self._escape(clean, found)
             return clean
-        for row in rows:
-            clean[row] = _plain_without_rules(each, row)
+        for row, points in zip(rows, rest, strict=True):
+            clean[row] = fold(drop_invisible(text_of(points[points < characters.BEYOND])))
         return [self._cut(text) for text in clean] if self.settings.cut_at else clean
 
     def _finish(
@@ -71,9 +79,10 @@ class Cleaner:
         """Enter texts, given as points with marks, that only have to be laid out."""
         if not rows:
             return
-        each = tidy_points(joined(texts), self._how._replace(css=False, read=True))
+        packed = Packed(np.concatenate(texts), offsets_of(texts))
+        batch = clean_points(packed, self._how._replace(css=False, read=True))
         for number, row in enumerate(rows):
-            clean[row], found[row] = text_of(each, number), each.found[number]
+            clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
     def _cut_marked(self, clean: list[str], found: NDArray[np.uint8]) -> None:
         # What is left of a text may hold only one end of fenced code.
@@ -97,26 +106,35 @@ class Cleaner:
         return text[: min(starts)].strip() if starts else text
 
 
-def _without_rules(each: Tidied, row: int) -> NDArray[np.uint32]:
+def _without_rules(batch: CleanedBatch, row: int, *, marked: bool) -> NDArray[np.uint32]:
     """Return a text that may hold style rules without them, with its marks."""
-    if each.found[row] & STATES == LEADING_RULES:
-        return points_of(drop_leading_rules(drop_invisible(text_of(each, row))))
-    parts = []
-    for piece, protected in pieces(points_at(each, row), all_marks=True):
-        if protected:
-            parts.append(piece)
-        else:
-            text = str(piece.data, "utf-32-le", "surrogatepass")
-            parts.append(points_of(drop_rules(drop_invisible(text))))
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32)
+    points = batch.points_of_row(row)
+    if batch.found[row] & STATES == LEADING_RULES:
+        return points_of(drop_leading_rules(drop_invisible(text_of(points))))
+    parts = [
+        piece if protected else points_of(drop_rules(drop_invisible(text_of(piece))))
+        for piece, protected in _pieces(points, all_marks=marked)
+    ]
+    return np.concatenate(parts) if parts else points
 
 
-def _plain_without_rules(each: Tidied, row: int) -> str:
-    if each.found[row] & STATES == LEADING_RULES:
-        return fold(drop_leading_rules(drop_invisible(text_of(each, row))))
-    parts = []
-    for piece, protected in pieces(points_at(each, row), all_marks=False):
-        if not is_mark(piece):
-            text = drop_invisible(str(piece.data, "utf-32-le", "surrogatepass"))
-            parts.append(text if protected else drop_rules(text))
-    return fold("".join(parts))
+def _pieces(
+    points: NDArray[np.uint32], *, all_marks: bool
+) -> Iterator[tuple[NDArray[np.uint32], bool]]:
+    """Yield marks and the text between them, and whether style rules in it are text.
+
+    all_marks: whether all that is protected is; else code alone.
+    """
+    start = depth = 0
+    for place in np.flatnonzero(points >= characters.BEYOND).tolist():
+        mark = int(points[place])
+        if place > start:
+            yield points[start:place], depth > 0
+        yield points[place : place + 1], True
+        start = place + 1
+        if mark in _ENDS and (all_marks or mark == characters.CODE):
+            depth += 1
+        elif mark in _ENDS.values() and depth:
+            depth -= 1
+    if start < points.shape[0]:
+        yield points[start:], depth > 0

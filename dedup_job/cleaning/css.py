@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from dedup_job.cleaning.names import REPLACEMENT
+from dedup_job.cleaning.vocabulary import REPLACEMENT
 
 _PROPERTY = re.compile(
     r"""(?:

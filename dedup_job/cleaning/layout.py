@@ -7,71 +7,25 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.characters import (
-    ACCENTS,
-    ADDRESS_END,
-    AUDIO,
-    BEYOND,
-    BLANK,
-    BODY,
-    BOLD,
-    CELL,
-    CODE,
-    CODE_END,
-    END,
-    FENCE,
-    FORMULA,
-    FRESH,
-    IMAGE,
-    ITALIC,
-    ITEM,
-    LINED,
-    ROW,
-    UNDERLINE,
-    VIDEO,
-)
-from dedup_job.cleaning.code import (
-    begins_fence,
-    close_fence,
-    fence_length,
-    is_line,
-    open_fence,
-    space_in_fence,
-)
-from dedup_job.cleaning.kinds import (
-    BACKTICK,
-    CLOSING,
-    COLON,
-    INVISIBLE_KIND,
-    LINE_KIND,
-    MARK_KIND,
-    OPENING,
-    PLAIN,
-    SPACE_KIND,
-    may_be_at_rule,
-    may_go_on,
-)
-from dedup_job.cleaning.names import PLANE
-from dedup_job.cleaning.spans import begin_cell, close_row, close_span, flush, open_span, put
-from dedup_job.cleaning.vocabulary import COMMANDS
-from dedup_job.cleaning.workspace import (
-    BLANKS,
-    DEPTH,
-    FLAGS,
-    HARD,
-    IMAGES,
+from dedup_job.cleaning import characters
+from dedup_job.cleaning.characters import is_shown, kind_of, may_be_at_rule, may_go_on
+from dedup_job.cleaning.folding import MAX_FENCE, MIN_FENCE, begins_fence, blank_begin
+from dedup_job.cleaning.names import append, write
+from dedup_job.cleaning.spans import (
     IMPLIED,
-    KIND,
-    LEAD,
-    PENDING,
-    PROTECTED,
-    ROWS,
     WITH_BRACES,
-    WORDS,
-    Workspace,
+    begin_cell,
+    close_row,
+    close_span,
+    flush,
+    open_span,
+    put,
+    put_blank,
 )
+from dedup_job.cleaning.vocabulary import COMMANDS
+from dedup_job.cleaning.workspace import Layout, Workspace
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import inner
+from dedup_job.native.jit import inlined, inner
 
 AS_MARKUP, AS_FENCE = 1, 2
 """What a second cleaning might see in the text, beside braces: markup; a fence."""
@@ -79,212 +33,241 @@ AS_MARKUP, AS_FENCE = 1, 2
 RULE: Final = -1
 """Instead of a length: the text may hold style rules."""
 
-_SPACE, _BREAK, _UNDERSCORE, _TICK, _RETURN = map(ord, " \n_`\r")
-_IMAGE_BEGIN, _AUDIO_BEGIN, _VIDEO_BEGIN = map(points_of, ("![](", "![audio](", "![video]("))
-_IMAGE_END, _BRACE = map(ord, "){")
+_SPACE, _BREAK, _UNDERSCORE, _TICK, _RETURN, _IMAGE_END = map(ord, " \n_`\r)")
+_MEDIA = tuple(map(points_of, ("![](", "![audio](", "![video](")))
+_HEAVY = tuple(
+    mark + end for mark in (characters.BOLD, characters.ITALIC) for end in (0, characters.END)
+)
+_NOT_IN_FENCE = (
+    *(characters.FENCE, characters.ROW, characters.CELL),
+    *(characters.ROW_END, characters.CODE, characters.CODE_END),
+)
 _COMMAND_LETTERS = points_of("".join(rf"\{command}{{" for command in COMMANDS))
 _COMMAND_ENDS = np.cumsum(np.array([len(command) + 2 for command in COMMANDS]))
 
 
 @inner
 def lay_out(
-    bare: NDArray[np.uint32],
-    kinds: NDArray[np.uint8],
-    css: bool,
-    bold: bool,
-    work: Workspace,
-    out: NDArray[np.uint32],
+    text: NDArray[np.uint32], css: bool, heavy: bool, work: Workspace, out: NDArray[np.uint32]
 ) -> tuple[int, int]:
-    """Write the text; return how long it is and what a second cleaning might see in it.
+    """Write a text with marks; return how long it is and what a second cleaning might see in it.
 
-    css: whether `RULE` is to be returned where style rules may stand; bold: whether bold and
+    css: whether `RULE` is to be returned where style rules may stand; heavy: whether bold and
     italic are written.
     """
-    state = work.state
-    state[: FLAGS + 1] = 0
-    end, at, j, flags = bare.shape[0], 0, 0, 0
+    work.layout[0] = work.layout[1]
+    layout = Layout(text, out, work.kinds, work.spans, work.scratch, work.layout[0])
+    state = layout.state
+    state.is_heavy = heavy
+    at, j, words, due, fence = 0, 0, 0, False, 0
     blank = np.uint32(0)
-    opened, colon, fence, words, due = False, False, 0, 0, False
-    while j < end:
-        point = bare[j]
-        if point >= BEYOND:
-            state[BLANKS] = blank
-            state[WORDS] += words
-            words = 0
-            if fence:
-                j, at, fence = _mark_in_fence(bare, j, kinds, fence, bold, work, out, at)
-            else:
-                j, at, fence = _mark(bare, j, kinds, bold, work, out, at)
-            blank = np.uint32(state[BLANKS])
-            due = state[PENDING] != 0
+    while j < text.shape[0]:
+        point = text[j]
+        if point >= characters.BEYOND:
+            state.blanks = int(blank)
+            state.words += words
+            j, at = _mark_in_fence(layout, j, at) if fence else _mark(layout, j, at)
+            words, due, fence = 0, state.pending != 0, state.fence
+            blank = np.uint32(state.blanks)
             continue
-        kind = kinds[point] if point < PLANE else PLAIN
+        kind = work.kinds[point] if point < characters.PLANE else characters.PLAIN
         j += 1
-        if kind == PLAIN and blank == 0 and not due:  # nearly all: asked first
+        if kind == characters.PLAIN and blank == 0 and not due:  # nearly all: asked first
             out[at] = point
             at += 1
             words += point != _UNDERSCORE
             continue
-        if kind == INVISIBLE_KIND:
+        if kind == characters.INVISIBLE_KIND:
             continue
-        if kind in (SPACE_KIND, LINE_KIND):
+        if kind in (characters.SPACE_KIND, characters.LINE_KIND):
             if fence:
-                at = space_in_fence(point, kind, work, out, at)
+                at = _space_in_fence(layout, point, kind, at)
             elif blank != _BREAK:
-                blank = np.uint32(_BREAK if kind == LINE_KIND else _SPACE)
-            elif kind == LINE_KIND and state[HARD] == IMPLIED:
-                state[HARD] = 1
+                blank = np.uint32(_BREAK if kind == characters.LINE_KIND else _SPACE)
+            elif kind == characters.LINE_KIND and state.hard == IMPLIED:
+                state.hard = 1
             continue
         if blank or due:
-            state[BLANKS] = blank
-            state[WORDS] += words
+            state.blanks = int(blank)
+            state.words += words
             words, due = 0, False
-            at = flush(bare, False, work, out, at)
+            at = flush(layout, False, at)
             blank = np.uint32(0)
         out[at] = point
         at += 1
-        if kind == PLAIN:
-            words += point != _UNDERSCORE
-            continue
-        words += 1
-        if kind == MARK_KIND:
-            flags |= AS_MARKUP if j == end or may_go_on(bare[j]) else 0
-        elif kind == BACKTICK:
-            if not fence and begins_fence(out, at):
-                flags |= AS_FENCE
-        elif kind == OPENING:
-            flags |= WITH_BRACES
-            opened, colon = not state[PROTECTED] and not fence, False
-        elif kind == COLON:
-            colon = True
-        elif kind == CLOSING:
-            if css and opened and colon and not state[PROTECTED] and not fence:
-                return RULE, 0
-            opened = False
-        elif css and not state[PROTECTED] and not fence and may_be_at_rule(bare, j):
+        words += point != _UNDERSCORE
+        if kind != characters.PLAIN and _may_end_rule(layout, kind, j, at) and css:
             return RULE, 0
-    state[WORDS] += words
-    while state[DEPTH]:
-        at = close_span(bare, work, out, at)
-    return at, flags | int(state[FLAGS])
+    state.words += words
+    while state.depth:
+        at = close_span(layout, at)
+    return at, int(state.flags)
+
+
+@inlined
+def _may_end_rule(layout: Layout, kind: int, j: int, at: int) -> bool:
+    """Note what a second cleaning might see; tell whether a style rule may end, or be, here."""
+    state = layout.state
+    free = not state.protected and not state.fence
+    if kind == characters.MARK_KIND:
+        if j == layout.text.shape[0] or may_go_on(layout.text[j]):
+            state.flags |= AS_MARKUP
+    elif kind == characters.BACKTICK:
+        if not state.fence and begins_fence(layout.out, at):
+            state.flags |= AS_FENCE
+    elif kind == characters.OPENING:
+        state.flags |= WITH_BRACES
+        state.opened, state.colon = free, 0
+    elif kind == characters.COLON:
+        state.colon = 1
+    elif kind == characters.CLOSING:
+        opened, state.opened = state.opened, 0
+        return bool(opened and state.colon and free)
+    else:
+        return free and may_be_at_rule(layout.text, j)
+    return False
 
 
 @inner
-def _mark(
-    bare: NDArray[np.uint32],
-    j: int,
-    kinds: NDArray[np.uint8],
-    bold: bool,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> tuple[int, int, int]:
-    """Do what a mark says; return where to go on reading and writing, and the fence's length."""
-    state, mark = work.state, bare[j]
-    if mark in (BOLD, ITALIC, BOLD + END, ITALIC + END) and not bold:
-        return j + 1, at, 0
-    if mark in (IMAGE, AUDIO, VIDEO):
-        j, at = _write_image(bare, j, kinds, work, out, at)
-        return j, at, 0
-    if mark == FRESH:
-        state[BLANKS], state[HARD] = _BREAK, state[HARD] & 1
-    elif mark == BLANK:
-        for _ in range(4):
-            at = put(_UNDERSCORE, bare, work, out, at)
-    elif mark in (CODE, CODE_END):
-        state[PROTECTED] += 1 if mark == CODE else -1
-    elif mark == ROW:
-        open_span(j, bare, work, at)
-        state[BLANKS], state[HARD] = _BREAK, 1
-        state[ROWS] += 1
-    elif mark == CELL:
-        begin_cell(work)
-    elif mark == ROW + END:
-        at = close_row(work, out, at)
-    elif mark == FENCE:
-        length = fence_length(bare, j + 1, kinds)
-        if length:
-            at = open_fence(bare, length, work, out, at)
-            return j + 1, at, length
-    elif mark == ITEM:
-        open_span(j, bare, work, at)
-        while j < bare.shape[0] and bare[j] != BODY:
+def _mark(layout: Layout, j: int, at: int) -> tuple[int, int]:
+    """Do what a mark says; return where to go on reading and writing."""
+    state, mark = layout.state, layout.text[j]
+    if mark in characters.MEDIA:
+        return _write_image(layout, j, at)
+    if mark in _HEAVY and not state.is_heavy:
+        return j + 1, at
+    if mark == characters.FRESH:
+        state.blanks, state.hard = _BREAK, state.hard & 1
+    elif mark == characters.BLANK:
+        at = put_blank(layout, at)
+    elif mark in (characters.CODE, characters.CODE_END):
+        state.protected += 1 if mark == characters.CODE else -1
+    elif mark == characters.CELL:
+        begin_cell(layout)
+    elif mark == characters.ROW_END:
+        at = close_row(layout, at)
+    elif mark == characters.FENCE:
+        at = _open_fence(layout, j + 1, at)
+    elif characters.UNDERLINE <= mark <= characters.LINED:
+        state.protected += mark == characters.FORMULA
+        open_span(layout, j, at)
+        if mark == characters.ROW:
+            state.blanks, state.hard = _BREAK, 1
+            state.rows += 1
+        while (
+            mark == characters.ITEM
+            and j < layout.text.shape[0]
+            and (layout.text[j] != characters.BODY)
+        ):
             j += 1
-    elif UNDERLINE <= mark <= FORMULA or mark == LINED:
-        state[PROTECTED] += mark == FORMULA
-        open_span(j, bare, work, at)
-    elif UNDERLINE + END <= mark <= ITEM + END or mark == LINED + END:
-        if state[DEPTH] and work.stack[state[DEPTH], KIND] == mark - END:
-            state[PROTECTED] -= mark == FORMULA + END
-            at = close_span(bare, work, out, at)
-    elif mark >= ACCENTS:
-        at = _write_command(mark - ACCENTS, bare, work, out, at)
-    return j + 1, at, 0
+    elif characters.UNDERLINE + characters.END <= mark <= characters.LINED_END:
+        if state.depth and layout.spans[state.depth].kind == mark - characters.END:
+            state.protected -= mark == characters.FORMULA_END
+            at = close_span(layout, at)
+    elif mark >= characters.ACCENTS:
+        at = _write_command(layout, mark - characters.ACCENTS, at)
+    return j + 1, at
 
 
 @inner
-def _mark_in_fence(
-    bare: NDArray[np.uint32],
-    j: int,
-    kinds: NDArray[np.uint8],
-    fence: int,
-    bold: bool,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> tuple[int, int, int]:
-    state, mark = work.state, bare[j]
-    if mark == FENCE + END:
-        return j + 1, close_fence(fence, kinds, work, out, at), 0
-    if mark == FRESH:
-        if at == state[LEAD] or not is_line(out[at - 1], kinds):
-            at = space_in_fence(_BREAK, LINE_KIND, work, out, at)
-        return j + 1, at, fence
-    if mark in (FENCE, ROW, CELL, ROW + END, CODE, CODE_END):
-        return j + 1, at, fence
-    state[BLANKS] = 0
-    j, at, _ = _mark(bare, j, kinds, bold, work, out, at)
-    state[BLANKS] = 0
-    return j, at, fence
+def _mark_in_fence(layout: Layout, j: int, at: int) -> tuple[int, int]:
+    state, mark = layout.state, layout.text[j]
+    if mark == characters.FENCE_END:
+        return j + 1, _close_fence(layout, at)
+    if mark == characters.FRESH:
+        if at == state.lead or kind_of(layout.out[at - 1], layout.kinds) != characters.LINE_KIND:
+            at = _space_in_fence(layout, _BREAK, characters.LINE_KIND, at)
+        return j + 1, at
+    if mark in _NOT_IN_FENCE:
+        return j + 1, at
+    state.blanks = 0
+    j, at = _mark(layout, j, at)
+    state.blanks = 0
+    return j, at
 
 
 @inner
-def _write_image(
-    bare: NDArray[np.uint32],
-    j: int,
-    kinds: NDArray[np.uint8],
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> tuple[int, int]:
+def _write_image(layout: Layout, j: int, at: int) -> tuple[int, int]:
     """Write an image or another medium; return where to go on reading and writing."""
-    state = work.state
-    at = flush(bare, False, work, out, at)
-    name = _IMAGE_BEGIN
-    if bare[j] == AUDIO:
-        name = _AUDIO_BEGIN
-    elif bare[j] == VIDEO:
-        name = _VIDEO_BEGIN
-    for k in range(name.shape[0]):
-        out[at] = name[k]
-        at += 1
+    text, out = layout.text, layout.out
+    at = write(_MEDIA[text[j] - characters.IMAGE], out, flush(layout, False, at))
     j += 1
-    while j < bare.shape[0] and bare[j] != ADDRESS_END:
-        if bare[j] < PLANE and kinds[bare[j]] == MARK_KIND:
-            state[FLAGS] |= AS_MARKUP
-        out[at] = bare[j]
-        j, at = j + 1, at + 1
-    out[at] = _IMAGE_END
-    state[IMAGES] += 1
-    return j + 1, at + 1
+    while j < text.shape[0] and text[j] != characters.ADDRESS_END:
+        if kind_of(text[j], layout.kinds) == characters.MARK_KIND:
+            layout.state.flags |= AS_MARKUP
+        at = append(text[j], out, at)
+        j += 1
+    layout.state.images += 1
+    return j + 1, append(_IMAGE_END, out, at)
 
 
 @inner
-def _write_command(
-    command: int, bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def _write_command(layout: Layout, command: int, at: int) -> int:
     begin = _COMMAND_ENDS[command - 1] if command else 0
     for k in range(begin, _COMMAND_ENDS[command]):
-        at = put(_COMMAND_LETTERS[k], bare, work, out, at)
-    work.state[FLAGS] |= WITH_BRACES
+        at = put(layout, _COMMAND_LETTERS[k], at)
+    layout.state.flags |= WITH_BRACES
+    return at
+
+
+@inner
+def _space_in_fence(layout: Layout, point: int, kind: int, at: int) -> int:
+    """Write white space as it is; blank lines before the code go."""
+    state = layout.state
+    leads = at == state.lead
+    if leads and kind == characters.LINE_KIND:
+        at = state.fence_begin
+    else:
+        at = append(_BREAK if point == _RETURN else point, layout.out, at)
+    if leads:
+        state.lead = at
+    return at
+
+
+@inner
+def _fence_length(layout: Layout, j: int) -> int:
+    """Return how many backticks fence the code that begins here, 0 for none."""
+    run = longest = 0
+    blank = True
+    while j < layout.text.shape[0] and layout.text[j] != characters.FENCE_END:
+        point = layout.text[j]
+        j += 1
+        if point >= characters.BEYOND:
+            blank = blank and not is_shown(point)
+            continue
+        kind = kind_of(point, layout.kinds)
+        if kind == characters.INVISIBLE_KIND:
+            continue
+        run = run + 1 if point == _TICK else 0
+        longest = max(longest, run)
+        blank = blank and kind in (characters.SPACE_KIND, characters.LINE_KIND)
+    if blank or longest >= MAX_FENCE:
+        return 0
+    return max(MIN_FENCE, longest + 1)
+
+
+@inner
+def _open_fence(layout: Layout, j: int, at: int) -> int:
+    """Write the line that begins the code that begins here, unless it is to have no fence."""
+    state = layout.state
+    state.fence = _fence_length(layout, j)
+    if state.fence:
+        at = flush(layout, True, at)
+        for _ in range(state.fence):
+            at = append(_TICK, layout.out, at)
+        at = append(_BREAK, layout.out, at)
+        state.fence_begin = state.lead = at
+        state.words += 1
+    return at
+
+
+@inner
+def _close_fence(layout: Layout, at: int) -> int:
+    """Write the line that ends code; white space before it goes."""
+    state = layout.state
+    at = append(_BREAK, layout.out, blank_begin(layout, state.fence_begin, at))
+    for _ in range(state.fence):
+        at = append(_TICK, layout.out, at)
+    state.fence, state.fenced_end = 0, at
+    state.blanks, state.hard = _BREAK, IMPLIED
     return at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +30,13 @@ def points_of(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
 
 
-def offsets_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return where each text begins in all of them joined, and the end: int64 (n + 1,)."""
+def text_of(points: NDArray[np.uint32]) -> str:
+    """Return the text of code points; lone surrogates pass."""
+    return str(points.data, "utf-32-le", "surrogatepass")
+
+
+def offsets_of(texts: Sequence[Sized]) -> NDArray[np.int64]:
+    """Return where each of n texts begins in all of them joined, and the end: int64 (n + 1,)."""
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return offsets

@@ -412,7 +412,7 @@ def _soft(cell: str) -> str:
 
 
 def _breaks(name: str) -> bool:
-    from dedup_job.cleaning.names import REPLACEMENT
+    from dedup_job.cleaning.vocabulary import REPLACEMENT
 
     return bool(REPLACEMENT.get(name))
 
