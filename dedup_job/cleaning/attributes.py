@@ -6,15 +6,15 @@ import html
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import vocabulary
-from dedup_job.cleaning.names import (
+from dedup_job.cleaning.characters import (
     ALNUM,
     GOES_ON,
     SPACE,
     STARTS,
     UNLIKE,
+    Classes,
     Names,
     behind,
     holds_word,
@@ -25,7 +25,7 @@ from dedup_job.cleaning.names import (
 )
 from dedup_job.cleaning.tags import value_of
 from dedup_job.cleaning.workspace import NONE, Page, has, place_of
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 _MAX_DIGITS: Final = 7
@@ -37,8 +37,8 @@ DECODES, PARSES, PAIRS = 1, 2, 4
 """How text is copied: with references decoded; NUL, CR and surrogates as a parser reads them; CR LF
 as one line break."""
 
-HOLDS_REFERENCE, HOLDS_BRACE = 1, 2
-"""What was decoded: a reference; one that stands for an opening brace."""
+TAGS, REFERENCES, BRACES = 1, 2, 4
+"""What a text holds: tags; references; an opening brace that is written as a reference."""
 
 _DATA = points_of("data:")
 _AMP, _HASH, _SEMICOLON, _BRACE, _COLON, _DASH = map(ord, "&#;{:-")
@@ -52,7 +52,7 @@ _CONTROLS = np.array([ord(html.unescape(f"&#{i};")) for i in range(128, 160)], d
 
 @inlined
 def copy(page: Page, start: int, stop: int, how: int, at: int) -> tuple[int, int]:
-    """Write text[start:stop] to `out`; return where it ends there, and what was decoded."""
+    """Write text[start:stop] to `out`; return where it ends there, and what references it holds."""
     holds, j = 0, start
     while j < stop:
         point = page.text[j]
@@ -64,7 +64,7 @@ def copy(page: Page, start: int, stop: int, how: int, at: int) -> tuple[int, int
         if point == _AMP and how & DECODES:
             ends, first, second = reference(page.text, j, stop, page.classes, page.names)
             if ends != NONE:
-                holds |= HOLDS_REFERENCE | (HOLDS_BRACE if first == _BRACE else 0)
+                holds |= REFERENCES | (BRACES if first == _BRACE else 0)
                 j, point = ends, first
                 if second:
                     page.out[at] = point
@@ -86,10 +86,10 @@ def copy(page: Page, start: int, stop: int, how: int, at: int) -> tuple[int, int
 
 @inner
 def reference(
-    text: NDArray[np.uint32],
+    text: Points,
     start: int,
     stop: int,
-    classes: NDArray[np.uint16],
+    classes: Classes,
     names: Names,
 ) -> tuple[int, np.uint32, np.uint32]:
     """Return where a reference ends whose `&` stands before, and its one or two characters."""
@@ -170,7 +170,7 @@ def meaning_of(page: Page, of: int, start: int, stop: int) -> int:
 
 
 @inner
-def value_holds(page: Page, attribute: int, word: NDArray[np.uint32]) -> bool:
+def value_holds(page: Page, attribute: int, word: Points) -> bool:
     """Tell whether the tag has an attribute, and its value holds a word, in capitals or not."""
     begin, end = place_of(page, attribute)
     return has(page, attribute) and holds_word(page.text, begin, end, word)

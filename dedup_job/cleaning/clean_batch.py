@@ -8,23 +8,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning import characters, folding
-from dedup_job.cleaning.attributes import reference
+from dedup_job.cleaning import characters, folding, layout
+from dedup_job.cleaning.attributes import BRACES, REFERENCES, TAGS, reference
+from dedup_job.cleaning.characters import Classes, Names, is_of_class, is_word, write
 from dedup_job.cleaning.folding import fold_fenced, fold_text
-from dedup_job.cleaning.layout import AS_FENCE, AS_MARKUP, RULE, lay_out
-from dedup_job.cleaning.names import (
-    LETTER,
-    Names,
-    classes,
-    is_of_class,
-    is_word,
-    names,
-    write,
-)
-from dedup_job.cleaning.rendering import BRACES, REFERENCES, TAGS, render, strip
+from dedup_job.cleaning.rendering import read_markup
 from dedup_job.cleaning.spans import WITH_BRACES
-from dedup_job.cleaning.workspace import GROWTH, NONE, SPARE, Workspace, workspace
-from dedup_job.native.code_points import Packed, pack, points_of, text_of
+from dedup_job.cleaning.workspace import GROWTH, NONE, SPARE, Workspace, names, workspace
+from dedup_job.native.code_points import Packed, Points, pack, points_of, text_of
 from dedup_job.native.jit import inlined, inner, native
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
@@ -62,11 +53,11 @@ class How(NamedTuple):
 class CleanedBatch(NamedTuple):
     """Text i is points[bounds[i, 0]:bounds[i, 1]]; found: what has become of it, uint8 (n,)."""
 
-    points: NDArray[np.uint32]
+    points: Points
     bounds: NDArray[np.int64]
     found: NDArray[np.uint8]
 
-    def points_of_row(self, row: int) -> NDArray[np.uint32]:
+    def points_of_row(self, row: int) -> Points:
         """Return one text with its marks."""
         first, last = self.bounds[row]
         return self.points[first:last]
@@ -100,7 +91,7 @@ def clean_points(texts: Packed, how: How) -> CleanedBatch:
     work = workspace(int(sizes.max(initial=0)))
     bounds = np.zeros((sizes.shape[0], 2), dtype=np.int64)
     found = np.zeros(sizes.shape[0], dtype=np.uint8)
-    parts: list[NDArray[np.uint32]] = []
+    parts: list[Points] = []
     done = written = 0
     while done < found.shape[0] or not parts:
         rest = int(texts.offsets[-1] - texts.offsets[done])
@@ -140,18 +131,13 @@ def _clean_some(
 
 
 @inlined
-def _clean(
-    text: NDArray[np.uint32], how: How, work: Workspace, out: NDArray[np.uint32]
-) -> tuple[int, int]:
+def _clean(text: Points, how: How, work: Workspace, out: Points) -> tuple[int, int]:
     """Write one text without its markup; return what has become of it, and its length."""
     rules = folding.RULES_AT_START if how.css else folding.RULES_NOWHERE
     found, length, marks = fold_text(text, work.kinds, how.html, rules, how.marked, out)
     bare, again = text, 0
     if found == folding.NEEDS_MARKUP:
-        if how.marked:
-            size, holds = render(text, work, work.bare)
-        else:
-            size, holds = strip(text, work, work.bare)
+        size, holds = read_markup(text, how.marked, work)
         bare = work.bare[:size] if holds else text
         if holds & TAGS and how.marked:
             return _finish(bare, how.css, work, out)
@@ -174,19 +160,17 @@ def _clean(
 
 
 @inner
-def _finish(
-    text: NDArray[np.uint32], css: bool, work: Workspace, out: NDArray[np.uint32]
-) -> tuple[int, int]:
+def _finish(text: Points, css: bool, work: Workspace, out: Points) -> tuple[int, int]:
     """Lay a text with marks out, unless it may hold style rules that are looked for."""
     heavy = work.reading[0].is_heavy != 0 and _speaks_of_weight(text)
-    length, flags = lay_out(text, css, heavy, work, out)
-    if length == RULE:
+    length, flags = layout.lay_out(text, css, heavy, work, out)
+    if length == layout.RULE:
         return RULES, write(text, out, 0)
-    if flags & AS_FENCE:
+    if flags & layout.AS_FENCE:
         length = fold_fenced(out[:length], work, work.bare)
         write(work.bare[:length], out, 0)
     found = folding.CLEAN
-    if flags & AS_MARKUP:
+    if flags & layout.AS_MARKUP:
         found |= _again(out[:length], work)
     if flags & WITH_BRACES:
         rules = folding.RULES_AT_START
@@ -196,14 +180,14 @@ def _finish(
 
 
 @inner
-def _again(text: NDArray[np.uint32], work: Workspace) -> int:
+def _again(text: Points, work: Workspace) -> int:
     """Tell whether a second cleaning would find tags or references."""
-    _, holds = strip(text, work, work.bare)
+    _, holds = read_markup(text, False, work)
     return MARKUP_AGAIN if holds & (TAGS | REFERENCES) else 0
 
 
 @inner
-def _speaks_of_weight(text: NDArray[np.uint32]) -> bool:
+def _speaks_of_weight(text: Points) -> bool:
     """Tell whether the words of a text speak of bold or italic type; formulas do not count."""
     j, until = 0, 0
     while j < text.shape[0]:
@@ -231,16 +215,16 @@ def escaped(text: str, *, brace: bool) -> str:
     """
     points = points_of(text)
     out = np.empty(3 * points.shape[0] + 16, dtype=np.uint32)
-    return text_of(out[: _escape(points, brace, classes(), names(), out)])
+    return text_of(out[: _escape(points, brace, characters.classes(), names(), out)])
 
 
 @native
 def _escape(
-    text: NDArray[np.uint32],
+    text: Points,
     brace: bool,
-    classes: NDArray[np.uint16],
+    classes: Classes,
     names: Names,
-    out: NDArray[np.uint32],
+    out: Points,
 ) -> int:
     """Write a text with each `<` that might begin a tag, and each `&` of a reference, escaped."""
     end, at = text.shape[0], 0
@@ -249,7 +233,9 @@ def _escape(
         word = text[j : j + 1]
         if point == _LT and j + 1 < end:
             after = text[j + 1]
-            if after in (_SLASH, _BANG, _QUESTION) or is_of_class(after, LETTER, classes):
+            if after in (_SLASH, _BANG, _QUESTION) or is_of_class(
+                after, characters.LETTER, classes
+            ):
                 word = _ESCAPED_LT
         elif point == _AMP and reference(text, j + 1, end, classes, names)[0] != NONE:
             word = _ESCAPED_AMP

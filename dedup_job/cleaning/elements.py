@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dedup_job.cleaning import characters, vocabulary
 from dedup_job.cleaning.attributes import class_flags, style_flags, value_holds
+from dedup_job.cleaning.characters import LINE, SPACE, append, is_of_class, write
 from dedup_job.cleaning.leaves import (
     address_of,
     open_item,
@@ -21,10 +19,9 @@ from dedup_job.cleaning.leaves import (
     write_void,
 )
 from dedup_job.cleaning.mathematics import begin_child, begin_part, end_part, is_nonblank
-from dedup_job.cleaning.names import LINE, SPACE, append, is_of_class, write
 from dedup_job.cleaning.tags import ITSELF
 from dedup_job.cleaning.workspace import NONE, Page, action_of, has
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 _TEX = points_of("tex")
@@ -219,7 +216,7 @@ def _open_spans(page: Page, number: int, flags: int, spans: int, top: int, at: i
 
 
 @inner
-def _close_spans(spans: int, out: NDArray[np.uint32], at: int) -> int:
+def _close_spans(spans: int, out: Points, at: int) -> int:
     """Write the marks of the ends of spans, given as bits."""
     if not spans:
         return at

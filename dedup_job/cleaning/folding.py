@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import characters
-from dedup_job.cleaning.characters import kind_of, may_be_at_rule, may_begin
-from dedup_job.cleaning.names import append
+from dedup_job.cleaning.characters import append, kind_of, may_be_at_rule, may_begin
 from dedup_job.cleaning.workspace import NONE, Layout, Workspace
+from dedup_job.native.code_points import Points
 from dedup_job.native.jit import inner
 
 MIN_FENCE, MAX_FENCE = 3, 255
@@ -30,7 +30,7 @@ _BLANKS: Final = (characters.SPACE_KIND, characters.LINE_KIND)
 
 
 @inner
-def fold_fenced(text: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32]) -> int:
+def fold_fenced(text: Points, work: Workspace, out: Points) -> int:
     """Write a text with its white space folded but for fenced code; return its length.
 
     A fence opens with a line that begins with three backticks or more and holds no other, and
@@ -148,7 +148,7 @@ def blank_begin(layout: Layout, begin: int, at: int) -> int:
 
 
 @inner
-def begins_fence(out: NDArray[np.uint32], at: int) -> bool:
+def begins_fence(out: Points, at: int) -> bool:
     """Tell whether the three backticks that begin a line stand before here."""
     if at < MIN_FENCE or (at > MIN_FENCE and out[at - MIN_FENCE - 1] != _BREAK):
         return False
@@ -157,12 +157,12 @@ def begins_fence(out: NDArray[np.uint32], at: int) -> bool:
 
 @inner
 def fold_text(
-    text: NDArray[np.uint32],
+    text: Points,
     kinds: NDArray[np.uint8],
     html: bool,
     rules: int,
     fences: bool,
-    out: NDArray[np.uint32],
+    out: Points,
 ) -> tuple[int, int, bool]:
     """Write the text with its white space folded.
 

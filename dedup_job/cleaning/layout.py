@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import characters
-from dedup_job.cleaning.characters import is_shown, kind_of, may_be_at_rule, may_go_on
+from dedup_job.cleaning.characters import (
+    append,
+    is_shown,
+    kind_of,
+    may_be_at_rule,
+    may_go_on,
+    write,
+)
 from dedup_job.cleaning.folding import MAX_FENCE, MIN_FENCE, begins_fence, blank_begin
-from dedup_job.cleaning.names import append, write
 from dedup_job.cleaning.spans import (
     IMPLIED,
     WITH_BRACES,
@@ -24,7 +29,7 @@ from dedup_job.cleaning.spans import (
 )
 from dedup_job.cleaning.vocabulary import COMMANDS
 from dedup_job.cleaning.workspace import Layout, Workspace
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 AS_MARKUP, AS_FENCE = 1, 2
@@ -47,9 +52,7 @@ _COMMAND_ENDS = np.cumsum(np.array([len(command) + 2 for command in COMMANDS]))
 
 
 @inner
-def lay_out(
-    text: NDArray[np.uint32], css: bool, heavy: bool, work: Workspace, out: NDArray[np.uint32]
-) -> tuple[int, int]:
+def lay_out(text: Points, css: bool, heavy: bool, work: Workspace, out: Points) -> tuple[int, int]:
     """Write a text with marks; return how long it is and what a second cleaning might see in it.
 
     css: whether `RULE` is to be returned where style rules may stand; heavy: whether bold and

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import characters, vocabulary
 from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_data, meaning_of, style_flags
+from dedup_job.cleaning.characters import SPACE, Classes, append, is_of_class, trimmed, write
 from dedup_job.cleaning.mathematics import alt_is_formula, write_formula_of
-from dedup_job.cleaning.names import SPACE, append, is_of_class, trimmed, write
 from dedup_job.cleaning.workspace import NONE, Page, action_of, has, place_of
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 _TAB, _BREAK, _RETURN, _BLANK, _COMMA, _PERCENT = map(ord, "\t\n\r ,%")
@@ -164,7 +163,7 @@ def _write_address(page: Page, attribute: int, at: int) -> int:
 
 
 @inner
-def _is_encoded(point: int, classes: NDArray[np.uint16]) -> bool:
+def _is_encoded(point: int, classes: Classes) -> bool:
     if point <= _BLANK or _DELETE <= point <= _NO_BREAK_SPACE or point in _INVISIBLE:
         return True
     found = is_of_class(point, SPACE, classes)
@@ -191,7 +190,7 @@ def _byte(point: int, number: int) -> int:
 
 
 @inner
-def _encode(point: int, out: NDArray[np.uint32], at: int) -> int:
+def _encode(point: int, out: Points, at: int) -> int:
     """Write a character percent-encoded so that it ends here; return where it begins."""
     for number in range(_bytes_of(point) - 1, -1, -1):
         byte = _byte(point, number)
@@ -301,7 +300,7 @@ def open_item(page: Page, top: int, at: int) -> int:
 
 
 @inner
-def _write_marker(value: int, kind: int, out: NDArray[np.uint32], at: int) -> int:
+def _write_marker(value: int, kind: int, out: Points, at: int) -> int:
     if kind in (vocabulary.UPPER, vocabulary.LOWER) and value > 0:
         first = _A if kind == vocabulary.UPPER else _SMALL_A
         count, room = 1, _LETTERS
@@ -323,9 +322,7 @@ def _write_marker(value: int, kind: int, out: NDArray[np.uint32], at: int) -> in
 
 
 @inner
-def _write_digits(
-    value: int, count: int, base: int, zero: int, out: NDArray[np.uint32], at: int
-) -> int:
+def _write_digits(value: int, count: int, base: int, zero: int, out: Points, at: int) -> int:
     for k in range(count - 1, -1, -1):
         out[at + k] = zero + value % base
         value //= base
@@ -333,7 +330,7 @@ def _write_digits(
 
 
 @inner
-def _write_roman(value: int, small: int, out: NDArray[np.uint32], at: int) -> int:
+def _write_roman(value: int, small: int, out: Points, at: int) -> int:
     """Write a Roman number: a letter before a greater one is taken off it."""
     for k in range(_ROMAN.shape[0]):
         while value >= _ROMAN_VALUES[k]:

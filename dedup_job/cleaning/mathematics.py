@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dedup_job.cleaning import characters, vocabulary
 from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_data
-from dedup_job.cleaning.names import (
+from dedup_job.cleaning.characters import (
     ALNUM,
     LETTER,
     SPACE,
@@ -21,7 +18,7 @@ from dedup_job.cleaning.names import (
     write,
 )
 from dedup_job.cleaning.workspace import Page, has, place_of
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inner
 
 _FRACTION, _ROOT, _BETWEEN, _MISSING, _INDEXED_ROOT = map(
@@ -143,7 +140,7 @@ def _accent(page: Page, first: int, stop: int) -> int:
 
 
 @inner
-def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
+def _turn(out: Points, place: int, middle: int, at: int) -> int:
     """Write the index of a root before what it is the root of."""
     if not place <= middle <= at or at - place > _MAX_TURN:
         return at
@@ -161,7 +158,7 @@ def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
 
 
 @inner
-def _reverse(out: NDArray[np.uint32], first: int, stop: int) -> None:
+def _reverse(out: Points, first: int, stop: int) -> None:
     stop -= 1
     while first < stop:
         kept = out[first]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from dedup_job.cleaning import characters
-from dedup_job.cleaning.names import append, write
+from dedup_job.cleaning.characters import append, write
 from dedup_job.cleaning.workspace import Layout, OpenSpan
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import inner

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.cleaning import names, vocabulary
-from dedup_job.cleaning.names import Names, behind, first_slot, is_of_class, letter, number_of
+from dedup_job.cleaning import characters, vocabulary
+from dedup_job.cleaning.characters import (
+    Classes,
+    Names,
+    behind,
+    first_slot,
+    is_of_class,
+    letter,
+    number_of,
+)
 from dedup_job.cleaning.workspace import NONE, Page, Workspace
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")
@@ -25,51 +30,47 @@ _LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 
 
 @inner
-def name_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16]) -> int:
+def name_end(text: Points, at: int, classes: Classes) -> int:
     """Return where the name of a tag ends: letters and digits, with single marks between."""
     end = text.shape[0]
-    if at >= end or not is_of_class(text[at], names.LETTER, classes):
+    if at >= end or not is_of_class(text[at], characters.LETTER, classes):
         return NONE
     while True:
-        at = behind(text, at, names.ALNUM, classes)
-        if at + 1 >= end or not is_of_class(text[at], names.MARK, classes):
+        at = behind(text, at, characters.ALNUM, classes)
+        if at + 1 >= end or not is_of_class(text[at], characters.MARK, classes):
             return at
-        if not is_of_class(text[at + 1], names.ALNUM, classes):
+        if not is_of_class(text[at + 1], characters.ALNUM, classes):
             return at
         at += 1
 
 
 @inner
-def ends_name(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16]) -> bool:
+def ends_name(text: Points, at: int, classes: Classes) -> bool:
     """Tell whether a name may end here."""
     return at < text.shape[0] and (
-        text[at] == _GT or text[at] == _SLASH or is_of_class(text[at], names.SPACE, classes)
+        text[at] == _GT or text[at] == _SLASH or is_of_class(text[at], characters.SPACE, classes)
     )
 
 
 @inner
-def attributes_end(
-    text: NDArray[np.uint32], start: int, classes: NDArray[np.uint16]
-) -> tuple[int, bool]:
+def attributes_end(text: Points, start: int, classes: Classes) -> tuple[int, bool]:
     """Return where a tag ends, behind its `>`, and whether an attribute has a value."""
     end, at, values = text.shape[0], start, False
     while True:
-        while at < end and (text[at] == _SLASH or is_of_class(text[at], names.SPACE, classes)):
+        while at < end and (text[at] == _SLASH or is_of_class(text[at], characters.SPACE, classes)):
             at += 1
         if at < end and text[at] == _GT:
             return at + 1, values
-        if at == end or not is_of_class(text[at], names.STARTS, classes):
+        if at == end or not is_of_class(text[at], characters.STARTS, classes):
             return _open_quote_end(text, start, classes), True
-        at = behind(text, at + 1, names.GOES_ON, classes)
+        at = behind(text, at + 1, characters.GOES_ON, classes)
         _, _, value = value_of(text, at, end, classes)
         if value != NONE:
             at, values = value, True
 
 
 @inner
-def value_of(
-    text: NDArray[np.uint32], at: int, end: int, classes: NDArray[np.uint16]
-) -> tuple[int, int, int]:
+def value_of(text: Points, at: int, end: int, classes: Classes) -> tuple[int, int, int]:
     """Return where the value behind a name begins and ends, and the place behind its quote."""
     at = _behind_equals(text, at, end, classes)
     if at == NONE or text[at] in (_EQUALS, _BACKTICK):
@@ -80,20 +81,20 @@ def value_of(
         while stop < end and text[stop] != quote:
             stop += 1
         return (at + 1, stop, stop + 1) if stop < end else (NONE, NONE, NONE)
-    while stop < end and not is_of_class(text[stop], names.ENDS, classes):
+    while stop < end and not is_of_class(text[stop], characters.ENDS, classes):
         stop += 1
     return (at, stop, stop) if stop > at else (NONE, NONE, NONE)
 
 
 @inner
-def _open_quote_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16]) -> int:
+def _open_quote_end(text: Points, at: int, classes: Classes) -> int:
     """Return where a tag ends with quotes inside quotes, style="font-family:"Arial""."""
     start, end = at, text.shape[0]
-    at = behind(text, at, names.SPACE, classes)
-    if at in (start, end) or not is_of_class(text[at], names.LETTER, classes):
+    at = behind(text, at, characters.SPACE, classes)
+    if at in (start, end) or not is_of_class(text[at], characters.LETTER, classes):
         return NONE
     at += 1
-    while at < end and text[at] != _AT and is_of_class(text[at], names.GOES_ON, classes):
+    while at < end and text[at] != _AT and is_of_class(text[at], characters.GOES_ON, classes):
         at += 1
     at = _behind_equals(text, at, end, classes)
     if at == NONE or text[at] not in (_DOUBLE, _SINGLE):
@@ -102,17 +103,17 @@ def _open_quote_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint1
 
 
 @inner
-def _behind_equals(text: NDArray[np.uint32], at: int, end: int, classes: NDArray[np.uint16]) -> int:
+def _behind_equals(text: Points, at: int, end: int, classes: Classes) -> int:
     """Return where a value begins, behind `=` and white space."""
-    at = behind(text, at, names.SPACE, classes)
+    at = behind(text, at, characters.SPACE, classes)
     if at >= end or text[at] != _EQUALS:
         return NONE
-    at = behind(text, at + 1, names.SPACE, classes)
+    at = behind(text, at + 1, characters.SPACE, classes)
     return at if at < end else NONE
 
 
 @inner
-def angle_end(text: NDArray[np.uint32], at: int) -> int:
+def angle_end(text: Points, at: int) -> int:
     """Return the place behind the next `>` if no `<` comes before it."""
     while at < text.shape[0] and text[at] != _LT and text[at] != _GT:
         at += 1
@@ -120,16 +121,14 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @inner
-def _closing_tag(
-    text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16], elements: Names
-) -> tuple[int, int]:
+def _closing_tag(text: Points, at: int, classes: Classes, elements: Names) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
     stop = at + 2
     if stop >= text.shape[0] or text[at + 1] != _SLASH:
         return NONE, NONE
-    if not is_of_class(text[stop], names.LETTER, classes):
+    if not is_of_class(text[stop], characters.LETTER, classes):
         return NONE, NONE
-    stop = behind(text, stop, names.ALNUM | names.MARK, classes)
+    stop = behind(text, stop, characters.ALNUM | characters.MARK, classes)
     end = angle_end(text, stop) if ends_name(text, stop, classes) else NONE
     if end == NONE:
         return NONE, NONE
@@ -137,7 +136,7 @@ def _closing_tag(
 
 
 @inner
-def comment_end(text: NDArray[np.uint32], at: int) -> int:
+def comment_end(text: Points, at: int) -> int:
     """Return where a comment ends that is open here, behind `-->` or `--!>`."""
     end = text.shape[0]
     while at + 2 < end:
@@ -151,7 +150,7 @@ def comment_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @inner
-def declaration_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16]) -> int:
+def declaration_end(text: Points, at: int, classes: Classes) -> int:
     """Return where `<!doctype>`, `<?xml>`, `<![if]>` and their like end whose `<` stands here."""
     if text[at + 1] == _QUESTION:
         for word in (_XML, _IMPORT, _MSO):
@@ -161,7 +160,7 @@ def declaration_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint1
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
         if begins(text, at, _CDATA):  # left over where two marks stood in each other
             return at + int(_CDATA.shape[0])
-        start = behind(text, at + 3, names.SPACE, classes)
+        start = behind(text, at + 3, characters.SPACE, classes)
         for word in (_IF, _ENDIF):
             if begins(text, start, word):
                 return _behind_word(text, start + word.shape[0], classes)
@@ -172,7 +171,7 @@ def declaration_end(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint1
 
 
 @inner
-def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
+def begins(text: Points, at: int, word: Points) -> bool:
     """Tell whether a word of small letters, or capital ones, or marks, begins here.
 
     The few other letters that Unicode takes for an i or s count as such, as in a pattern that
@@ -196,8 +195,8 @@ def _as_small(point: int) -> int:
 
 
 @inner
-def _behind_word(text: NDArray[np.uint32], at: int, classes: NDArray[np.uint16]) -> int:
-    if at < text.shape[0] and is_of_class(text[at], names.WORD, classes):
+def _behind_word(text: Points, at: int, classes: Classes) -> int:
+    if at < text.shape[0] and is_of_class(text[at], characters.WORD, classes):
         return NONE
     return angle_end(text, at)
 
@@ -208,7 +207,7 @@ a tag at all; a comment that does not end, so that no later one does."""
 
 
 @inner
-def survey(raw: NDArray[np.uint32], work: Workspace) -> int:
+def survey(raw: Points, work: Workspace) -> int:
     """Note where the last closing tag of each element begins; forget the text before.
 
     Returns how long the text is without its CDATA marks, in `work.copy`, -1 if it holds none.
@@ -222,7 +221,7 @@ def survey(raw: NDArray[np.uint32], work: Workspace) -> int:
 
 
 @inner
-def _note_closing_tags(text: NDArray[np.uint32], work: Workspace) -> bool:
+def _note_closing_tags(text: Points, work: Workspace) -> bool:
     """Note the last closing tag of each element; tell of a CDATA mark anywhere."""
     for k in range(len(work.elements)):
         work.elements[k].last = NONE
@@ -240,7 +239,7 @@ def _note_closing_tags(text: NDArray[np.uint32], work: Workspace) -> bool:
 
 
 @inner
-def _without_cdata_marks(text: NDArray[np.uint32], out: NDArray[np.uint32]) -> int:
+def _without_cdata_marks(text: Points, out: Points) -> int:
     """Write a text without its CDATA marks and as many `]]>` behind the first; return its length.
 
     The ends are looked for in what is left once the beginnings are gone.
@@ -281,7 +280,7 @@ def markup(page: Page, j: int, comments: bool) -> tuple[int, int, int, int, int]
         return stop, NONE, NO_MORE_COMMENTS if stop == NONE else 0, 0, 0
     if after in (_BANG, _QUESTION):
         return declaration_end(text, j, page.classes), NONE, 0, 0, 0
-    if after == _SLASH or is_of_class(after, names.LETTER, page.classes):
+    if after == _SLASH or is_of_class(after, characters.LETTER, page.classes):
         return _tag(page, j)
     return NONE, NONE, 0, 0, 0
 
@@ -333,18 +332,18 @@ def _is_meant(
 def _roles_of_other(page: Page, begin: int, stop: int) -> int:
     """Return the roles of a name that is no element's, -1 if it is none of a tag."""
     text = page.text
-    mark = behind(text, begin, names.ALNUM, page.classes)
+    mark = behind(text, begin, characters.ALNUM, page.classes)
     if mark == stop or text[mark] not in (_COLON, _DASH):
         return NONE
     office = number_of(page.names, vocabulary.ELEMENT, text, begin, mark + 1, True)
-    whole = behind(text, mark + 1, names.ALNUM, page.classes) == stop
+    whole = behind(text, mark + 1, characters.ALNUM, page.classes) == stop
     return vocabulary.EVIDENT if office != NONE and whole else vocabulary.FOREIGN
 
 
 @inlined
 def _starts_paragraph(page: Page, start: int) -> bool:
     before = page.text[max(start - 1, 0)]
-    return start == 0 or before == _GT or is_of_class(before, names.SPACE, page.classes)
+    return start == 0 or before == _GT or is_of_class(before, characters.SPACE, page.classes)
 
 
 @inner
@@ -371,8 +370,8 @@ def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
         page.scratch[: mask + 1] = NONE
         for j in range(text.shape[0] - 2):
             closes = text[j] == _LT and text[j + 1] == _SLASH
-            if closes and is_of_class(text[j + 2], names.LETTER, page.classes):
-                end = behind(text, j + 2, names.ALNUM | names.MARK, page.classes)
+            if closes and is_of_class(text[j + 2], characters.LETTER, page.classes):
+                end = behind(text, j + 2, characters.ALNUM | characters.MARK, page.classes)
                 if ends_name(text, end, page.classes) and angle_end(text, end) != NONE:
                     page.scratch[_slot(page, j + 2, end, mask)] = j
     place: int = page.scratch[_slot(page, begin, stop, mask)]
@@ -382,7 +381,7 @@ def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
 @inner
 def _slot(page: Page, begin: int, stop: int, mask: int) -> int:
     """Return the slot of a name, or the empty one where it belongs."""
-    text, goes_on = page.text, names.ALNUM | names.MARK
+    text, goes_on = page.text, characters.ALNUM | characters.MARK
     slot = first_slot(0, text, begin, stop, True, mask)
     while page.scratch[slot] != NONE:
         place = page.scratch[slot] + 2

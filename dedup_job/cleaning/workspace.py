@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.characters import kinds
-from dedup_job.cleaning.names import Names, classes, names
-from dedup_job.cleaning.vocabulary import ACTION_BITS, ELEMENTS
-from dedup_job.native.jit import inlined
+from dedup_job.cleaning.characters import Classes, Names, classes, first_slot, kinds
+from dedup_job.cleaning.vocabulary import ACTION_BITS, ELEMENTS, meanings
+from dedup_job.native.code_points import Points, pack
+from dedup_job.native.jit import borrowing, inlined
 
 GROWTH: Final = 10
 """How many characters at most become of one of the raw text; percent encoding is the greatest."""
@@ -73,7 +74,9 @@ class ReadingState(Protocol):
     top: the open element on top; foreign_read: whether closing tags of foreign names were read;
     formula_end, box_start, box_end: where the last formula ended, where the last box of one began
     and ended, -1 without one; is_heavy: whether anything is bold or italic; start, stop: where the
-    tag that is read begins and ends; found: its known attributes, as bits.
+    tag that is read begins and ends; found: its known attributes, as
+    bits; depth, code: where markup is removed, how many templates, and elements that show code,
+    are open.
     """
 
     top: int
@@ -85,6 +88,8 @@ class ReadingState(Protocol):
     start: int
     stop: int
     found: int
+    depth: int
+    code: int
 
 
 class OpenSpan(Protocol):
@@ -152,7 +157,7 @@ class Workspace(NamedTuple):
     bare: uint32 (GROWTH * length + SPARE,), text with marks.
     """
 
-    classes: NDArray[np.uint16]
+    classes: Classes
     kinds: NDArray[np.uint8]
     names: Names
     elements: list[Element]
@@ -162,8 +167,8 @@ class Workspace(NamedTuple):
     places: NDArray[np.int32]
     reading: list[ReadingState]
     layout: list[LayoutState]
-    copy: NDArray[np.uint32]
-    bare: NDArray[np.uint32]
+    copy: Points
+    bare: Points
 
 
 def workspace(longest: int) -> Workspace:
@@ -192,6 +197,27 @@ def workspace(longest: int) -> Workspace:
     )
 
 
+@functools.cache
+def names() -> Names:
+    """Return the names that mean something, made at the first call."""
+    named = meanings()
+    points, offsets = pack([chr(of) + name for of, name, _, _ in named])
+    slots = np.full(1 << (4 * len(named)).bit_length(), NONE, dtype=np.int32)
+    _fill(points, offsets, slots)
+    return Names(points, offsets, slots, np.array([row[2:] for row in named], dtype=np.int32))
+
+
+@borrowing
+def _fill(points: Points, offsets: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
+    mask = slots.shape[0] - 1
+    for number in range(offsets.shape[0] - 1):
+        begin = offsets[number]
+        slot = first_slot(points[begin], points, begin + 1, offsets[number + 1], False, mask)
+        while slots[slot] != NONE:
+            slot = (slot + 1) & mask
+        slots[slot] = number
+
+
 def _record(form: type, number: type[np.integer[Any]]) -> np.dtype[np.void]:
     """Return the type of records with these attributes; native code takes one by reference."""
     return np.dtype([(name, number) for name in form.__annotations__])
@@ -200,9 +226,9 @@ def _record(form: type, number: type[np.integer[Any]]) -> np.dtype[np.void]:
 class Page(NamedTuple):
     """A text whose markup is read, what becomes of it, and of a `Workspace` what that needs."""
 
-    text: NDArray[np.uint32]
-    out: NDArray[np.uint32]
-    classes: NDArray[np.uint16]
+    text: Points
+    out: Points
+    classes: Classes
     names: Names
     elements: list[Element]
     stack: list[OpenElement]
@@ -217,8 +243,8 @@ class Layout(NamedTuple):
     breaks: int32, places of line breaks in open rows.
     """
 
-    text: NDArray[np.uint32]
-    out: NDArray[np.uint32]
+    text: Points
+    out: Points
     kinds: NDArray[np.uint8]
     spans: list[OpenSpan]
     breaks: NDArray[np.int32]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.cleaning.characters import drop_invisible, fold
-from dedup_job.cleaning.css import drop_leading_rules, drop_rules
+from dedup_job.cleaning.cleaner import drop_leading_rules, drop_rules
 from tests.cleaning.oracle.escapes import decode, escape_again, holds_reference
 from tests.cleaning.oracle.fences import fold_fenced
 from tests.cleaning.oracle.html import read
