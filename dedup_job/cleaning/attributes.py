@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from dedup_job.cleaning import vocabulary
-from dedup_job.cleaning.characters import (
+from dedup_job.cleaning.symbols import (
     ALNUM,
     GOES_ON,
     SPACE,
@@ -16,15 +16,15 @@ from dedup_job.cleaning.characters import (
     UNLIKE,
     Classes,
     Names,
-    behind,
     holds_word,
     is_of_class,
     is_word,
     number_of,
-    trimmed,
+    skip_class,
+    without_blanks,
 )
 from dedup_job.cleaning.tags import value_of
-from dedup_job.cleaning.workspace import NONE, Page, has, place_of
+from dedup_job.cleaning.workspace import NONE, Page, has, value_place
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
@@ -150,7 +150,7 @@ def read_attributes(page: Page, at: int, end: int) -> int:
             at += 1
             continue
         begin = at
-        at = behind(page.text, at + 1, GOES_ON, page.classes)
+        at = skip_class(page.text, at + 1, GOES_ON, page.classes)
         start, stop, after = value_of(page.text, at, end, page.classes)
         if after == NONE:
             continue
@@ -172,14 +172,14 @@ def meaning_of(page: Page, of: int, start: int, stop: int) -> int:
 @inner
 def value_holds(page: Page, attribute: int, word: Points) -> bool:
     """Tell whether the tag has an attribute, and its value holds a word, in capitals or not."""
-    begin, end = place_of(page, attribute)
+    begin, end = value_place(page, attribute)
     return has(page, attribute) and holds_word(page.text, begin, end, word)
 
 
 @inner
 def is_data(page: Page, attribute: int) -> bool:
     """Tell whether the address that an attribute holds is a data: URI."""
-    begin, end = place_of(page, attribute)
+    begin, end = value_place(page, attribute)
     stop = begin + _DATA.shape[0]
     return stop <= end and is_word(page.text, begin, stop, _DATA)
 
@@ -187,7 +187,7 @@ def is_data(page: Page, attribute: int) -> bool:
 @inlined
 def class_flags(page: Page) -> int:
     """Return what the words of the class attribute stand for, as bits."""
-    at, end = place_of(page, vocabulary.CLASS)
+    at, end = value_place(page, vocabulary.CLASS)
     flags = 0
     while at < end:
         begin = at
@@ -205,7 +205,7 @@ def style_flags(page: Page) -> tuple[int, int, int]:
 
     Spans as bits, the same of its border, and the kind of a list's markers, -1 without one.
     """
-    at, end = place_of(page, vocabulary.STYLE)
+    at, end = value_place(page, vocabulary.STYLE)
     spans, border, markers = 0, 0, NONE
     while at < end:
         begin, colon = at, NONE
@@ -214,7 +214,7 @@ def style_flags(page: Page) -> tuple[int, int, int]:
                 colon = at
             at += 1
         if colon != NONE:
-            first, stop = trimmed(page.text, begin, colon, page.classes)
+            first, stop = without_blanks(page.text, begin, colon, page.classes)
             number = meaning_of(page, vocabulary.PROPERTY, first, stop)
             flags, last = _meaning_of_style(page, number, colon + 1, at)
             if number == vocabulary.LISTING:

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning import characters, folding, layout
+from dedup_job.cleaning import notation, space_folding, symbols
 from dedup_job.cleaning.attributes import BRACES, REFERENCES, TAGS, reference
-from dedup_job.cleaning.characters import Classes, Names, is_of_class, is_word, write
-from dedup_job.cleaning.folding import fold_fenced, fold_text
 from dedup_job.cleaning.rendering import read_markup
+from dedup_job.cleaning.space_folding import fold_fenced, fold_white_space
 from dedup_job.cleaning.spans import WITH_BRACES
+from dedup_job.cleaning.symbols import Classes, Names, is_of_class, is_word, write_points
 from dedup_job.cleaning.workspace import GROWTH, NONE, SPARE, Workspace, names, workspace
 from dedup_job.native.code_points import Packed, Points, pack, points_of, text_of
 from dedup_job.native.jit import inlined, inner, native
@@ -72,12 +72,12 @@ def clean_batch(texts: Sequence[str], how: How) -> tuple[list[str], CleanedBatch
     batch = clean_points(pack(texts), how)
     # decoded at once: a call for each text costs more than to take it out of all of them
     clean, states = list(texts), batch.found & STATES
-    rows = np.flatnonzero(states == folding.CLEAN).tolist()
+    rows = np.flatnonzero(states == space_folding.CLEAN).tolist()
     if not rows:
         return clean, batch
     points = batch.points
-    if (states > folding.CLEAN).any():
-        points = np.minimum(points, characters.BEYOND - 1)  # marks have no form in a str
+    if (states > space_folding.CLEAN).any():
+        points = np.minimum(points, symbols.BEYOND - 1)  # marks have no form in a str
     written = text_of(points)
     first, last = batch.bounds.T.tolist()
     for row in rows:
@@ -123,7 +123,7 @@ def _clean_some(
             found[i], length = _finish(text, False, work, out)
         else:
             found[i], length = _clean(text, how, work, out)
-        if found[i] == folding.STAYS:
+        if found[i] == space_folding.STAYS:
             length = 0
         bounds[i, 0], bounds[i, 1] = at, at + length
         at += length
@@ -133,28 +133,30 @@ def _clean_some(
 @inlined
 def _clean(text: Points, how: How, work: Workspace, out: Points) -> tuple[int, int]:
     """Write one text without its markup; return what has become of it, and its length."""
-    rules = folding.RULES_AT_START if how.css else folding.RULES_NOWHERE
-    found, length, marks = fold_text(text, work.kinds, how.html, rules, how.marked, out)
+    looks = (space_folding.RULES_AT_START if how.css else 0) | (
+        space_folding.FENCES if how.marked else 0
+    )
+    markup = space_folding.MARKUP if how.html else 0
+    found, length, marks = fold_white_space(text, work.kinds, looks | markup, out)
     bare, again = text, 0
-    if found == folding.NEEDS_MARKUP:
+    if found == space_folding.NEEDS_MARKUP:
         size, holds = read_markup(text, how.marked, work)
         bare = work.bare[:size] if holds else text
         if holds & TAGS and how.marked:
             return _finish(bare, how.css, work, out)
         if holds & TAGS:
-            rules = folding.RULES_ANYWHERE if how.css else folding.RULES_NOWHERE
+            looks = space_folding.RULES_ANYWHERE if how.css else 0
         elif how.marked and holds & BRACES:
-            rules, again = folding.RULES_NOWHERE, RULES_AGAIN
-        fences = how.marked
-        found, length, marks = fold_text(bare, work.kinds, False, rules, fences, out)
-        if found == folding.STAYS and holds:
-            found = folding.CLEAN
-    if found == folding.NEEDS_RULES:
-        anywhere = rules == folding.RULES_ANYWHERE
-        return RULES if anywhere else LEADING_RULES, write(bare, out, 0)
-    if found == folding.NEEDS_FENCES:
-        found, length, marks = folding.CLEAN, fold_fenced(bare, work, out), True
-    if found == folding.CLEAN and how.marked and how.html:
+            looks, again = space_folding.FENCES, RULES_AGAIN
+        found, length, marks = fold_white_space(bare, work.kinds, looks, out)
+        if found == space_folding.STAYS and holds:
+            found = space_folding.CLEAN
+    if found == space_folding.NEEDS_RULES:
+        length = write_points(bare, out, 0)
+        return RULES if looks & space_folding.RULES_ANYWHERE else LEADING_RULES, length
+    if found == space_folding.NEEDS_FENCES:
+        found, length, marks = space_folding.CLEAN, fold_fenced(bare, work, out), True
+    if found == space_folding.CLEAN and how.marked and how.html:
         found |= again | (_again(out[:length], work) if marks else 0)
     return found, length
 
@@ -163,19 +165,19 @@ def _clean(text: Points, how: How, work: Workspace, out: Points) -> tuple[int, i
 def _finish(text: Points, css: bool, work: Workspace, out: Points) -> tuple[int, int]:
     """Lay a text with marks out, unless it may hold style rules that are looked for."""
     heavy = work.reading[0].is_heavy != 0 and _speaks_of_weight(text)
-    length, flags = layout.lay_out(text, css, heavy, work, out)
-    if length == layout.RULE:
-        return RULES, write(text, out, 0)
-    if flags & layout.AS_FENCE:
+    length, flags = notation.lay_out(text, css, heavy, work, out)
+    if length == notation.RULE:
+        return RULES, write_points(text, out, 0)
+    if flags & notation.AS_FENCE:
         length = fold_fenced(out[:length], work, work.bare)
-        write(work.bare[:length], out, 0)
-    found = folding.CLEAN
-    if flags & layout.AS_MARKUP:
+        write_points(work.bare[:length], out, 0)
+    found = space_folding.CLEAN
+    if flags & notation.AS_MARKUP:
         found |= _again(out[:length], work)
     if flags & WITH_BRACES:
-        rules = folding.RULES_AT_START
-        first, _, _ = fold_text(out[:length], work.kinds, False, rules, False, work.bare)
-        found |= RULES_AGAIN if first == folding.NEEDS_RULES else 0
+        looks = space_folding.RULES_AT_START
+        first, _, _ = fold_white_space(out[:length], work.kinds, looks, work.bare)
+        found |= RULES_AGAIN if first == space_folding.NEEDS_RULES else 0
     return found, length
 
 
@@ -194,11 +196,11 @@ def _speaks_of_weight(text: Points) -> bool:
         point = text[j]
         if until:
             until = 0 if point == until else until
-        elif point >= characters.BEYOND:
-            if point in characters.MEDIA:
-                until = characters.ADDRESS_END
-            elif point == characters.FORMULA:
-                until = characters.FORMULA_END
+        elif point >= symbols.BEYOND:
+            if point in symbols.MEDIA:
+                until = symbols.ADDRESS_END
+            elif point == symbols.FORMULA:
+                until = symbols.FORMULA_END
         elif point in _FIRST or point | _LOWER in (_B, _I):
             for word in _HEAVY:
                 stop = j + word.shape[0]
@@ -208,14 +210,14 @@ def _speaks_of_weight(text: Points) -> bool:
     return False
 
 
-def escaped(text: str, *, brace: bool) -> str:
+def escaped_markup(text: str, *, brace: bool) -> str:
     """Return a text that a second cleaning turns into this one.
 
     brace: whether the first opening brace is escaped, too: then no style rule is looked for.
     """
     points = points_of(text)
     out = np.empty(3 * points.shape[0] + 16, dtype=np.uint32)
-    return text_of(out[: _escape(points, brace, characters.classes(), names(), out)])
+    return text_of(out[: _escape(points, brace, symbols.classes(), names(), out)])
 
 
 @native
@@ -233,13 +235,11 @@ def _escape(
         word = text[j : j + 1]
         if point == _LT and j + 1 < end:
             after = text[j + 1]
-            if after in (_SLASH, _BANG, _QUESTION) or is_of_class(
-                after, characters.LETTER, classes
-            ):
+            if after in (_SLASH, _BANG, _QUESTION) or is_of_class(after, symbols.LETTER, classes):
                 word = _ESCAPED_LT
         elif point == _AMP and reference(text, j + 1, end, classes, names)[0] != NONE:
             word = _ESCAPED_AMP
         elif point == _BRACE and brace:
             word, brace = _ESCAPED_BRACE, False
-        at = write(word, out, at)
+        at = write_points(word, out, at)
     return at

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.cleaning import characters
-from dedup_job.cleaning.characters import drop_invisible, fold
+from dedup_job.cleaning import symbols
 from dedup_job.cleaning.clean_batch import (
     LEADING_RULES,
     MARKUP_AGAIN,
@@ -27,17 +26,18 @@ from dedup_job.cleaning.clean_batch import (
     How,
     clean_batch,
     clean_points,
-    escaped,
+    escaped_markup,
 )
-from dedup_job.cleaning.folding import CLEAN
+from dedup_job.cleaning.space_folding import CLEAN
+from dedup_job.cleaning.symbols import drop_invisible, folded
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from dedup_job.native.code_points import Packed, Points, offsets_of, points_of, text_of
 
 _ENDS: Final = {
-    characters.CODE: characters.CODE_END,
-    characters.FENCE: characters.FENCE_END,
-    characters.FORMULA: characters.FORMULA_END,
-    **dict.fromkeys(characters.MEDIA, characters.ADDRESS_END),
+    symbols.CODE: symbols.CODE_END,
+    symbols.FENCE: symbols.FENCE_END,
+    symbols.FORMULA: symbols.FORMULA_END,
+    **dict.fromkeys(symbols.MEDIA, symbols.ADDRESS_END),
 }
 """Marks around what style rules are text in."""
 
@@ -133,7 +133,7 @@ class Cleaner:
                 self._escape(clean, found)
             return clean
         for row, points in zip(rows, rest, strict=True):
-            clean[row] = fold(drop_invisible(text_of(points[points < characters.BEYOND])))
+            clean[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
         return [self._cut(text) for text in clean] if self.settings.cut_at else clean
 
     def _finish(
@@ -166,7 +166,7 @@ class Cleaner:
             brace = bool(found[row] & RULES_AGAIN) and self.settings.css
             brace = brace and drop_leading_rules(text) != text
             if brace or found[row] & MARKUP_AGAIN:
-                clean[row] = escaped(text, brace=brace)
+                clean[row] = escaped_markup(text, brace=brace)
 
     def _cut(self, text: str) -> str:
         starts = [at for marker in self.settings.cut_at if (at := text.find(marker)) >= 0]
@@ -191,13 +191,13 @@ def _pieces(points: Points, *, all_marks: bool) -> Iterator[tuple[Points, bool]]
     all_marks: whether all that is protected is; else code alone.
     """
     start = depth = 0
-    for place in np.flatnonzero(points >= characters.BEYOND).tolist():
+    for place in np.flatnonzero(points >= symbols.BEYOND).tolist():
         mark = int(points[place])
         if place > start:
             yield points[start:place], depth > 0
         yield points[place : place + 1], True
         start = place + 1
-        if mark in _ENDS and (all_marks or mark == characters.CODE):
+        if mark in _ENDS and (all_marks or mark == symbols.CODE):
             depth += 1
         elif mark in _ENDS.values() and depth:
             depth -= 1

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from dedup_job.cleaning import characters, vocabulary
+from dedup_job.cleaning import symbols, vocabulary
 from dedup_job.cleaning.attributes import class_flags, style_flags, value_holds
-from dedup_job.cleaning.characters import LINE, SPACE, append, is_of_class, write
 from dedup_job.cleaning.leaves import (
     address_of,
     open_item,
@@ -14,11 +13,12 @@ from dedup_job.cleaning.leaves import (
     silence,
     write_break,
     write_drawing,
-    write_image,
+    write_image_mark,
     write_latex,
     write_void,
 )
 from dedup_job.cleaning.mathematics import begin_child, begin_part, end_part, is_nonblank
+from dedup_job.cleaning.symbols import LINE, SPACE, append, is_of_class, write_points
 from dedup_job.cleaning.tags import ITSELF
 from dedup_job.cleaning.workspace import NONE, Page, action_of, has
 from dedup_job.native.code_points import Points, points_of
@@ -31,7 +31,7 @@ _HARD = (
     *(vocabulary.OBJECT, vocabulary.DRAWING),
 )
 _LINK = vocabulary.ELEMENTS.index("a")
-_SPANS: Final = characters.SUB - characters.UNDERLINE + 1
+_SPANS: Final = symbols.SUB - symbols.UNDERLINE + 1
 
 BY_END, BY_OTHER, BY_ITSELF = range(3)
 """What closes an element: the end of the text, the tag of another one, its own."""
@@ -45,7 +45,7 @@ def _begin(page: Page, top: int, at: int) -> int:
     entry.place = at
     if action == vocabulary.MATH:
         entry.math_at = top
-        return append(characters.FORMULA, page.out, at)
+        return append(symbols.FORMULA, page.out, at)
     if action > vocabulary.MATH:
         if action == vocabulary.ANNOTATION:
             entry.extra = value_holds(page, vocabulary.ENCODING, _TEX)
@@ -53,14 +53,14 @@ def _begin(page: Page, top: int, at: int) -> int:
     if action in (vocabulary.ORDERED, vocabulary.UNORDERED):
         open_list(page, top)
     elif action == vocabulary.SELECT:
-        at = append(characters.BLANK, page.out, at)
+        at = append(symbols.BLANK, page.out, at)
     elif action in (vocabulary.LINES, vocabulary.CODE_LINE):
         if not entry.code_at:
             entry.code_at = top
             fence = action == vocabulary.LINES
-            at = append(characters.FENCE if fence else characters.CODE, page.out, at)
+            at = append(symbols.FENCE if fence else symbols.CODE, page.out, at)
     elif action == vocabulary.READING:
-        at = append(characters.RUBY, page.out, at)
+        at = append(symbols.RUBY, page.out, at)
     elif action == vocabulary.LIST_ITEM:
         at = open_item(page, top, at)
     elif vocabulary.TABLE <= action <= vocabulary.TABLE_CELL:
@@ -78,10 +78,10 @@ def _begin_medium(page: Page, top: int, at: int) -> int:
         entry.media_at = top
         attribute = address_of(page)
         entry.extra = attribute != NONE
-        kind = characters.AUDIO if entry.action == vocabulary.HEARS else characters.VIDEO
-        entry.cut = at = write_image(page, kind, attribute, at)
+        kind = symbols.AUDIO if entry.action == vocabulary.HEARS else symbols.VIDEO
+        entry.cut = at = write_image_mark(page, kind, attribute, at)
     elif entry.action == vocabulary.CANVAS:
-        entry.cut = at = write_image(page, characters.IMAGE, NONE, at)
+        entry.cut = at = write_image_mark(page, symbols.IMAGE, NONE, at)
     elif entry.action == vocabulary.DRAWING:
         entry.barrier_at = entry.hard_at = entry.drawing_at = top
     elif entry.action == vocabulary.TEMPLATE_ACTION:
@@ -90,7 +90,7 @@ def _begin_medium(page: Page, top: int, at: int) -> int:
     elif entry.action == vocabulary.OBJECT:
         entry.barrier_at = entry.hard_at = top
         if has(page, vocabulary.DATA):
-            entry.cut = at = write_image(page, characters.IMAGE, vocabulary.DATA, at)
+            entry.cut = at = write_image_mark(page, symbols.IMAGE, vocabulary.DATA, at)
     return at
 
 
@@ -107,14 +107,14 @@ def _begin_table(page: Page, top: int, at: int) -> int:
     elif entry.action == vocabulary.TABLE_CELL:
         entry.barrier_at = entry.cell_at = top
         entry.list_at = entry.item_at = 0
-        at = append(characters.CELL, page.out, at)
+        at = append(symbols.CELL, page.out, at)
     return at
 
 
 @inlined
 def _begin_row(page: Page, row: int, at: int) -> int:
     page.stack[row].row_at, page.stack[row].cell_at = row, 0
-    return append(characters.ROW, page.out, at)
+    return append(symbols.ROW, page.out, at)
 
 
 @inlined
@@ -208,10 +208,10 @@ def _open_spans(page: Page, number: int, flags: int, spans: int, top: int, at: i
     if spans & (vocabulary.IS_BOLD | vocabulary.IS_ITALIC):
         page.state.is_heavy = 1
     if spans & vocabulary.IS_LINED:
-        at = append(characters.LINED, page.out, at)
+        at = append(symbols.LINED, page.out, at)
     for k in range(_SPANS):
         if spans >> k & 1:
-            at = append(characters.UNDERLINE + k, page.out, at)
+            at = append(symbols.UNDERLINE + k, page.out, at)
     return at
 
 
@@ -222,9 +222,9 @@ def _close_spans(spans: int, out: Points, at: int) -> int:
         return at
     for k in range(_SPANS - 1, -1, -1):
         if spans >> k & 1:
-            at = append(characters.UNDERLINE + k + characters.END, out, at)
+            at = append(symbols.UNDERLINE + k + symbols.END, out, at)
     if spans & vocabulary.IS_LINED:
-        at = append(characters.LINED_END, out, at)
+        at = append(symbols.LINED_END, out, at)
     return at
 
 
@@ -246,14 +246,14 @@ def _end_element(page: Page, how: int, at: int) -> int:
         if entry.code_at == top:
             at = _end_of_code(page, action, entry.place, how, at)
     elif action == vocabulary.TABLE_ROW:
-        at = append(characters.ROW_END, page.out, at)
+        at = append(symbols.ROW_END, page.out, at)
     elif action == vocabulary.READING:
-        at = append(characters.RUBY_END, page.out, at)
+        at = append(symbols.RUBY_END, page.out, at)
     elif action == vocabulary.READING_MARK and how != BY_END:
         at = entry.place
     elif action == vocabulary.LIST_ITEM and entry.extra:
         at = _close_spans(entry.spans_open, page.out, at)
-        return append(characters.ITEM_END, page.out, at)
+        return append(symbols.ITEM_END, page.out, at)
     if entry.extra == vocabulary.BOX and entry.box_at == top:
         page.state.box_start, page.state.box_end = entry.place, at
     return _close_spans(entry.spans_open, page.out, at)
@@ -271,19 +271,19 @@ def _end_of_code(page: Page, action: int, place: int, how: int, at: int) -> int:
         while last > first and _is_space(page, out[last - 1]):
             last -= 1
         for k in range(first, last):
-            lines = lines or out[k] == characters.FRESH or is_of_class(out[k], LINE, page.classes)
+            lines = lines or out[k] == symbols.FRESH or is_of_class(out[k], LINE, page.classes)
     if how == BY_END:
         lines = False
-    out[place] = characters.FENCE if lines else characters.CODE
-    out[at] = characters.FENCE_END if lines else characters.CODE_END
+    out[place] = symbols.FENCE if lines else symbols.CODE
+    out[at] = symbols.FENCE_END if lines else symbols.CODE_END
     return at + 1
 
 
 @inner
 def _is_space(page: Page, point: int) -> bool:
     """Tell whether nothing is seen of a character, or of a mark."""
-    if point >= characters.BEYOND:
-        return not characters.is_shown(point)
+    if point >= symbols.BEYOND:
+        return not symbols.is_shown(point)
     return is_of_class(point, SPACE, page.classes)
 
 
@@ -293,7 +293,7 @@ def _end_of_formula(page: Page, top: int, how: int, at: int) -> int:
     root = page.stack[top].math_at
     if entry.action == vocabulary.ANNOTATION:
         if entry.extra and page.stack[root].cut < 0 and is_nonblank(page, entry.place, at):
-            at = write(page.out[entry.place : at], page.out, page.stack[root].place + 1)
+            at = write_points(page.out[entry.place : at], page.out, page.stack[root].place + 1)
             page.stack[root].cut = at
             silence(page, root + 1, top)
             return at
@@ -304,11 +304,11 @@ def _end_of_formula(page: Page, top: int, how: int, at: int) -> int:
         return end_part(page, top, at)
     if not is_nonblank(page, entry.place, at):
         return int(entry.place)
-    page.out[at] = characters.FORMULA_END
+    page.out[at] = symbols.FORMULA_END
     at += 1
     box = entry.box_at
     if box and page.stack[box].cut < 0:
-        at = write(page.out[entry.place : at], page.out, page.stack[box].place)
+        at = write_points(page.out[entry.place : at], page.out, page.stack[box].place)
         page.stack[box].cut = at
         silence(page, box + 1, top)
     page.state.formula_end = at

@@ -6,18 +6,25 @@ from typing import Final
 
 import numpy as np
 
-from dedup_job.cleaning import characters, vocabulary
+from dedup_job.cleaning import symbols, vocabulary
 from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_data, meaning_of, style_flags
-from dedup_job.cleaning.characters import SPACE, Classes, append, is_of_class, trimmed, write
 from dedup_job.cleaning.mathematics import alt_is_formula, write_formula_of
-from dedup_job.cleaning.workspace import NONE, Page, action_of, has, place_of
+from dedup_job.cleaning.symbols import (
+    SPACE,
+    Classes,
+    append,
+    is_of_class,
+    without_blanks,
+    write_points,
+)
+from dedup_job.cleaning.workspace import NONE, Page, action_of, has, value_place
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
 _TAB, _BREAK, _RETURN, _BLANK, _COMMA, _PERCENT = map(ord, "\t\n\r ,%")
 _ZERO, _TEN, _SMALL_TEN = ord("0"), ord("A") - 10, ord("a") - 10
 _DELETE, _NO_BREAK_SPACE = 0x7F, 0xA0
-_INVISIBLE = tuple(map(ord, characters.INVISIBLE))
+_INVISIBLE = tuple(map(ord, symbols.INVISIBLE))
 _ENCODED = points_of('()<>"\\`{}')
 _SVG = points_of("svg:")
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -36,7 +43,7 @@ def write_break(page: Page, flags: int, number: int, at: int) -> int:
     if action in (vocabulary.TABLE_ROW, vocabulary.TABLE_CELL) and not entry.code_at:
         return at
     fresh = entry.code_at and action != vocabulary.LINE_BREAK
-    return append(characters.FRESH if fresh else _BREAK, page.out, at)
+    return append(symbols.FRESH if fresh else _BREAK, page.out, at)
 
 
 @inner
@@ -63,16 +70,16 @@ def write_void(page: Page, action: int, at: int) -> int:
         for other in (vocabulary.HREF, vocabulary.XLINK):
             if attribute == NONE and has(page, other):
                 attribute = other
-        return write_image(page, characters.IMAGE, attribute, at)
+        return write_image_mark(page, symbols.IMAGE, attribute, at)
     if action == vocabulary.FIELD:
         return _write_field(page, at)
     if action == vocabulary.SOURCE:
         media, attribute = page.stack[page.state.top].media_at, address_of(page)
         entry = page.stack[media]
         if media and attribute != NONE and not entry.extra:
-            kind = characters.AUDIO if entry.action == vocabulary.HEARS else characters.VIDEO
+            kind = symbols.AUDIO if entry.action == vocabulary.HEARS else symbols.VIDEO
             silence(page, media + 1, page.state.top + 1)
-            at = write_image(page, kind, attribute, entry.place)
+            at = write_image_mark(page, kind, attribute, entry.place)
             entry.extra, entry.cut = 1, at
     return at
 
@@ -91,22 +98,22 @@ def silence(page: Page, first: int, stop: int) -> None:
 def _write_field(page: Page, at: int) -> int:
     """Write a blank for a field that takes text, an image for a button that is one."""
     if has(page, vocabulary.TYPE):
-        begin, end = place_of(page, vocabulary.TYPE)
+        begin, end = value_place(page, vocabulary.TYPE)
         kind = meaning_of(page, vocabulary.FIELD_TYPE, begin, end)
         if kind == vocabulary.IMAGE_BUTTON:
-            return write_image(page, characters.IMAGE, address_of(page), at)
+            return write_image_mark(page, symbols.IMAGE, address_of(page), at)
         if kind != NONE:
             return at
-    return append(characters.BLANK, page.out, at)
+    return append(symbols.BLANK, page.out, at)
 
 
 @inner
-def write_image(page: Page, kind: int, attribute: int, at: int) -> int:
+def write_image_mark(page: Page, kind: int, attribute: int, at: int) -> int:
     """Write an image, or another medium, whose address this attribute holds; -1 for none."""
     at = append(kind, page.out, at)
     if attribute != NONE:
         at = _write_address(page, attribute, at)
-    return append(characters.ADDRESS_END, page.out, at)
+    return append(symbols.ADDRESS_END, page.out, at)
 
 
 @inner
@@ -117,7 +124,7 @@ def address_of(page: Page) -> int:
     """
     chosen = NONE
     for attribute in range(vocabulary.FIRST_ADDRESS, vocabulary.SRCSET + 1):
-        begin, end = place_of(page, attribute)
+        begin, end = value_place(page, attribute)
         if not has(page, attribute) or begin == end:
             continue
         if chosen == NONE:
@@ -133,9 +140,9 @@ def address_of(page: Page) -> int:
 def _write_address(page: Page, attribute: int, at: int) -> int:
     """Write an address so that a second cleaning leaves it alone, of a set of them the first."""
     out, start, first_of_set = page.out, at, attribute == vocabulary.SRCSET
-    begin, end = place_of(page, attribute)
+    begin, end = value_place(page, attribute)
     stop, _ = copy(page, begin, end, DECODES | PARSES, at)
-    j, stop = trimmed(out, at, stop, page.classes)
+    j, stop = without_blanks(out, at, stop, page.classes)
     more = 0
     while j < stop:
         point = out[j]
@@ -218,11 +225,11 @@ def write_drawing(page: Page, begin: int, end: int, at: int) -> int:
             space = False
         for number in range(_bytes_of(page.text[j])):
             value = (value ^ np.uint64(_byte(page.text[j], number))) * _PRIME
-    at = write(_SVG, out, append(characters.IMAGE, out, at))
+    at = write_points(_SVG, out, append(symbols.IMAGE, out, at))
     for k in range(16):
         digit = int(value >> np.uint64(60 - 4 * k)) & 15
         at = append(digit + (_ZERO if digit < 10 else _SMALL_TEN), out, at)
-    return append(characters.ADDRESS_END, out, at)
+    return append(symbols.ADDRESS_END, out, at)
 
 
 _MINUS, _STOP, _A, _SMALL_A = map(ord, "-.Aa")
@@ -254,7 +261,7 @@ def open_list(page: Page, top: int) -> None:
 @inner
 def _type(page: Page) -> int:
     """Return the kind of markers that the attribute says."""
-    begin, end = place_of(page, vocabulary.TYPE)
+    begin, end = value_place(page, vocabulary.TYPE)
     if has(page, vocabulary.TYPE) and end - begin == 1:
         for kind in range(_TYPES.shape[0]):
             if page.text[begin] == _TYPES[kind]:
@@ -267,8 +274,8 @@ def _number(page: Page, attribute: int, otherwise: int) -> int:
     """Return the whole number of an attribute."""
     if not has(page, attribute):
         return otherwise
-    begin, end = place_of(page, attribute)
-    begin, end = trimmed(page.text, begin, end, page.classes)
+    begin, end = value_place(page, attribute)
+    begin, end = without_blanks(page.text, begin, end, page.classes)
     sign = 1
     if begin < end and page.text[begin] == _MINUS:
         sign, begin = -1, begin + 1
@@ -295,8 +302,8 @@ def open_item(page: Page, top: int, at: int) -> int:
     value = _number(page, vocabulary.VALUE, around.count)
     around.count = value + 1
     entry.extra = 1
-    at = _write_marker(value, around.extra, out, append(characters.ITEM, out, at))
-    return append(characters.BODY, out, append(_STOP, out, at))
+    at = _write_marker(value, around.extra, out, append(symbols.ITEM, out, at))
+    return append(symbols.BODY, out, append(_STOP, out, at))
 
 
 @inner

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from dedup_job.cleaning import characters, vocabulary
+from dedup_job.cleaning import symbols, vocabulary
 from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_data
-from dedup_job.cleaning.characters import (
+from dedup_job.cleaning.symbols import (
     ALNUM,
     LETTER,
     SPACE,
@@ -14,10 +14,10 @@ from dedup_job.cleaning.characters import (
     holds_word,
     is_of_class,
     is_word,
-    trimmed,
-    write,
+    without_blanks,
+    write_points,
 )
-from dedup_job.cleaning.workspace import Page, has, place_of
+from dedup_job.cleaning.workspace import Page, has, value_place
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inner
 
@@ -37,11 +37,11 @@ def begin_part(page: Page, top: int, at: int) -> int:
     """Write what stands before the children of the element on top."""
     entry = page.stack[top]
     if entry.action == vocabulary.FRACTION:
-        return write(_FRACTION, page.out, at)
+        return write_points(_FRACTION, page.out, at)
     if entry.action == vocabulary.ROOT:
-        return write(_ROOT, page.out, at)
+        return write_points(_ROOT, page.out, at)
     if entry.action == vocabulary.OVER:  # may become an accent
-        return append(characters.NO_MARK, page.out, at)
+        return append(symbols.NO_MARK, page.out, at)
     if entry.action == vocabulary.FENCED:
         entry.origin = _first_of(page, vocabulary.SEPARATORS, _COMMA, at)
         entry.extra = _first_of(page, vocabulary.CLOSE, _ROUND_END, at)
@@ -55,9 +55,9 @@ def _first_of(page: Page, attribute: int, otherwise: int, at: int) -> int:
     """Return the first character of a value that is no white space, 0 for none."""
     if not has(page, attribute):
         return otherwise
-    begin, end = place_of(page, attribute)
+    begin, end = value_place(page, attribute)
     stop, _ = copy(page, begin, end, DECODES | PARSES, at)
-    first, stop = trimmed(page.out, at, stop, page.classes)
+    first, stop = without_blanks(page.out, at, stop, page.classes)
     return int(page.out[first]) if first < stop else 0
 
 
@@ -70,21 +70,21 @@ def begin_child(page: Page, top: int, at: int) -> int:
     if count < 2:
         return at
     if action == vocabulary.MATRIX:
-        return write(_NEXT_ROW, out, at)
+        return write_points(_NEXT_ROW, out, at)
     if action == vocabulary.MATRIX_ROW:
-        return write(_NEXT_CELL, out, at)
+        return write_points(_NEXT_CELL, out, at)
     if action == vocabulary.FENCED:
         return append(entry.origin, out, at) if entry.origin else at
     if count == 2:
         if action == vocabulary.FRACTION:
-            return write(_BETWEEN, out, at)
+            return write_points(_BETWEEN, out, at)
         if action in (vocabulary.INDEXED_ROOT, vocabulary.OVER):
             entry.extra = at
         mark = _script(action, count)
         return append(mark, out, at) if mark else at
     if count == 3 and action in _WITH_BOTH:
-        at = append(characters.SUB + characters.END, out, at)
-        return append(characters.SUP, out, at)
+        at = append(symbols.SUB + symbols.END, out, at)
+        return append(symbols.SUP, out, at)
     return at
 
 
@@ -92,8 +92,8 @@ def begin_child(page: Page, top: int, at: int) -> int:
 def _script(action: int, count: int) -> int:
     """Return the mark of the script that child `count`, or one after it, is; 0 for none."""
     if action in _WITH_POWER or (action in _WITH_BOTH and count > 2):
-        return characters.SUP
-    return characters.SUB if action in _WITH_INDEX or action in _WITH_BOTH else 0
+        return symbols.SUP
+    return symbols.SUB if action in _WITH_INDEX or action in _WITH_BOTH else 0
 
 
 @inner
@@ -102,7 +102,7 @@ def end_part(page: Page, top: int, at: int) -> int:
     out, entry = page.out, page.stack[top]
     action, count = entry.action, entry.count
     if action == vocabulary.FRACTION and count < 2:
-        return write(_MISSING, out, at)
+        return write_points(_MISSING, out, at)
     if action in (vocabulary.FRACTION, vocabulary.ROOT):
         return append(_END_BRACE, out, at)
     if action == vocabulary.FENCED:
@@ -114,10 +114,10 @@ def end_part(page: Page, top: int, at: int) -> int:
     if action == vocabulary.OVER:
         command = _accent(page, entry.extra + 1, at)
         if command >= 0:
-            out[entry.place] = characters.ACCENTS + command
+            out[entry.place] = symbols.ACCENTS + command
             return append(_END_BRACE, out, entry.extra)
     mark = _script(action, count)
-    return append(mark + characters.END, out, at) if mark else at
+    return append(mark + symbols.END, out, at) if mark else at
 
 
 @inner
@@ -126,9 +126,9 @@ def _accent(page: Page, first: int, stop: int) -> int:
     out = page.out
     only = 0
     for k in range(first, stop):
-        if out[k] in (characters.SUB, characters.SUP):
+        if out[k] in (symbols.SUB, symbols.SUP):
             return -1
-        if out[k] >= characters.BEYOND or is_of_class(out[k], SPACE, page.classes):
+        if out[k] >= symbols.BEYOND or is_of_class(out[k], SPACE, page.classes):
             continue
         if only:
             return -1
@@ -152,8 +152,8 @@ def _turn(out: Points, place: int, middle: int, at: int) -> int:
         out[k + before + between] = out[k]
     for k in range(place + index - 1, place - 1, -1):
         out[k + before] = out[k]
-    write(_INDEXED_ROOT, out, place)
-    write(_AFTER_INDEX, out, place + before + index)
+    write_points(_INDEXED_ROOT, out, place)
+    write_points(_AFTER_INDEX, out, place + before + index)
     return append(_END_BRACE, out, at + before + between)
 
 
@@ -179,7 +179,7 @@ _FIRST_EASTERN, _MAX_SYMBOL = 0x2E80, 3
 @inner
 def write_formula_of(page: Page, attribute: int, at: int) -> int:
     """Write the value of an attribute as a formula, see `write_formula`."""
-    begin, end = place_of(page, attribute)
+    begin, end = value_place(page, attribute)
     return write_formula(page, begin, end, DECODES | PARSES, at)
 
 
@@ -191,28 +191,28 @@ def write_formula(page: Page, begin: int, end: int, how: int, at: int) -> int:
     """
     out = page.out
     stop, _ = copy(page, begin, end, how, at + 1)
-    first, stop = trimmed(out, at + 1, stop, page.classes)
+    first, stop = without_blanks(out, at + 1, stop, page.classes)
     while stop - first >= 2 and out[first] == _DOLLAR == out[stop - 1]:
         if stop - first > 2 and out[stop - 2] == _BACKSLASH:
             break
-        first, stop = trimmed(out, first + 1, stop - 1, page.classes)
+        first, stop = without_blanks(out, first + 1, stop - 1, page.classes)
     if stop - first >= 4 and out[first] == _BACKSLASH == out[stop - 2]:
         opens, closes = out[first + 1], out[stop - 1]
         round_ones = opens == _ROUND and closes == _ROUND_END
         if round_ones or (opens == _SQUARE and closes == _SQUARE_END):
-            first, stop = trimmed(out, first + 2, stop - 2, page.classes)
+            first, stop = without_blanks(out, first + 2, stop - 2, page.classes)
     if first == stop:
         return at
-    at = write(out[first:stop], out, append(characters.FORMULA, out, at))
-    return append(characters.FORMULA_END, out, at)
+    at = write_points(out[first:stop], out, append(symbols.FORMULA, out, at))
+    return append(symbols.FORMULA_END, out, at)
 
 
 @inner
 def is_nonblank(page: Page, first: int, stop: int) -> bool:
     """Tell whether there is an image, a blank or a character that is no white space."""
     for k in range(first, stop):
-        if page.out[k] >= characters.BEYOND:
-            if page.out[k] == characters.BLANK or page.out[k] in characters.MEDIA:
+        if page.out[k] >= symbols.BEYOND:
+            if page.out[k] == symbols.BLANK or page.out[k] in symbols.MEDIA:
                 return True
         elif not is_of_class(page.out[k], SPACE, page.classes):
             return True
@@ -225,7 +225,7 @@ def alt_is_formula(page: Page, at: int) -> bool:
     out = page.out
     if not has(page, vocabulary.ALT):
         return False
-    begin, end = place_of(page, vocabulary.ALT)
+    begin, end = value_place(page, vocabulary.ALT)
     stop, _ = copy(page, begin, end, DECODES | PARSES, at)
     for k in range(at, stop):
         point = out[k]
@@ -248,7 +248,7 @@ def _is_named_formula(page: Page) -> bool:
             continue
         if attribute != vocabulary.CLASS and is_data(page, attribute):
             continue
-        begin, end = place_of(page, attribute)
+        begin, end = value_place(page, attribute)
         for word in (_MATH, _LATEX, _EQUATION, _FORMULA):
             if holds_word(page.text, begin, end, word):
                 return True

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dedup_job.cleaning import attributes, tags, vocabulary
 from dedup_job.cleaning.attributes import DECODES, PARSES, TAGS, copy
-from dedup_job.cleaning.characters import BLANK, CODE, CODE_END, SPLIT, append, trimmed
 from dedup_job.cleaning.elements import BY_END, close, close_down_to, open_element
 from dedup_job.cleaning.leaves import write_break, write_latex
 from dedup_job.cleaning.mathematics import is_nonblank, write_formula
+from dedup_job.cleaning.symbols import BLANK, CODE, CODE_END, SPLIT, append, without_blanks
 from dedup_job.cleaning.workspace import NONE, Page, Workspace, action_of
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
@@ -61,7 +61,7 @@ def _copy_between(page: Page, start: int, stop: int, how: int, at: int) -> tuple
     """Write the text between two tags; white space between the parts of a formula is none."""
     entry = page.stack[page.state.top]
     if entry.math_at and entry.action not in _HOLD_TEXT:
-        start, stop = trimmed(page.text, start, stop, page.classes)
+        start, stop = without_blanks(page.text, start, stop, page.classes)
     return copy(page, start, stop, how, at)
 
 

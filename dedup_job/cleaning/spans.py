@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from dedup_job.cleaning import characters
-from dedup_job.cleaning.characters import append, write
-from dedup_job.cleaning.workspace import Layout, OpenSpan
+from dedup_job.cleaning import symbols
+from dedup_job.cleaning.symbols import append, write_points
+from dedup_job.cleaning.workspace import OpenSpan, TextLayout
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import inner
 
@@ -20,7 +20,7 @@ _ENDS = tuple(map(points_of, ("]{.underline}", "]{.dots}", "]{.bold}", "]{.itali
 
 
 @inner
-def _write_separators(layout: Layout, entry: OpenSpan, blank: int, at: int) -> int:
+def _write_separators(layout: TextLayout, entry: OpenSpan, blank: int, at: int) -> int:
     """Write the bars before a cell."""
     for number in range(entry.separators_due):
         before = _SPACE
@@ -35,11 +35,11 @@ def _write_separators(layout: Layout, entry: OpenSpan, blank: int, at: int) -> i
 
 
 @inner
-def begin_cell(layout: Layout) -> None:
+def begin_cell(layout: TextLayout) -> None:
     """Begin a cell of the row on top."""
     state = layout.state
     entry = layout.spans[state.depth]
-    if not state.depth or entry.kind != characters.ROW:
+    if not state.depth or entry.kind != symbols.ROW:
         return
     entry.cells += 1
     if entry.cells > 1:
@@ -50,11 +50,11 @@ def begin_cell(layout: Layout) -> None:
 
 
 @inner
-def close_row(layout: Layout, at: int) -> int:
+def close_row(layout: TextLayout, at: int) -> int:
     """End the row on top: line breaks within cells that share it become spaces."""
     state = layout.state
     entry = layout.spans[state.depth]
-    if not state.depth or entry.kind != characters.ROW:
+    if not state.depth or entry.kind != symbols.ROW:
         return at
     if at > entry.begin and entry.separators_due:
         at = _write_separators(layout, entry, 0, at)
@@ -71,7 +71,7 @@ def close_row(layout: Layout, at: int) -> int:
 
 
 @inner
-def _pop_span(layout: Layout) -> None:
+def _pop_span(layout: TextLayout) -> None:
     """Forget the open span on top."""
     state = layout.state
     state.depth -= 1
@@ -80,7 +80,7 @@ def _pop_span(layout: Layout) -> None:
 
 
 @inner
-def _write_blank(layout: Layout, blank: int, hard: int, at: int) -> int:
+def _write_blank(layout: TextLayout, blank: int, hard: int, at: int) -> int:
     """Write white space, unless the text begins here; note a line break of a row."""
     if not blank or at == 0:
         return at
@@ -92,7 +92,7 @@ def _write_blank(layout: Layout, blank: int, hard: int, at: int) -> int:
 
 
 @inner
-def open_span(layout: Layout, j: int, at: int) -> None:
+def open_span(layout: TextLayout, j: int, at: int) -> None:
     """Open the span whose mark stands here."""
     state = layout.state
     depth = state.depth + 1
@@ -104,14 +104,14 @@ def open_span(layout: Layout, j: int, at: int) -> None:
     entry.marker = j + 1
     entry.cells = entry.separators_due = 0
     entry.breaks_before = state.soft_breaks
-    if layout.text[j] == characters.ROW:
+    if layout.text[j] == symbols.ROW:
         entry.blank_before, entry.hard_before = _BREAK, 1
     elif not state.pending:
         state.pending = depth
 
 
 @inner
-def put(layout: Layout, point: int, at: int) -> int:
+def put_point(layout: TextLayout, point: int, at: int) -> int:
     """Write a character and what has to stand before it."""
     at = flush(layout, False, at)
     layout.state.words += point != _UNDERSCORE
@@ -119,15 +119,15 @@ def put(layout: Layout, point: int, at: int) -> int:
 
 
 @inner
-def put_blank(layout: Layout, at: int) -> int:
+def put_blank(layout: TextLayout, at: int) -> int:
     """Write a blank to fill in."""
     for _ in range(4):
-        at = put(layout, _UNDERSCORE, at)
+        at = put_point(layout, _UNDERSCORE, at)
     return at
 
 
 @inner
-def flush(layout: Layout, fence: bool, at: int) -> int:
+def flush(layout: TextLayout, fence: bool, at: int) -> int:
     """Write the white space and the openings that come before the next character.
 
     fence: whether a line has to begin there.
@@ -139,7 +139,7 @@ def flush(layout: Layout, fence: bool, at: int) -> int:
         blank, hard = _blank_before(layout)
         for k in range(state.pending, state.depth + 1):
             entry = layout.spans[k]
-            if entry.kind == characters.ROW:
+            if entry.kind == symbols.ROW:
                 if entry.begin == begin:
                     entry.begin = at
                 if entry.separators_due:
@@ -148,7 +148,7 @@ def flush(layout: Layout, fence: bool, at: int) -> int:
             elif entry.inside < 0:
                 at = _write_blank(layout, blank, hard, at)
                 at = _write_opening(layout, entry, at)
-                blank = _SPACE if entry.kind == characters.ITEM else 0
+                blank = _SPACE if entry.kind == symbols.ITEM else 0
             hard = 0
         for k in range(state.pending, state.depth + 1):
             layout.spans[k].breaks_before += state.soft_breaks - breaks
@@ -163,15 +163,15 @@ def flush(layout: Layout, fence: bool, at: int) -> int:
 
 
 @inner
-def _blank_before(layout: Layout) -> tuple[int, int]:
+def _blank_before(layout: TextLayout) -> tuple[int, int]:
     """Return the white space before the first opening: what came before or, for brackets, in it."""
     state = layout.state
     for k in range(state.pending, state.depth + 1):
         entry = layout.spans[k]
-        due = entry.separators_due if entry.kind == characters.ROW else entry.inside < 0
+        due = entry.separators_due if entry.kind == symbols.ROW else entry.inside < 0
         if not due or _is_bracket(entry.kind):
             continue
-        if entry.kind == characters.RUBY:
+        if entry.kind == symbols.RUBY:
             return 0, 0
         return int(entry.blank_before), int(entry.hard_before)
     return int(state.blanks), int(state.hard)
@@ -179,46 +179,46 @@ def _blank_before(layout: Layout) -> tuple[int, int]:
 
 @inner
 def _is_bracket(kind: int) -> bool:
-    return characters.UNDERLINE <= kind <= characters.ITALIC or kind == characters.LINED
+    return symbols.UNDERLINE <= kind <= symbols.ITALIC or kind == symbols.LINED
 
 
 @inner
-def _write_opening(layout: Layout, entry: OpenSpan, at: int) -> int:
+def _write_opening(layout: TextLayout, entry: OpenSpan, at: int) -> int:
     out = layout.out
     kind, entry.begin = entry.kind, at
     entry.words_before, entry.images_before = layout.state.words, layout.state.images
     layout.state.words += not _is_bracket(kind)
-    if kind == characters.ITEM:
+    if kind == symbols.ITEM:
         j = entry.marker
-        while layout.text[j] != characters.BODY:
+        while layout.text[j] != symbols.BODY:
             at = append(layout.text[j], out, at)
             j += 1
-    elif kind in (characters.SUP, characters.SUB):
-        at = append(_CARET if kind == characters.SUP else _UNDERSCORE, out, at)
+    elif kind in (symbols.SUP, symbols.SUB):
+        at = append(_CARET if kind == symbols.SUP else _UNDERSCORE, out, at)
         at = append(_BRACE, out, at)
     elif _is_bracket(kind):
         at = append(_BRACKET, out, at)
     else:
-        at = append(_ROUND if kind == characters.RUBY else _DOLLAR, out, at)
+        at = append(_ROUND if kind == symbols.RUBY else _DOLLAR, out, at)
     entry.inside = at
     return at
 
 
 @inner
-def close_span(layout: Layout, at: int) -> int:
+def close_span(layout: TextLayout, at: int) -> int:
     """End the span on top."""
     out = layout.out
     state = layout.state
     entry = layout.spans[state.depth]
     kind = entry.kind
-    if kind == characters.ROW:
+    if kind == symbols.ROW:
         return close_row(layout, at)
     _pop_span(layout)
     if entry.inside < 0:
-        if kind in (characters.UNDERLINE, characters.FORMULA):
+        if kind in (symbols.UNDERLINE, symbols.FORMULA):
             state.blanks, state.hard = entry.blank_before, entry.hard_before
-        return put_blank(layout, at) if kind == characters.UNDERLINE else at
-    if kind == characters.ITEM:
+        return put_blank(layout, at) if kind == symbols.UNDERLINE else at
+    if kind == symbols.ITEM:
         return at
     if at == state.fenced_end:
         at = append(_BREAK, out, at)
@@ -226,29 +226,29 @@ def close_span(layout: Layout, at: int) -> int:
         state.hard = 0
     if _is_bracket(kind):
         return _close_bracket(layout, entry, at)
-    if kind in (characters.SUP, characters.SUB):
+    if kind in (symbols.SUP, symbols.SUB):
         state.flags |= WITH_BRACES
         if at - entry.inside == 1:
             out[at - 2] = out[at - 1]
             return at - 1
         return append(_BRACE_END, out, at)
-    if kind == characters.FORMULA:
+    if kind == symbols.FORMULA:
         state.blanks = state.hard = 0
-    return append(_ROUND_END if kind == characters.RUBY else _DOLLAR, out, at)
+    return append(_ROUND_END if kind == symbols.RUBY else _DOLLAR, out, at)
 
 
 @inner
-def _close_bracket(layout: Layout, entry: OpenSpan, at: int) -> int:
+def _close_bracket(layout: TextLayout, entry: OpenSpan, at: int) -> int:
     """End what stands in brackets; where it holds no words they go."""
     out = layout.out
     state, kind, begin = layout.state, entry.kind, entry.begin
     if state.words == entry.words_before:
-        blank = state.images == entry.images_before and kind == characters.UNDERLINE
+        blank = state.images == entry.images_before and kind == symbols.UNDERLINE
         if blank:
             at = begin + 4
             out[begin:at] = _UNDERSCORE
         else:
-            at = write(out[begin + 1 : at], out, begin)
+            at = write_points(out[begin + 1 : at], out, begin)
         k = state.soft_breaks - 1
         while k >= 0 and layout.breaks[k] > begin:
             if blank:
@@ -259,4 +259,4 @@ def _close_bracket(layout: Layout, entry: OpenSpan, at: int) -> int:
             state.fenced_end -= 1
         return at
     state.flags |= WITH_BRACES
-    return write(_ENDS[0 if kind == characters.LINED else kind - characters.UNDERLINE], out, at)
+    return write_points(_ENDS[0 if kind == symbols.LINED else kind - symbols.UNDERLINE], out, at)

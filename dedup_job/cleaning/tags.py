@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from dedup_job.cleaning import characters, vocabulary
-from dedup_job.cleaning.characters import (
+from dedup_job.cleaning import symbols, vocabulary
+from dedup_job.cleaning.symbols import (
     Classes,
     Names,
-    behind,
     first_slot,
     is_of_class,
     letter,
     number_of,
+    skip_class,
 )
 from dedup_job.cleaning.workspace import NONE, Page, Workspace
 from dedup_job.native.code_points import Points, points_of
@@ -33,13 +33,13 @@ _LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 def name_end(text: Points, at: int, classes: Classes) -> int:
     """Return where the name of a tag ends: letters and digits, with single marks between."""
     end = text.shape[0]
-    if at >= end or not is_of_class(text[at], characters.LETTER, classes):
+    if at >= end or not is_of_class(text[at], symbols.LETTER, classes):
         return NONE
     while True:
-        at = behind(text, at, characters.ALNUM, classes)
-        if at + 1 >= end or not is_of_class(text[at], characters.MARK, classes):
+        at = skip_class(text, at, symbols.ALNUM, classes)
+        if at + 1 >= end or not is_of_class(text[at], symbols.MARK, classes):
             return at
-        if not is_of_class(text[at + 1], characters.ALNUM, classes):
+        if not is_of_class(text[at + 1], symbols.ALNUM, classes):
             return at
         at += 1
 
@@ -48,7 +48,7 @@ def name_end(text: Points, at: int, classes: Classes) -> int:
 def ends_name(text: Points, at: int, classes: Classes) -> bool:
     """Tell whether a name may end here."""
     return at < text.shape[0] and (
-        text[at] == _GT or text[at] == _SLASH or is_of_class(text[at], characters.SPACE, classes)
+        text[at] == _GT or text[at] == _SLASH or is_of_class(text[at], symbols.SPACE, classes)
     )
 
 
@@ -57,13 +57,13 @@ def attributes_end(text: Points, start: int, classes: Classes) -> tuple[int, boo
     """Return where a tag ends, behind its `>`, and whether an attribute has a value."""
     end, at, values = text.shape[0], start, False
     while True:
-        while at < end and (text[at] == _SLASH or is_of_class(text[at], characters.SPACE, classes)):
+        while at < end and (text[at] == _SLASH or is_of_class(text[at], symbols.SPACE, classes)):
             at += 1
         if at < end and text[at] == _GT:
             return at + 1, values
-        if at == end or not is_of_class(text[at], characters.STARTS, classes):
+        if at == end or not is_of_class(text[at], symbols.STARTS, classes):
             return _open_quote_end(text, start, classes), True
-        at = behind(text, at + 1, characters.GOES_ON, classes)
+        at = skip_class(text, at + 1, symbols.GOES_ON, classes)
         _, _, value = value_of(text, at, end, classes)
         if value != NONE:
             at, values = value, True
@@ -81,7 +81,7 @@ def value_of(text: Points, at: int, end: int, classes: Classes) -> tuple[int, in
         while stop < end and text[stop] != quote:
             stop += 1
         return (at + 1, stop, stop + 1) if stop < end else (NONE, NONE, NONE)
-    while stop < end and not is_of_class(text[stop], characters.ENDS, classes):
+    while stop < end and not is_of_class(text[stop], symbols.ENDS, classes):
         stop += 1
     return (at, stop, stop) if stop > at else (NONE, NONE, NONE)
 
@@ -90,11 +90,11 @@ def value_of(text: Points, at: int, end: int, classes: Classes) -> tuple[int, in
 def _open_quote_end(text: Points, at: int, classes: Classes) -> int:
     """Return where a tag ends with quotes inside quotes, style="font-family:"Arial""."""
     start, end = at, text.shape[0]
-    at = behind(text, at, characters.SPACE, classes)
-    if at in (start, end) or not is_of_class(text[at], characters.LETTER, classes):
+    at = skip_class(text, at, symbols.SPACE, classes)
+    if at in (start, end) or not is_of_class(text[at], symbols.LETTER, classes):
         return NONE
     at += 1
-    while at < end and text[at] != _AT and is_of_class(text[at], characters.GOES_ON, classes):
+    while at < end and text[at] != _AT and is_of_class(text[at], symbols.GOES_ON, classes):
         at += 1
     at = _behind_equals(text, at, end, classes)
     if at == NONE or text[at] not in (_DOUBLE, _SINGLE):
@@ -105,10 +105,10 @@ def _open_quote_end(text: Points, at: int, classes: Classes) -> int:
 @inner
 def _behind_equals(text: Points, at: int, end: int, classes: Classes) -> int:
     """Return where a value begins, behind `=` and white space."""
-    at = behind(text, at, characters.SPACE, classes)
+    at = skip_class(text, at, symbols.SPACE, classes)
     if at >= end or text[at] != _EQUALS:
         return NONE
-    at = behind(text, at + 1, characters.SPACE, classes)
+    at = skip_class(text, at + 1, symbols.SPACE, classes)
     return at if at < end else NONE
 
 
@@ -126,9 +126,9 @@ def _closing_tag(text: Points, at: int, classes: Classes, elements: Names) -> tu
     stop = at + 2
     if stop >= text.shape[0] or text[at + 1] != _SLASH:
         return NONE, NONE
-    if not is_of_class(text[stop], characters.LETTER, classes):
+    if not is_of_class(text[stop], symbols.LETTER, classes):
         return NONE, NONE
-    stop = behind(text, stop, characters.ALNUM | characters.MARK, classes)
+    stop = skip_class(text, stop, symbols.ALNUM | symbols.MARK, classes)
     end = angle_end(text, stop) if ends_name(text, stop, classes) else NONE
     if end == NONE:
         return NONE, NONE
@@ -160,7 +160,7 @@ def declaration_end(text: Points, at: int, classes: Classes) -> int:
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
         if begins(text, at, _CDATA):  # left over where two marks stood in each other
             return at + int(_CDATA.shape[0])
-        start = behind(text, at + 3, characters.SPACE, classes)
+        start = skip_class(text, at + 3, symbols.SPACE, classes)
         for word in (_IF, _ENDIF):
             if begins(text, start, word):
                 return _behind_word(text, start + word.shape[0], classes)
@@ -196,7 +196,7 @@ def _as_small(point: int) -> int:
 
 @inner
 def _behind_word(text: Points, at: int, classes: Classes) -> int:
-    if at < text.shape[0] and is_of_class(text[at], characters.WORD, classes):
+    if at < text.shape[0] and is_of_class(text[at], symbols.WORD, classes):
         return NONE
     return angle_end(text, at)
 
@@ -280,7 +280,7 @@ def markup(page: Page, j: int, comments: bool) -> tuple[int, int, int, int, int]
         return stop, NONE, NO_MORE_COMMENTS if stop == NONE else 0, 0, 0
     if after in (_BANG, _QUESTION):
         return declaration_end(text, j, page.classes), NONE, 0, 0, 0
-    if after == _SLASH or is_of_class(after, characters.LETTER, page.classes):
+    if after == _SLASH or is_of_class(after, symbols.LETTER, page.classes):
         return _tag(page, j)
     return NONE, NONE, 0, 0, 0
 
@@ -332,18 +332,18 @@ def _is_meant(
 def _roles_of_other(page: Page, begin: int, stop: int) -> int:
     """Return the roles of a name that is no element's, -1 if it is none of a tag."""
     text = page.text
-    mark = behind(text, begin, characters.ALNUM, page.classes)
+    mark = skip_class(text, begin, symbols.ALNUM, page.classes)
     if mark == stop or text[mark] not in (_COLON, _DASH):
         return NONE
     office = number_of(page.names, vocabulary.ELEMENT, text, begin, mark + 1, True)
-    whole = behind(text, mark + 1, characters.ALNUM, page.classes) == stop
+    whole = skip_class(text, mark + 1, symbols.ALNUM, page.classes) == stop
     return vocabulary.EVIDENT if office != NONE and whole else vocabulary.FOREIGN
 
 
 @inlined
 def _starts_paragraph(page: Page, start: int) -> bool:
     before = page.text[max(start - 1, 0)]
-    return start == 0 or before == _GT or is_of_class(before, characters.SPACE, page.classes)
+    return start == 0 or before == _GT or is_of_class(before, symbols.SPACE, page.classes)
 
 
 @inner
@@ -370,8 +370,8 @@ def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
         page.scratch[: mask + 1] = NONE
         for j in range(text.shape[0] - 2):
             closes = text[j] == _LT and text[j + 1] == _SLASH
-            if closes and is_of_class(text[j + 2], characters.LETTER, page.classes):
-                end = behind(text, j + 2, characters.ALNUM | characters.MARK, page.classes)
+            if closes and is_of_class(text[j + 2], symbols.LETTER, page.classes):
+                end = skip_class(text, j + 2, symbols.ALNUM | symbols.MARK, page.classes)
                 if ends_name(text, end, page.classes) and angle_end(text, end) != NONE:
                     page.scratch[_slot(page, j + 2, end, mask)] = j
     place: int = page.scratch[_slot(page, begin, stop, mask)]
@@ -381,7 +381,7 @@ def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
 @inner
 def _slot(page: Page, begin: int, stop: int, mask: int) -> int:
     """Return the slot of a name, or the empty one where it belongs."""
-    text, goes_on = page.text, characters.ALNUM | characters.MARK
+    text, goes_on = page.text, symbols.ALNUM | symbols.MARK
     slot = first_slot(0, text, begin, stop, True, mask)
     while page.scratch[slot] != NONE:
         place = page.scratch[slot] + 2

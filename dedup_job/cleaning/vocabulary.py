@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from dedup_job.cleaning.characters import LINED, UNDERLINE
+from dedup_job.cleaning.symbols import LINED, UNDERLINE
 from dedup_job.native.code_points import points_of
 
 BREAK: Final = "\n"

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cleaning.characters import Classes, Names, classes, first_slot, kinds
+from dedup_job.cleaning.symbols import Classes, Names, classes, first_slot, kinds
 from dedup_job.cleaning.vocabulary import ACTION_BITS, ELEMENTS, meanings
 from dedup_job.native.code_points import Points, pack
 from dedup_job.native.jit import borrowing, inlined
@@ -23,7 +23,7 @@ NONE: Final = -1
 _MAX_ATTRIBUTES: Final = 32  # whose places are kept
 
 
-class Element(Protocol):
+class ElementTags(Protocol):
     """What is known of the tags of an element in a text.
 
     last: where its last closing tag begins, -1 without one; nearest: the open one that is nearest
@@ -160,7 +160,7 @@ class Workspace(NamedTuple):
     classes: Classes
     kinds: NDArray[np.uint8]
     names: Names
-    elements: list[Element]
+    elements: list[ElementTags]
     stack: list[OpenElement]
     spans: list[OpenSpan]
     scratch: NDArray[np.int32]
@@ -185,7 +185,7 @@ def workspace(longest: int) -> Workspace:
         classes=classes(),
         kinds=kinds(),
         names=names(),
-        elements=cast("Any", np.zeros(len(ELEMENTS), dtype=_record(Element, np.int32))),
+        elements=cast("Any", np.zeros(len(ELEMENTS), dtype=_record(ElementTags, np.int32))),
         stack=cast("Any", stack),
         spans=cast("Any", np.empty(2 * longest + 16, dtype=_record(OpenSpan, np.int32))),
         scratch=np.empty((4 << max(4, (longest // 3).bit_length())) + 512, dtype=np.int32),
@@ -218,6 +218,7 @@ def _fill(points: Points, offsets: NDArray[np.int64], slots: NDArray[np.int32]) 
         slots[slot] = number
 
 
+@functools.cache
 def _record(form: type, number: type[np.integer[Any]]) -> np.dtype[np.void]:
     """Return the type of records with these attributes; native code takes one by reference."""
     return np.dtype([(name, number) for name in form.__annotations__])
@@ -230,14 +231,14 @@ class Page(NamedTuple):
     out: Points
     classes: Classes
     names: Names
-    elements: list[Element]
+    elements: list[ElementTags]
     stack: list[OpenElement]
     scratch: NDArray[np.int32]
     places: NDArray[np.int32]
     state: ReadingState
 
 
-class Layout(NamedTuple):
+class TextLayout(NamedTuple):
     """A text with marks, what becomes of it, and of a `Workspace` what that needs.
 
     breaks: int32, places of line breaks in open rows.
@@ -258,7 +259,7 @@ def has(page: Page, attribute: int) -> bool:
 
 
 @inlined
-def place_of(page: Page, attribute: int) -> tuple[int, int]:
+def value_place(page: Page, attribute: int) -> tuple[int, int]:
     """Return where the value of an attribute begins and ends that the tag has."""
     return page.places[attribute, 0], page.places[attribute, 1]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.cleaning.clean_batch import LEADING_RULES, STATES, How, clean_batch
-from dedup_job.cleaning.folding import CLEAN, STAYS
+from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from tests.cleaning.oracle import clean
 
 ALL = How(html=True, css=True, marked=True, read=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.cleaning.clean_batch import RULES, How, clean_batch
-from dedup_job.cleaning.folding import CLEAN
+from dedup_job.cleaning.space_folding import CLEAN
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from tests.cleaning.oracle import clean
 

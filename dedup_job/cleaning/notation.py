@@ -6,16 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from dedup_job.cleaning import characters
-from dedup_job.cleaning.characters import (
-    append,
-    is_shown,
-    kind_of,
-    may_be_at_rule,
-    may_go_on,
-    write,
-)
-from dedup_job.cleaning.folding import MAX_FENCE, MIN_FENCE, begins_fence, blank_begin
+from dedup_job.cleaning import symbols
+from dedup_job.cleaning.space_folding import MAX_FENCE, MIN_FENCE, begins_fence, blank_begin
 from dedup_job.cleaning.spans import (
     IMPLIED,
     WITH_BRACES,
@@ -24,11 +16,19 @@ from dedup_job.cleaning.spans import (
     close_span,
     flush,
     open_span,
-    put,
     put_blank,
+    put_point,
+)
+from dedup_job.cleaning.symbols import (
+    append,
+    folding_kind,
+    is_shown,
+    may_be_at_rule,
+    may_go_on,
+    write_points,
 )
 from dedup_job.cleaning.vocabulary import COMMANDS
-from dedup_job.cleaning.workspace import Layout, Workspace
+from dedup_job.cleaning.workspace import TextLayout, Workspace
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
@@ -40,12 +40,10 @@ RULE: Final = -1
 
 _SPACE, _BREAK, _UNDERSCORE, _TICK, _RETURN, _IMAGE_END = map(ord, " \n_`\r)")
 _MEDIA = tuple(map(points_of, ("![](", "![audio](", "![video](")))
-_HEAVY = tuple(
-    mark + end for mark in (characters.BOLD, characters.ITALIC) for end in (0, characters.END)
-)
+_HEAVY = tuple(mark + end for mark in (symbols.BOLD, symbols.ITALIC) for end in (0, symbols.END))
 _NOT_IN_FENCE = (
-    *(characters.FENCE, characters.ROW, characters.CELL),
-    *(characters.ROW_END, characters.CODE, characters.CODE_END),
+    *(symbols.FENCE, symbols.ROW, symbols.CELL),
+    *(symbols.ROW_END, symbols.CODE, symbols.CODE_END),
 )
 _COMMAND_LETTERS = points_of("".join(rf"\{command}{{" for command in COMMANDS))
 _COMMAND_ENDS = np.cumsum(np.array([len(command) + 2 for command in COMMANDS]))
@@ -59,47 +57,42 @@ def lay_out(text: Points, css: bool, heavy: bool, work: Workspace, out: Points) 
     italic are written.
     """
     work.layout[0] = work.layout[1]
-    layout = Layout(text, out, work.kinds, work.spans, work.scratch, work.layout[0])
+    layout = TextLayout(text, out, work.kinds, work.spans, work.scratch, work.layout[0])
     state = layout.state
     state.is_heavy = heavy
     at, j, words, due, fence = 0, 0, 0, False, 0
     blank = np.uint32(0)
     while j < text.shape[0]:
         point = text[j]
-        if point >= characters.BEYOND:
+        if point >= symbols.BEYOND:
             state.blanks = int(blank)
             state.words += words
             j, at = _mark_in_fence(layout, j, at) if fence else _mark(layout, j, at)
             words, due, fence = 0, state.pending != 0, state.fence
             blank = np.uint32(state.blanks)
             continue
-        kind = work.kinds[point] if point < characters.PLANE else characters.PLAIN
+        kind = work.kinds[point] if point < symbols.PLANE else symbols.PLAIN
         j += 1
-        if kind == characters.PLAIN and blank == 0 and not due:  # nearly all: asked first
-            out[at] = point
-            at += 1
-            words += point != _UNDERSCORE
-            continue
-        if kind == characters.INVISIBLE_KIND:
-            continue
-        if kind in (characters.SPACE_KIND, characters.LINE_KIND):
-            if fence:
-                at = _space_in_fence(layout, point, kind, at)
-            elif blank != _BREAK:
-                blank = np.uint32(_BREAK if kind == characters.LINE_KIND else _SPACE)
-            elif kind == characters.LINE_KIND and state.hard == IMPLIED:
-                state.hard = 1
-            continue
-        if blank or due:
-            state.blanks = int(blank)
-            state.words += words
-            words, due = 0, False
-            at = flush(layout, False, at)
-            blank = np.uint32(0)
+        if kind != symbols.PLAIN or blank != 0 or due:  # rarely
+            if kind == symbols.INVISIBLE_KIND:
+                continue
+            if kind in (symbols.SPACE_KIND, symbols.LINE_KIND):
+                if fence:
+                    at = _space_in_fence(layout, point, kind, at)
+                elif blank != _BREAK:
+                    blank = np.uint32(_BREAK if kind == symbols.LINE_KIND else _SPACE)
+                elif kind == symbols.LINE_KIND and state.hard == IMPLIED:
+                    state.hard = 1
+                continue
+            if blank or due:
+                state.blanks = int(blank)
+                state.words += words
+                at = flush(layout, False, at)
+                words, due, blank = 0, False, np.uint32(0)
         out[at] = point
         at += 1
         words += point != _UNDERSCORE
-        if kind != characters.PLAIN and _may_end_rule(layout, kind, j, at) and css:
+        if kind != symbols.PLAIN and _may_end_rule(layout, kind, j, at) and css:
             return RULE, 0
     state.words += words
     while state.depth:
@@ -108,22 +101,22 @@ def lay_out(text: Points, css: bool, heavy: bool, work: Workspace, out: Points) 
 
 
 @inlined
-def _may_end_rule(layout: Layout, kind: int, j: int, at: int) -> bool:
+def _may_end_rule(layout: TextLayout, kind: int, j: int, at: int) -> bool:
     """Note what a second cleaning might see; tell whether a style rule may end, or be, here."""
     state = layout.state
     free = not state.protected and not state.fence
-    if kind == characters.MARK_KIND:
+    if kind == symbols.MARK_KIND:
         if j == layout.text.shape[0] or may_go_on(layout.text[j]):
             state.flags |= AS_MARKUP
-    elif kind == characters.BACKTICK:
+    elif kind == symbols.BACKTICK:
         if not state.fence and begins_fence(layout.out, at):
             state.flags |= AS_FENCE
-    elif kind == characters.OPENING:
+    elif kind == symbols.OPENING:
         state.flags |= WITH_BRACES
         state.opened, state.colon = free, 0
-    elif kind == characters.COLON:
+    elif kind == symbols.COLON:
         state.colon = 1
-    elif kind == characters.CLOSING:
+    elif kind == symbols.CLOSING:
         opened, state.opened = state.opened, 0
         return bool(opened and state.colon and free)
     else:
@@ -132,54 +125,52 @@ def _may_end_rule(layout: Layout, kind: int, j: int, at: int) -> bool:
 
 
 @inner
-def _mark(layout: Layout, j: int, at: int) -> tuple[int, int]:
+def _mark(layout: TextLayout, j: int, at: int) -> tuple[int, int]:
     """Do what a mark says; return where to go on reading and writing."""
     state, mark = layout.state, layout.text[j]
-    if mark in characters.MEDIA:
+    if mark in symbols.MEDIA:
         return _write_image(layout, j, at)
     if mark in _HEAVY and not state.is_heavy:
         return j + 1, at
-    if mark == characters.FRESH:
+    if mark == symbols.FRESH:
         state.blanks, state.hard = _BREAK, state.hard & 1
-    elif mark == characters.BLANK:
+    elif mark == symbols.BLANK:
         at = put_blank(layout, at)
-    elif mark in (characters.CODE, characters.CODE_END):
-        state.protected += 1 if mark == characters.CODE else -1
-    elif mark == characters.CELL:
+    elif mark in (symbols.CODE, symbols.CODE_END):
+        state.protected += 1 if mark == symbols.CODE else -1
+    elif mark == symbols.CELL:
         begin_cell(layout)
-    elif mark == characters.ROW_END:
+    elif mark == symbols.ROW_END:
         at = close_row(layout, at)
-    elif mark == characters.FENCE:
+    elif mark == symbols.FENCE:
         at = _open_fence(layout, j + 1, at)
-    elif characters.UNDERLINE <= mark <= characters.LINED:
-        state.protected += mark == characters.FORMULA
+    elif symbols.UNDERLINE <= mark <= symbols.LINED:
+        state.protected += mark == symbols.FORMULA
         open_span(layout, j, at)
-        if mark == characters.ROW:
+        if mark == symbols.ROW:
             state.blanks, state.hard = _BREAK, 1
             state.rows += 1
         while (
-            mark == characters.ITEM
-            and j < layout.text.shape[0]
-            and (layout.text[j] != characters.BODY)
+            mark == symbols.ITEM and j < layout.text.shape[0] and (layout.text[j] != symbols.BODY)
         ):
             j += 1
-    elif characters.UNDERLINE + characters.END <= mark <= characters.LINED_END:
-        if state.depth and layout.spans[state.depth].kind == mark - characters.END:
-            state.protected -= mark == characters.FORMULA_END
+    elif symbols.UNDERLINE + symbols.END <= mark <= symbols.LINED_END:
+        if state.depth and layout.spans[state.depth].kind == mark - symbols.END:
+            state.protected -= mark == symbols.FORMULA_END
             at = close_span(layout, at)
-    elif mark >= characters.ACCENTS:
-        at = _write_command(layout, mark - characters.ACCENTS, at)
+    elif mark >= symbols.ACCENTS:
+        at = _write_command(layout, mark - symbols.ACCENTS, at)
     return j + 1, at
 
 
 @inner
-def _mark_in_fence(layout: Layout, j: int, at: int) -> tuple[int, int]:
+def _mark_in_fence(layout: TextLayout, j: int, at: int) -> tuple[int, int]:
     state, mark = layout.state, layout.text[j]
-    if mark == characters.FENCE_END:
+    if mark == symbols.FENCE_END:
         return j + 1, _close_fence(layout, at)
-    if mark == characters.FRESH:
-        if at == state.lead or kind_of(layout.out[at - 1], layout.kinds) != characters.LINE_KIND:
-            at = _space_in_fence(layout, _BREAK, characters.LINE_KIND, at)
+    if mark == symbols.FRESH:
+        if at == state.lead or folding_kind(layout.out[at - 1], layout.kinds) != symbols.LINE_KIND:
+            at = _space_in_fence(layout, _BREAK, symbols.LINE_KIND, at)
         return j + 1, at
     if mark in _NOT_IN_FENCE:
         return j + 1, at
@@ -190,13 +181,13 @@ def _mark_in_fence(layout: Layout, j: int, at: int) -> tuple[int, int]:
 
 
 @inner
-def _write_image(layout: Layout, j: int, at: int) -> tuple[int, int]:
+def _write_image(layout: TextLayout, j: int, at: int) -> tuple[int, int]:
     """Write an image or another medium; return where to go on reading and writing."""
     text, out = layout.text, layout.out
-    at = write(_MEDIA[text[j] - characters.IMAGE], out, flush(layout, False, at))
+    at = write_points(_MEDIA[text[j] - symbols.IMAGE], out, flush(layout, False, at))
     j += 1
-    while j < text.shape[0] and text[j] != characters.ADDRESS_END:
-        if kind_of(text[j], layout.kinds) == characters.MARK_KIND:
+    while j < text.shape[0] and text[j] != symbols.ADDRESS_END:
+        if folding_kind(text[j], layout.kinds) == symbols.MARK_KIND:
             layout.state.flags |= AS_MARKUP
         at = append(text[j], out, at)
         j += 1
@@ -205,20 +196,20 @@ def _write_image(layout: Layout, j: int, at: int) -> tuple[int, int]:
 
 
 @inner
-def _write_command(layout: Layout, command: int, at: int) -> int:
+def _write_command(layout: TextLayout, command: int, at: int) -> int:
     begin = _COMMAND_ENDS[command - 1] if command else 0
     for k in range(begin, _COMMAND_ENDS[command]):
-        at = put(layout, _COMMAND_LETTERS[k], at)
+        at = put_point(layout, _COMMAND_LETTERS[k], at)
     layout.state.flags |= WITH_BRACES
     return at
 
 
 @inner
-def _space_in_fence(layout: Layout, point: int, kind: int, at: int) -> int:
+def _space_in_fence(layout: TextLayout, point: int, kind: int, at: int) -> int:
     """Write white space as it is; blank lines before the code go."""
     state = layout.state
     leads = at == state.lead
-    if leads and kind == characters.LINE_KIND:
+    if leads and kind == symbols.LINE_KIND:
         at = state.fence_begin
     else:
         at = append(_BREAK if point == _RETURN else point, layout.out, at)
@@ -228,29 +219,29 @@ def _space_in_fence(layout: Layout, point: int, kind: int, at: int) -> int:
 
 
 @inner
-def _fence_length(layout: Layout, j: int) -> int:
+def _fence_length(layout: TextLayout, j: int) -> int:
     """Return how many backticks fence the code that begins here, 0 for none."""
     run = longest = 0
     blank = True
-    while j < layout.text.shape[0] and layout.text[j] != characters.FENCE_END:
+    while j < layout.text.shape[0] and layout.text[j] != symbols.FENCE_END:
         point = layout.text[j]
         j += 1
-        if point >= characters.BEYOND:
+        if point >= symbols.BEYOND:
             blank = blank and not is_shown(point)
             continue
-        kind = kind_of(point, layout.kinds)
-        if kind == characters.INVISIBLE_KIND:
+        kind = folding_kind(point, layout.kinds)
+        if kind == symbols.INVISIBLE_KIND:
             continue
         run = run + 1 if point == _TICK else 0
         longest = max(longest, run)
-        blank = blank and kind in (characters.SPACE_KIND, characters.LINE_KIND)
+        blank = blank and kind in (symbols.SPACE_KIND, symbols.LINE_KIND)
     if blank or longest >= MAX_FENCE:
         return 0
     return max(MIN_FENCE, longest + 1)
 
 
 @inner
-def _open_fence(layout: Layout, j: int, at: int) -> int:
+def _open_fence(layout: TextLayout, j: int, at: int) -> int:
     """Write the line that begins the code that begins here, unless it is to have no fence."""
     state = layout.state
     state.fence = _fence_length(layout, j)
@@ -265,7 +256,7 @@ def _open_fence(layout: Layout, j: int, at: int) -> int:
 
 
 @inner
-def _close_fence(layout: Layout, at: int) -> int:
+def _close_fence(layout: TextLayout, at: int) -> int:
     """Write the line that ends code; white space before it goes."""
     state = layout.state
     at = append(_BREAK, layout.out, blank_begin(layout, state.fence_begin, at))

@@ -24,7 +24,7 @@ def drop_invisible(text: str) -> str:
     return text
 
 
-def fold(text: str) -> str:
+def folded(text: str) -> str:
     """Fold each run of white space to a line break if it holds one, else to a space."""
     # split and splitlines know all of Unicode's white space and line breaks, run in C and
     # need no backtracking.
@@ -91,7 +91,7 @@ def kinds() -> NDArray[np.uint8]:
 
 
 @inner
-def kind_of(point: int, kinds: NDArray[np.uint8]) -> int:
+def folding_kind(point: int, kinds: NDArray[np.uint8]) -> int:
     """Return the kind of a character; of those beyond the basic plane, and of marks, `PLAIN`."""
     return int(kinds[point]) if point < PLANE else PLAIN
 
@@ -182,7 +182,7 @@ def is_of_class(point: int, flags: int, classes: Classes) -> bool:
 
 
 @inner
-def behind(text: Points, at: int, flags: int, classes: Classes) -> int:
+def skip_class(text: Points, at: int, flags: int, classes: Classes) -> int:
     """Return the next place from here on whose character is of none of these classes."""
     while at < text.shape[0] and is_of_class(text[at], flags, classes):
         at += 1
@@ -190,7 +190,7 @@ def behind(text: Points, at: int, flags: int, classes: Classes) -> int:
 
 
 @inner
-def trimmed(text: Points, first: int, stop: int, classes: Classes) -> tuple[int, int]:
+def without_blanks(text: Points, first: int, stop: int, classes: Classes) -> tuple[int, int]:
     """Return where text[first:stop] begins and ends without the white space around it."""
     while first < stop and is_of_class(text[first], SPACE, classes):
         first += 1
@@ -259,7 +259,7 @@ def holds_word(text: Points, begin: int, end: int, word: Points) -> bool:
 
 
 @inner
-def write(word: Points, out: Points, at: int) -> int:
+def write_points(word: Points, out: Points, at: int) -> int:
     """Write characters; return where they end."""
     for k in range(word.shape[0]):
         out[at + k] = word[k]
