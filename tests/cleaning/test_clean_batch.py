@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.tidy import CLEAN, LEADING_RULES, STATES, STAYS, How, tidied
+from dedup_job.cleaning.clean_batch import LEADING_RULES, STATES, How, clean_batch
+from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from tests.cleaning.oracle import clean
 
 ALL = How(html=True, css=True, marked=True, read=False)
@@ -69,9 +70,9 @@ def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
 )
 def test_plain_text_is_certain_to_stay(text):
     """Else nearly all texts would take the long way; only `&D` might be a reference."""
-    (tidy,), found, _ = tidied([text], ALL)
-    assert tidy is text
-    assert found[0] == STAYS
+    (cleaned,), batch = clean_batch([text], ALL)
+    assert cleaned is text
+    assert batch.found[0] == STAYS
 
 
 @pytest.mark.parametrize(
@@ -85,20 +86,20 @@ def test_plain_text_is_certain_to_stay(text):
     ],
 )
 def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
-    tidy, found, _ = tidied([text], ALL)
-    assert tidy == [folded]
-    assert found[0] == CLEAN
+    cleaned, batch = clean_batch([text], ALL)
+    assert cleaned == [folded]
+    assert batch.found[0] == CLEAN
 
 
 def test_each_character_alone_and_between_others_is_cleaned_alike():
     """White space, line breaks and invisible characters of all Unicode."""
     plain = CleaningSettings(notation="plain")
     texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
-    tidy, found, _ = tidied(texts, ALL)
-    assert not np.flatnonzero(found & STATES == LEADING_RULES).size
+    cleaned, batch = clean_batch(texts, ALL)
+    assert not np.flatnonzero(batch.found & STATES == LEADING_RULES).size
     plane = 2 * 65536
-    assert all(clean(texts[i], plain) == tidy[i] for i in range(plane))
-    assert tidy[plane:] == texts[plane:]  # nothing from there on is anything but a letter
+    assert all(clean(texts[i], plain) == cleaned[i] for i in range(plane))
+    assert cleaned[plane:] == texts[plane:]  # nothing from there on is anything but a letter
 
 
 def test_no_texts_are_no_texts():
