@@ -11,7 +11,7 @@ from dedup_job.cli.console import confirm, console, working
 from dedup_job.cli.options import CONNECTION, Options, Target, with_options
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.lease_admin import Lock
+    from dedup_job.mongo.care.existing import Lock
 
 app = typer.Typer(
     help="The lease of a target, which keeps two runs apart.",

@@ -10,8 +10,6 @@ from dedup_job.commands.opened import opened_as_made
 from dedup_job.decision import Again
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Finding
 from dedup_job.report.progress import QUIET, Progress
@@ -38,13 +36,9 @@ def check_target(
         on.progress.stage("loading the dictionary")
         fingerprinter = on.equipment.fingerprinter
         cleaner = Cleaner(on.settings.cleaning)
-        collection = Source(
-            on.target.source, on.settings.source, [], PageSize(), on.target.patience
-        )
         again = Again(on.settings.decision, on.settings.index, on.equipment)
         checker = Checker(
             on.target,
-            collection,
             cleaner.clean,
             fingerprinter.fingerprint,
             again.decide,

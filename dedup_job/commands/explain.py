@@ -81,7 +81,7 @@ def explain_id(
 
 def _explained(on: Opened, written: str) -> Explained:
     on.progress.stage("looking the document up")
-    records = Records(on.target, on.settings.source)
+    records = Records(on.target)
     record, *others = decided_records(on, records, written)
     row, kept = record.row, record.kept
     number = row["run"] if row else kept.run if kept else 0

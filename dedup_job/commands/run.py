@@ -32,7 +32,8 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.rights import check_rights
 from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Form, Target
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import Form
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
@@ -173,8 +174,7 @@ def _checked(
     target.check()
     target.lasting.check()
     page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
-    collection = client[source_name.database][source_name.collection]
-    source = Source(collection, settings.source, target.decided, page, patience)
+    source = target.source_reader(page, target.decided)
     source.check_query()
     if not request.yes:
         source.check_field()

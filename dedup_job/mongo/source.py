@@ -21,7 +21,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
@@ -190,7 +190,7 @@ class Source:
         return {row.key: self.read(row) for row in rows}
 
     def _undecided(self) -> Iterator[list[RawDocument]]:
-        if self._patience(self._none_is_decided):
+        if self._patience(lambda: are_empty(self._decided)):
             yield from pages(
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
             )
@@ -207,9 +207,6 @@ class Source:
 
     def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
         return set().union(*(held(c, keys, self._patience) for c in self._decided))
-
-    def _none_is_decided(self) -> bool:
-        return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""

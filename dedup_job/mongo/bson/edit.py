@@ -190,9 +190,9 @@ def id_element(raw: bytes) -> bytes:
     raise ValueError("the document has no _id")
 
 
-def id_value(element: bytes) -> Any:
+def id_value(key: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
-    return bson.decode(document(element), codec_options=LENIENT)["_id"]
+    return bson.decode(document(key), codec_options=LENIENT)["_id"]
 
 
 def is_writable(element: bytes) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple, assert_never
@@ -13,9 +12,9 @@ import xxhash
 from bson import Binary
 from pydantic import BaseModel, ConfigDict, Field
 
-from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text, signed
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _DOUBLE = struct.Struct("<d")
@@ -123,24 +122,6 @@ def stored_in(row: bytes) -> Stored | None:
     if element.kind == bson_edit.BINARY and value[4] == _PACKED:
         return Stored(zlib.decompress(value[5:]), whole=True)
     return None
-
-
-def split(
-    documents: Sequence[Document],
-    decisions: Sequence[Any],
-    rows: KeptRows,
-    ledger_rows: LedgerRows,
-    run: int,
-) -> tuple[list[bytes], list[bytes]]:
-    """Return the raw documents for the target and the raw rows for the ledger."""
-    kept: list[bytes] = []
-    ledger: list[bytes] = []
-    for document, decision in zip(documents, decisions, strict=True):
-        if isinstance(decision, Kept):
-            kept.append(rows.encode(document, decision, run))
-        else:
-            ledger.append(ledger_rows.encode(document, decision, run))
-    return kept, ledger
 
 
 @lru_cache

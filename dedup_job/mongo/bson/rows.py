@@ -158,7 +158,7 @@ class KeptRows:
         keys, values, texts, runs = [], [], [], []
         strange = []
         for row in rows:
-            text, mark = self._stored(row)
+            text, mark = self.stored(row)
             if text is None or mark is None:
                 strange.append(row.key)
                 continue
@@ -180,20 +180,13 @@ class KeptRows:
         """Return stored texts as they are compared."""
         return stored if self._clean is None else self._clean(stored)
 
-    def stored_text(self, row: RawDocument) -> str | None:
-        """Return a kept document's text as it is stored, None where it has none."""
-        return self._stored(row)[0]
-
-    def text(self, row: RawDocument) -> str | None:
-        """Return a kept document's text, None where it has none."""
-        return self.read(row)[0]
-
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
-        text, mark = self._stored(row)
+        text, mark = self.stored(row)
         return None if text is None else self.cleaned([text])[0], mark
 
-    def _stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+    def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+        """Return the same with the text as it is stored."""
         found = bson.decode(row.raw)
         text = _text_at(found, self.path)
         return text if isinstance(text, str) else None, self._mark(found)

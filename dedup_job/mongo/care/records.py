@@ -15,21 +15,22 @@ from dedup_job.mongo.bson.extended_json import readings
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import PageSize, majority
-from dedup_job.mongo.source import Source, SourceSettings
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A document of the target: its text, and the run that kept it, 0 where that is not said.
 
-    refused: the nearest candidate that it was compared with: of, similarity, class.
+    missing_originals: ids of candidates that were gone from the target then; refused: the nearest
+    candidate that it was compared with: of, similarity, class.
     """
 
     text: str | None
     run: int
-    void: tuple[Any, ...] = ()
+    missing_originals: tuple[Any, ...] = ()
     refused: Mapping[str, Any] | None = None
 
 
@@ -73,9 +74,9 @@ class Record:
 class Records:
     """Looks documents up in a target, its ledger and its source."""
 
-    def __init__(self, target: Target, settings: SourceSettings) -> None:
+    def __init__(self, target: TargetReader) -> None:
         self._target = target
-        self._source = Source(target.source, settings, [], PageSize())
+        self._source = target.source_reader()
 
     def find(self, written: str) -> list[Record]:
         """Return what is known under each reading of an `_id`, the decided ones first."""
@@ -90,29 +91,27 @@ class Records:
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
-        raw = _one(self._target.ledger, key)
-        row = None if raw is None else bson.decode(raw, bson_edit.LENIENT)
-        if row is not None:
-            row.pop(DOCUMENT, None)  # it is read from the bytes below
+        row, held = None, None
+        for found in look_up(self._target.ledger, bson_edit.among([key])):
+            held = stored_document(found._replace(key=key), self._source)
+            row = bson.decode(found.raw, bson_edit.LENIENT)
+            row.pop(DOCUMENT, None)  # it is read from the bytes above
         source = self._source.documents([key]).get(key)
-        held = None if raw is None else stored_document(RawDocument(key, raw), self._source)
         return Record(key, row, self.kept(key), source, *(held or ()))
 
     def kept(self, key: bytes) -> Kept | None:
         """Return the document of the target, None where there is none."""
-        raw = _one(self._target.documents, key)
-        if raw is None:
-            return None
-        own = bson.decode(raw, bson_edit.LENIENT).get("dedup")
-        own = own if isinstance(own, dict) else {}
-        run, void, refused = own.get("run"), own.get("void"), own.get("refused")
-        stored = bson_edit.id_element(raw)
-        return Kept(
-            self._target.texts([stored]).get(stored),
-            run if isinstance(run, int) else 0,
-            tuple(void) if isinstance(void, list) else (),
-            refused if isinstance(refused, dict) else None,
-        )
+        for found in look_up(self._target.documents, bson_edit.among([key])):
+            own = bson.decode(found.raw, bson_edit.LENIENT).get("dedup")
+            own = own if isinstance(own, dict) else {}
+            run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
+            return Kept(
+                self._target.texts([found.key]).get(found.key),
+                run if isinstance(run, int) else 0,
+                tuple(missing) if isinstance(missing, list) else (),
+                refused if isinstance(refused, dict) else None,
+            )
+        return None
 
     def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
         """Return key and document of the kept one that a duplicate's ledger row names."""
@@ -132,12 +131,6 @@ def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] |
     return source.read(RawDocument(row.key, whole)), held.whole
 
 
-def _one(collection: Documents, key: bytes) -> bytes | None:
-    found = majority(collection).find_one(bson_edit.among([key]))
-    return None if found is None else bytes(found.raw)
-
-
 def _key(collection: Documents, value: Any) -> bytes | None:
     only = bson_edit.equal_to(bson_edit.stored(value))
-    found = majority(collection).find_one(only, {"_id": 1})
-    return None if found is None else bson_edit.id_element(bytes(found.raw))
+    return next((found.key for found in look_up(collection, only, {"_id": 1})), None)

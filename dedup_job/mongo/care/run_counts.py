@@ -57,7 +57,7 @@ def recorded(rows: Iterable[Mapping[str, Any]], checkpoint: Mapping[str, Any] | 
 
 
 def differences(
-    said: ByRun, there: ByRun, left_out: Iterable[int], *, by_run: bool
+    said: ByRun, there: ByRun, not_these: Iterable[int], *, by_run: bool
 ) -> Iterator[str]:
     """Yield a line for each run whose documents and rows are not as many as it says.
 
@@ -68,7 +68,7 @@ def differences(
         found = sum(labels.pop(KEPT, 0) for labels in there.values())
         if total != found:
             yield f"all runs: {total:,} kept by their counts, {found:,} there"
-    for run in sorted((said.keys() | there.keys()) - set(left_out)):
+    for run in sorted((said.keys() | there.keys()) - set(not_these)):
         names = [n for n in said[run].keys() | there[run].keys() if said[run][n] != there[run][n]]
         if names:
             each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import pymongo
@@ -28,16 +29,21 @@ class Commits:
     An attempt whose answer was lost is not guessed about: the state tells whether it took effect.
     """
 
-    def __init__(
-        self, client: Client, session: ClientSession, state: State, patience: Patience
-    ) -> None:
-        self._session = session
+    def __init__(self, client: Client, state: State, patience: Patience) -> None:
+        self._client = client
+        self._session = client.start_session()
         self._state = state
         self._patience = patience
-        self.whole = _has_transactions(client)  # then no intent is needed
+        state.session_id = self._session.session_id  # by which another process can end what it left
         self._left_open = False  # it may be that the server still holds a transaction of ours
         self._turn = threading.RLock()  # the session is of one thread at a time
         self.generation = 0  # of the state before the next commit
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the server has transactions; then no intent is needed."""
+        hello = self._patience(lambda: self._client.admin.command("hello"))
+        return "setName" in hello or hello.get("msg") == "isdbgrid"
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
         """Do the writes and set values in the state; repeated until the outcome is known.
@@ -112,13 +118,7 @@ class Commits:
         self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]
     ) -> None:
         """Intent first, then the writes, then the values."""
-        before = self.generation
-        self._state.update(intent, generation=before)
+        self._state.update(intent, generation=self.generation)
         writes(None)
-        none = dict.fromkeys(intent)
-        self._state.update({**none, **values}, changed=True, generation=before)
-
-
-def _has_transactions(client: Client) -> bool:
-    hello = client.admin.command("hello")
-    return "setName" in hello or hello.get("msg") == "isdbgrid"
+        values = {**dict.fromkeys(intent), **values}
+        self._state.update(values, changed=True, generation=self.generation)

@@ -38,14 +38,14 @@ class AlreadyWritten(Exception):
 class State:
     """Reads the state document; changes it only under the lease."""
 
-    def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
+    def __init__(self, collection: Documents) -> None:
         self._collection = collection.with_options(
             codec_options=LENIENT,  # it names the last id, whatever that is
             read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
-        self._session_id = dict(session_id)
+        self.session_id: Mapping[str, Any] = {}  # in which a holder of the lease writes
         self._token: int | None = None
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
@@ -101,7 +101,7 @@ class State:
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = leases.clock()
-        if lease and lease.get("session") == self._session_id:
+        if lease and lease.get("session") == self.session_id:
             taken = self._take({"token": state["token"]})
         elif lease and leases.is_dead(lease):
             self._end_transaction(lease)
@@ -249,7 +249,7 @@ class State:
                 {
                     "$set": {
                         "token": {"$add": ["$token", 1]},
-                        "lease": {"$literal": {**leases.owner(), "session": self._session_id}},
+                        "lease": {"$literal": {**leases.owner(), "session": dict(self.session_id)}},
                     }
                 },
                 {"$set": {"lease.since": "$$NOW", "lease.expires": leases.expiry()}},
