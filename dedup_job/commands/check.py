@@ -32,7 +32,7 @@ def check_target(
     with opened_as_made(settings, target, progress, given=given) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
-        stamp.check_source(made_from, str(given_name), on.target.name)
+        stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
         fingerprinter = on.equipment.fingerprinter
         cleaner = Cleaner(on.settings.cleaning)

@@ -16,7 +16,8 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
 from dedup_job.mongo.care.existing import open_target
-from dedup_job.mongo.connection import Client, Namespace, check_source, connect, patience_with
+from dedup_job.mongo.checks import check_source_collection
+from dedup_job.mongo.connection import Client, Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
@@ -74,7 +75,7 @@ def opened_source(
 ) -> Source:
     """Return a source to be read from its beginning, whatever is decided; its field is checked."""
     namespace = Namespace.parse(name, database, "--source")
-    check_source(client, namespace)
+    check_source_collection(client, namespace)
     page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
     collection = client[namespace.database][namespace.collection]
     patience = patience_with(client, settings.run.retry_for, progress)

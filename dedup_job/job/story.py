@@ -30,9 +30,8 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.job.pending_texts import PendingTexts
-from dedup_job.job.pipeline import BackgroundWriter, in_order, prefetch
+from dedup_job.job.pipeline import BackgroundWriter, in_order, paced, prefetch
 from dedup_job.job.protocols import Snapshots, Source, Target
-from dedup_job.job.rate_limit import RateLimit
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
@@ -62,7 +61,7 @@ class Job:
     snapshots: Snapshots
     most_chars: int
     threads: int
-    rate_limit: RateLimit
+    max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
 
@@ -133,7 +132,8 @@ class RunProgress:
         if job.stop() or left == 0:
             return
         self._since = time.perf_counter()
-        pages = job.rate_limit.paced(self.watch.timed(Stage.READ, job.source.pages(left)), job.stop)
+        read = self.watch.timed(Stage.READ, job.source.pages(left))
+        pages = paced(read, job.max_rate, job.stop)
         yield from in_order(self._prepare, prefetch(pages, _PAGES), job.threads)
 
     def _prepare(self, page: list[Document]) -> Batch:

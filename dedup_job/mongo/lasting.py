@@ -16,11 +16,11 @@ from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import SUFFIXES
+from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint
 
-_UNAUTHORIZED = 13
 _BLIND = (
     "the user may not see how the collections of %s are made (listCollections, listIndexes): a "
     "capped one, a TTL index, or one that is replaced while the run is at work is found by its "
@@ -93,7 +93,7 @@ class Lasting:
                     if (name := f"{database}.{row['name']}") in self._names:
                         found[name] = _facts(self._client[database], row)
             except OperationFailure as e:
-                if e.code != _UNAUTHORIZED:
+                if e.code != UNAUTHORIZED:
                     raise
                 self._unseen.add(database)
                 if database not in self._told:
@@ -141,8 +141,8 @@ class Lasting:
         gone, others = compared.surplus(), compared.missing
         if gone.count:
             yield (
-                f"{gone.count:,} documents that were kept are missing from {self._target.name}: _id "
-                f"{_named(gone)}. Something removed them while the run was at work."
+                f"{gone.count:,} documents that were kept are missing from {self._target.name}: "
+                f"_id {_named(gone)}. Something removed them while the run was at work."
             )
         if others.count:
             yield (

@@ -20,12 +20,12 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
-_NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 _COUNT_MILLISECONDS = 5000
 
@@ -115,7 +115,7 @@ class Source:
             # in the way that documents are counted, too, which takes no $where and no $near
             self._collection.count_documents(self._query, limit=1)
         except OperationFailure as e:
-            if e.code in _NOT_THE_QUERY or is_transient(e):
+            if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
                 raise
             message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
             raise UsageError(f"the server does not understand --query: {message}") from e

@@ -150,7 +150,7 @@ class TargetReader:
                     raise
             else:
                 return
-        stamps.check_source(state["source"], self.source.full_name, self.name)
+        stamps.check_same_source(state["source"], self.source.full_name, self.name)
         agree = stamps.agree(state["settings"], self.stamp, as_made=self.form.as_made)
         if not agree and not are_empty(self.decided):
             raise StateMismatch(stamps.difference(state["settings"], self.stamp, self.name))

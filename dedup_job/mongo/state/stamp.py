@@ -15,7 +15,7 @@ _OF_THE_JUDGE = {"decision.harmless", "decision.words", "rules"}
 _AS_BEFORE = ('  cleaning.notation = "plain"', '  decision.judge = "similarity"')
 
 
-def check_source(former: str, now: str, target: str) -> None:
+def check_same_source(former: str, now: str, target: str) -> None:
     """Refuse another source than the target was made from."""
     if former != now:
         raise StateMismatch(
