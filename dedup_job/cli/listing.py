@@ -14,7 +14,7 @@ from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, wit
 from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.listed import Dropped, Refusal
+    from dedup_job.mongo.care.records import Dropped, Refusal
 
 _MOST_SHOWN = 10_000
 _NAMES = ("kept", "kept before")  # of _id and of

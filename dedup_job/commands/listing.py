@@ -8,7 +8,7 @@ from types import MappingProxyType
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened_as_made
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.listed import Dropped, Refusal, most_similar, read_dropped
+from dedup_job.mongo.care.records import Dropped, Refusal, most_similar, read_dropped
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 

@@ -16,11 +16,10 @@ from dedup_job.documents import LONGEST_ID, Batch, Decision, Kept
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bulk_insert import insert_once
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.mongo.state.commits import Commits
+from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.target_reader import Form, TargetReader

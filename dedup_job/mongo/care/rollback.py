@@ -19,9 +19,9 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
-from dedup_job.mongo.bulk_insert import insert_once
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages
+from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.mongo.target import Target

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import pymongo
+from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import ConnectionFailure, PyMongoError
+from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo.connection import Client
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.mongo.connection import Client, Documents
+from dedup_job.mongo.patience import DUPLICATE_KEY, Patience, refused_writes
+from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
 
 Writes = Callable[[ClientSession | None], None]
+_BY_ID = ["_id"]
 _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
 
 
@@ -122,3 +127,39 @@ class Commits:
         writes(None)
         values = {**dict.fromkeys(intent), **values}
         self._state.update(values, changed=True, generation=self.generation)
+
+
+def insert_once(
+    collection: Documents, rows: Sequence[bytes], session: ClientSession | None
+) -> None:
+    """Insert raw documents; outside a transaction only those that an earlier attempt did not.
+
+    What is there already must be the very same bytes; else StateMismatch. A unique index on
+    another field than `_id` raises BulkWriteError, as other errors do, with a note that names the
+    collection, since the server's answer does not.
+    """
+    if not rows:
+        return
+    try:
+        documents = [RawBSONDocument(row) for row in rows]
+        collection.insert_many(documents, ordered=False, session=session)
+    except BulkWriteError as e:
+        e.add_note(collection.full_name)
+        refused = refused_writes(e)
+        clashes = [x for x in refused if x.get("code") == DUPLICATE_KEY]
+        by_id = clashes and all([*x.get("keyPattern", _BY_ID)] == _BY_ID for x in clashes)
+        if not by_id or e.has_error_label("TransientTransactionError"):
+            raise
+        if session is None:
+            if len(clashes) < len(refused):
+                raise
+            keys = [bson_edit.id_element(row) for row in rows]
+            there = {found.raw for found in look_up(collection, bson_edit.among(keys))}
+            if there.issuperset(rows):
+                return
+        id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
+        raise StateMismatch(
+            f"{collection.full_name} already holds _id {id_}: something else "
+            "writes to the target while this run does. Find it and stop it; the same command then "
+            "goes on."
+        ) from e
