@@ -15,7 +15,7 @@ from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import kind_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
-from dedup_job.mongo.care.records import Kept, Record, Records
+from dedup_job.mongo.care.records import KeptRecord, Record, Records
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -58,7 +58,7 @@ class Explained:
     settings_of: int
     also: tuple[str, ...]
     row: Mapping[str, Any] | None
-    kept: Kept | None
+    kept: KeptRecord | None
     run: Mapping[str, Any] | None
     left: Side
     right: Side | None = None
@@ -156,7 +156,7 @@ def refusal(document: Document, field: str) -> str:
     return f"field `{field}` is {kind_at(document.raw, field.split('.'))} now, not text"
 
 
-def _kept_side(key: bytes, kept: Kept | None) -> Side:
+def _kept_side(key: bytes, kept: KeptRecord | None) -> Side:
     if kept is None:
         return Side(shown(key), None, "the target no longer holds it")
     return Side(shown(key), kept.text, "" if kept.text is not None else "its text is gone")
@@ -166,7 +166,7 @@ def _viewer(on: Opened) -> PairViewer:
     return PairViewer(on.settings.decision, on.settings.index, on.equipment.any_judge)
 
 
-def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Explained:
+def _with_pair(base: Explained, on: Opened, key: bytes, kept: KeptRecord | None) -> Explained:
     fingerprinter = on.equipment.fingerprinter
     left, right = _seen(base.left, fingerprinter), _seen(_kept_side(key, kept), fingerprinter)
     view = None
@@ -176,7 +176,7 @@ def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Ex
     return replace(base, left=left, right=right, view=view)
 
 
-def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained:
+def _with_near(base: Explained, on: Opened, key: bytes, kept: KeptRecord) -> Explained:
     """Look for the nearest candidates of a kept document among all that are kept now."""
     left = _seen(_kept_side(key, kept), on.equipment.fingerprinter)
     if left.text is None:

@@ -22,7 +22,7 @@ from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import Form
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
@@ -47,12 +47,12 @@ class Opened:
     settings_of: int = 0
 
 
-def form_of(settings: Settings, equipment: Equipment, *, as_made: bool = False) -> Form:
+def form_of(settings: Settings, equipment: Equipment, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
     clean = Cleaner(settings.cleaning).clean_all if original else None
     field, sketcher = settings.source.field, equipment.sketcher
-    return Form(
+    return TargetForm(
         settings.source,
         KeptRows(settings.output.document, field, sketcher, clean),
         LedgerRows(settings.ledger.document, field),

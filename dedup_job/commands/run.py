@@ -25,7 +25,7 @@ from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import Form
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
@@ -151,7 +151,7 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
-    form: Form,
+    form: TargetForm,
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""

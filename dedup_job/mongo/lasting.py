@@ -109,12 +109,11 @@ class Lasting:
             other = now.get(name)
             if _database_of(name) in self._unseen:  # a right was taken away, which proves nothing
                 continue
-            if other is None:
-                yield f"the {what} {name} was dropped or renamed while the run was at work."
-            elif other.uuid != one.uuid:
-                yield f"the {what} {name} was replaced by another one while the run was at work."
-            else:
+            if other is not None and other.uuid == one.uuid:
                 yield from self._losses(name, other)
+                continue
+            how = "dropped or renamed" if other is None else "replaced by another one"
+            yield f"the {what} {name} was {how} while the run was at work."
 
     def _losses(self, name: str, facts: Facts) -> Iterator[str]:
         """Yield why a collection loses documents by itself; of the source that is no concern."""

@@ -22,7 +22,7 @@ from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
-from dedup_job.mongo.target_reader import Form, TargetReader
+from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
@@ -37,7 +37,7 @@ class Target(TargetReader):
         self,
         client: Client,
         namespace: Namespace,
-        form: Form,
+        form: TargetForm,
         source: Namespace,
         recover: Callable[[Target], None],
         patience: Patience = NO_PATIENCE,

@@ -40,7 +40,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
     as_made: nothing will be decided, so any version of the rules may have made the target.
@@ -60,7 +60,7 @@ class TargetReader:
         self,
         client: Client,
         namespace: Namespace,
-        form: Form,
+        form: TargetForm,
         source: Namespace,
         patience: Patience = NO_PATIENCE,
     ) -> None:

@@ -21,8 +21,7 @@ from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import SourceSettings
-from dedup_job.mongo.target_reader import Form as TargetForm
-from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
 

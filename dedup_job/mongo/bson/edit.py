@@ -248,8 +248,7 @@ def fields(values: dict[str, Any]) -> bytes:
 def string_field(path: Sequence[str], text: str) -> bytes:
     """Return a raw string field; a path of several names gives nested documents."""
     value = text.encode()
-    field = b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
-    kind = _STRING
+    kind, field = _STRING, b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
         kind = DOCUMENT
@@ -282,9 +281,8 @@ def with_string_at(raw: bytes, at: int, text: str) -> tuple[bytes, ...]:
     return raw[4:at], _INT32.pack(len(value) + 1), value, b"\0", raw[end:-1]
 
 
-def without(raw: bytes, name: bytes) -> bytes:
-    """Return the document without the top-level fields of this name."""
-    if name + b"\0" not in raw:
+def without(raw: bytes, *names: bytes) -> bytes:
+    """Return the document without the top-level fields of these names."""
+    if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
-    kept = [raw[e.start : e.end] for e in elements(raw) if e.name != name]
-    return document(*kept)
+    return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))

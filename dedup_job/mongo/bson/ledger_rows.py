@@ -6,7 +6,7 @@ import struct
 import zlib
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 import xxhash
 from bson import Binary
@@ -68,21 +68,17 @@ class LedgerRows:
         self, document: Document, decision: Duplicate | Skipped | Quarantined, run: int
     ) -> bytes:
         """Return the ledger's row for a document that is not kept."""
-        named, reason = _decision(type(decision).__name__.lower()), decision.reason
-        match decision:
-            case Duplicate():
-                of = bson_edit.renamed(decision.of, b"of")
-                found = _distance(decision.distance) + _similarity(decision.similarity)
-                rest = _circumstances(decision.found_by, reason, run) + _more(decision)
-                rest += _digest(document)
-            case Quarantined():
-                of, found = _NO_ORIGINAL, _NOT_COMPARED
-                rest = _circumstances(None, reason, run)
+        named = _decision(type(decision).__name__.lower())
+        if isinstance(decision, Duplicate):
+            of = bson_edit.renamed(decision.of, b"of")
+            found = _distance(decision.distance) + _similarity(decision.similarity)
+            rest = _circumstances(decision.found_by, decision.reason, run) + _more(decision)
+            rest += _digest(document)
+        else:
+            of, found = _NO_ORIGINAL, _NOT_COMPARED
+            rest = _circumstances(None, decision.reason, run)
+            if isinstance(decision, Quarantined):
                 rest += bson_edit.fields({"detail": decision.detail})
-            case Skipped():
-                of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
-            case _:
-                assert_never(decision)
         row = (document.key, named, of, found, rest)
         if self._storing is Storing.NONE:
             return bson_edit.document(*row)

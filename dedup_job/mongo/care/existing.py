@@ -14,7 +14,7 @@ from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import Form
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.printing import on_one_line
 
 _SUFFIX = ".state"
@@ -63,7 +63,7 @@ class Lock:
 
 
 def open_target(
-    client: Client, name: Namespace, form: Form, patience: Patience = NO_PATIENCE
+    client: Client, name: Namespace, form: TargetForm, patience: Patience = NO_PATIENCE
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 

@@ -1,4 +1,4 @@
-"""What a target knows of source documents: looked up by an `_id` as a person writes it, or listed."""
+"""What a target knows of documents: looked up by an `_id` as a person writes it, or listed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dedup_job.mongo.target_reader import TargetReader
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRecord:
     """A document of the target: its text, and the run that kept it, 0 where that is not said.
 
     missing_originals: ids of candidates that were gone from the target then; refused: the nearest
@@ -45,7 +45,7 @@ class Record:
 
     key: bytes
     row: dict[str, Any] | None
-    kept: Kept | None
+    kept: KeptRecord | None
     source: Document | None
     stored: Document | None = None
     whole: bool = True
@@ -100,13 +100,13 @@ class Records:
         source = self._source.documents([key]).get(key)
         return Record(key, row, self.kept(key), source, *(held or ()))
 
-    def kept(self, key: bytes) -> Kept | None:
+    def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, None where there is none."""
         for found in look_up(self._target.documents, bson_edit.among([key])):
             own = bson.decode(found.raw, bson_edit.LENIENT).get("dedup")
             own = own if isinstance(own, dict) else {}
             run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
-            return Kept(
+            return KeptRecord(
                 self._target.texts([found.key]).get(found.key),
                 run if isinstance(run, int) else 0,
                 tuple(missing) if isinstance(missing, list) else (),
@@ -114,7 +114,7 @@ class Records:
             )
         return None
 
-    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
+    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, KeptRecord | None]:
         """Return key and document of the kept one that a duplicate's ledger row names."""
         key = bson_edit.fields({"_id": row["of"]})
         return key, self.kept(key)

@@ -25,6 +25,7 @@ from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, St
 
 Writes = Callable[[ClientSession | None], None]
 _BY_ID = ["_id"]
+_MAJORITY = ReadConcern("majority")
 _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
 
 
@@ -89,7 +90,7 @@ class Commits:
         """
         if self._left_open and self._turn.acquire(blocking=False):
             try:
-                self._session.start_transaction(ReadConcern("majority"), read_preference=_PRIMARY)
+                self._session.start_transaction(_MAJORITY, read_preference=_PRIMARY)
                 try:
                     self._state.read(self._session)
                 finally:
@@ -104,8 +105,7 @@ class Commits:
         The state is changed last, since that bars it for the lease's renewal until the commit.
         """
         session = self._session
-        durable = WriteConcern("majority", j=True)
-        session.start_transaction(ReadConcern("majority"), durable, _PRIMARY)
+        session.start_transaction(_MAJORITY, WriteConcern("majority", j=True), _PRIMARY)
         self._left_open = True
         try:
             self._state.verify(session, self.generation)
