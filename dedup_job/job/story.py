@@ -122,8 +122,7 @@ class RunProgress:
 
     def batches(self) -> Iterator[Batch]:
         """Read, clean and fingerprint ahead of the decisions."""
-        job, scope = self._job, self._job.scope
-        before, limit = self._first.counts.scanned, scope.limit
+        job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
         undecided = job.source.undecided
         total = None if undecided is None else undecided + before
         self._expected = min(limit, total or limit) if limit else total
@@ -150,10 +149,8 @@ class RunProgress:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
             decisions = self._job.decider.decide(batch)
-            before = self._decided
-            after = before.advanced(
-                before.counts + Counts.of(decisions), self._seconds(), _last_id(batch, before)
-            )
+            before, counts = self._decided, self._decided.counts + Counts.of(decisions)
+            after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)
             self._job.pending_texts.add(batch, decisions)
@@ -242,12 +239,8 @@ def _clusters(job: Job) -> tuple[Cluster, ...]:
     largest = job.decider.largest(_CLUSTERS)
     keys = [job.index.key(number) for number, _ in largest]
     texts = job.target.texts(keys)
+    samples = [" ".join(texts.get(key, "").split())[:_SAMPLE] for key in keys]
     return tuple(
-        Cluster(
-            job.target.id(key),
-            size,
-            " ".join(texts.get(key, "").split())[:_SAMPLE],
-            job.target.shown(key),
-        )
-        for key, (_, size) in zip(keys, largest, strict=True)
+        Cluster(job.target.id(key), size, sample, job.target.shown(key))
+        for key, sample, (_, size) in zip(keys, samples, largest, strict=True)
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -56,7 +57,7 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
 
     Also a new one whose name nobody would see to be another.
     """
-    own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
+    own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(f"source and target are the same: {source}. Name another --target.")
     if target.database in _OF_THE_SERVER:
@@ -64,19 +65,18 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
             f"the target {target} lies in {target.database}, where the server keeps its own "
             "records. Name a --target in another database."
         )
-    for suffix in SUFFIXES:
-        if target.collection.endswith(suffix):
-            raise UsageError(
-                f"the target {target} ends in {suffix}, which is where another target keeps its "
-                "records. Name another --target."
-            )
+    if suffix := next(filter(target.collection.endswith, SUFFIXES), None):
+        raise UsageError(
+            f"the target {target} ends in {suffix}, which is where another target keeps its "
+            "records. Name another --target."
+        )
     kinds = _collections(client, target.database)
     if target.collection not in kinds and target.collection != target.collection.strip():
         raise UsageError(
             f"the new target {str(target)!r} begins or ends with a blank, which is probably wrong. "
             "Name another --target."
         )
-    for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
+    for name in own:
         if (kind := kinds.get(name, "collection")) != "collection":
             what = f"the target {target}"
             if name != target.collection:
@@ -94,19 +94,19 @@ def _collections(client: Client, database: str) -> dict[str, str]:
 def _unknown_source(client: Client, source: Namespace, collections: list[str]) -> str:
     message = f"the source {source} does not exist."
     if collections:
-        near = difflib.get_close_matches(source.collection, collections, n=5, cutoff=0.4)
-        names = ", ".join(near or collections[:5])
-        return f"{message} Nearest in {source.database}: {names}."
-    try:
+        return f"{message} Nearest in {source.database}: {_near(source.collection, collections)}."
+    databases: list[str] = []
+    with suppress(PyMongoError):  # the list is a kindness; the right to see it may be missing
         databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
-    except PyMongoError:  # the list is a kindness; the right to see it may be missing
-        databases = []
-    near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)
-    names = ", ".join(near or databases[:5]) or "none"
     return (
-        f"{message} The database {source.database} has no collections; databases here: {names}. "
+        f"{message} The database {source.database} has no collections; databases here: "
+        f"{_near(source.database, databases) or 'none'}. "
         "In a name with dots, the part before the first dot is the database, even with --db."
     )
+
+
+def _near(name: str, names: list[str]) -> str:
+    return ", ".join(difflib.get_close_matches(name, names, n=5, cutoff=0.4) or names[:5])
 
 
 def check_rights(client: Client, target: Namespace) -> None:
@@ -117,24 +117,21 @@ def check_rights(client: Client, target: Namespace) -> None:
     reply = client.admin.command("connectionStatus", showPrivileges=True)["authInfo"]
     if not reply["authenticatedUsers"]:
         return  # a server that wants a user refuses the next command
-    missing = [
-        f"  {', '.join(actions)} on {target}{suffix}"
-        for suffix, needed in _NEEDED.items()
-        if (actions := list(_missing(reply["authenticatedUserPrivileges"], target, suffix, needed)))
-    ]
+    privileges, missing = reply["authenticatedUserPrivileges"], list[str]()
+    for suffix, needed in _NEEDED.items():
+        held = _held(privileges, target.database, f"{target.collection}{suffix}")
+        if actions := [action for action in needed if action not in held]:
+            missing.append(f"  {', '.join(actions)} on {target}{suffix}")
     if missing:
         raise UsageError("\n".join(["the database user lacks rights:", *missing, HOW_TO_GRANT]))
 
 
-def _missing(
-    privileges: list[Mapping[str, Any]], target: Namespace, suffix: str, needed: tuple[str, ...]
-) -> Iterator[str]:
+def _held(privileges: list[Mapping[str, Any]], database: str, collection: str) -> set[str]:
     held: set[str] = set()
     for privilege in privileges:
         resource = privilege["resource"]
         if resource.get("anyResource") or (
-            resource.get("db") in ("", target.database)
-            and resource.get("collection") in ("", f"{target.collection}{suffix}")
+            resource.get("db") in ("", database) and resource.get("collection") in ("", collection)
         ):
             held.update(privilege["actions"])
-    yield from (action for action in needed if action not in held)
+    return held

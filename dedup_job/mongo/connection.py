@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,21 +137,16 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
         )
     except OSError as e:  # of TLS
         raise UsageError(_not_loaded(e)) from None
-    except ConfigurationError as e:
-        if _WRONG_KEY in str(e):
-            raise UsageError(
-                "the key in the file that tlsCertificateKeyFile names does not open with "
-                "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
-                "characters such as @ : / % in a password must be percent-encoded."
-            ) from None
-        raise _not_set_up(uri, e) from None
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
     with translated():
         once = Patience(settings.timeout - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
-    return client, settings.db or _database_in_uri(client)
+    database = settings.db
+    with suppress(ConfigurationError):  # the URI names none
+        database = database or client.get_default_database().name
+    return client, database
 
 
 def check_version(hello: Mapping[str, Any]) -> None:
@@ -175,6 +171,12 @@ def _not_loaded(e: OSError) -> str:
 
 
 def _not_set_up(uri: str, e: Exception) -> DedupError:
+    if isinstance(e, ConfigurationError) and _WRONG_KEY in str(e):
+        return UsageError(
+            "the key in the file that tlsCertificateKeyFile names does not open with "
+            "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
+            "characters such as @ : / % in a password must be percent-encoded."
+        )
     if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
         return DatabaseUnreachable(
             f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
@@ -208,10 +210,3 @@ def patience_with(
         return client.topology_description.has_readable_server(wanted)
 
     return Patience(seconds, progress, stop, is_ready)
-
-
-def _database_in_uri(client: Client) -> str | None:
-    try:
-        return client.get_default_database().name
-    except ConfigurationError:
-        return None

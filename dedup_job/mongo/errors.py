@@ -38,6 +38,12 @@ _UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTA
 _MAX_SHOWN = 100  # characters of a value
 _BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_CHECK_SERVER = "Check that the server runs and that --uri names it."
+_CHECK_TRUST = (
+    "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
+    "that signed it, the host in --uri must be one that it is made out to, and it must not have "
+    "expired."
+)
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
 
@@ -58,13 +64,7 @@ def translated() -> Iterator[None]:
 
 def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
     said = _first_line(e)
-    check = "Check that the server runs and that --uri names it."
-    if _NOT_TRUSTED in said:
-        check = (
-            "The server answers, but its certificate is not trusted: tlsCAFile must name the "
-            "authority that signed it, the host in --uri must be one that it is made out to, and "
-            "it must not have expired."
-        )
+    check = _CHECK_TRUST if _NOT_TRUSTED in said else _CHECK_SERVER
     return DatabaseUnreachable(f"the database does not answer: {said}\n{check} {_AGAIN}")
 
 

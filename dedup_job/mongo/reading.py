@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,25 +148,23 @@ def some(
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
     rows: list[RawDocument] = []
     for part in in_commands(keys):
-        rows += _some(collection, part, projection, patience, path)
+        found = patience(partial(_among, collection, part, projection, path))
+        same = as_asked(part, (row.key for row in found))
+        rows += (r if same[r.key] is r.key else r._replace(key=same[r.key]) for r in found)
     return rows
 
 
-def _some(
+def _among(
     collection: RawDocuments,
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
-    patience: Patience,
     path: Sequence[str],
 ) -> list[RawDocument]:
     terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
-    reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
+    reply, is_open = _ask(collection, terms, len(keys))
     if is_open:  # there are more than a reply has room for
-        rows = patience(lambda: [_raw(one) for one in _cursor(collection, terms)])
-    else:
-        rows = _rows(reply, path)
-    same = as_asked(keys, (row.key for row in rows))
-    return [row if same[row.key] is row.key else row._replace(key=same[row.key]) for row in rows]
+        return [_raw(one) for one in _cursor(collection, terms)]
+    return _rows(reply, path)
 
 
 def _page(

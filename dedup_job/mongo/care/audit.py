@@ -92,12 +92,11 @@ class Checker:
         state = self.target.patience(self.target.state.read) or {}
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
-        self._undoing = state.get("undo")
-        if (run := self._undoing) is not None:
-            self.target.patience(lambda: check_begun(self.target, run))
         half: list[bytes | str] = [*self._half]
-        if self._undoing is not None:
-            half.insert(0, f"run {self._undoing}, being undone")
+        if (run := state.get("undo")) is not None:
+            self._undoing = run
+            self.target.patience(lambda: check_begun(self.target, run))
+            half.insert(0, f"run {run}, being undone")
         self._tally.add(Check.HALF, len(half), half)
         return state
 
@@ -154,18 +153,12 @@ class Checker:
 
     def _check_texts(self, page: Sequence[_Read]) -> None:
         """Compare stored fingerprints with stored texts, and stored texts with the source's."""
-        keys, texts, values = [], [], []
-        for document in page:
-            if document.mark is None:
-                continue  # counted before
-            if document.text is None:
-                self._tally.add(Check.FOREIGN, 0, [document.key])
-                continue
-            keys.append(document.key)
-            texts.append(document.text)
-            values.append(document.mark.fingerprint)
+        marked = [(d.key, d.text, d.mark) for d in page if d.mark]  # others were counted before
+        self._tally.add(Check.FOREIGN, 0, [key for key, text, _ in marked if text is None])
+        known = [(key, text, mark.fingerprint) for key, text, mark in marked if text is not None]
+        keys, texts = [key for key, _, _ in known], [text for _, text, _ in known]
         now = self.fingerprint(texts).values.tolist()
-        wrong = [key for key, a, b in zip(keys, values, now, strict=True) if a != b]
+        wrong = [key for (key, _, then), b in zip(known, now, strict=True) if then != b]
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
         source = self._source.documents(keys)
         whole = {document.key: document.raw for document in page}
@@ -261,11 +254,8 @@ class Checker:
             out = rows.get(self._undoing, {}).get(LEDGER_ROW) or {}
             not_these = {self._undoing, out.get("run", self._undoing)}
         by_run = self.target.rows.has_runs
-        lines = [
-            *([stale] if stale else []),
-            *run_counts.out_of_step(rows, state),
-            *run_counts.differences(said, self._there, not_these, by_run=by_run),
-        ]
+        lines = [*([stale] if stale else []), *run_counts.out_of_step(rows, state)]
+        lines += run_counts.count_differences(said, self._there, not_these, by_run=by_run)
         self._tally.add(Check.COUNTS, len(rows), lines)
 
     def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:

@@ -103,8 +103,7 @@ class Records:
     def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, None where there is none."""
         for found in look_up(self._target.documents, bson_edit.among([key])):
-            own = bson.decode(found.raw, bson_edit.LENIENT).get("dedup")
-            own = own if isinstance(own, dict) else {}
+            own = _object_at(found.raw, "dedup")
             run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
             return KeptRecord(
                 self._target.texts([found.key]).get(found.key),
@@ -227,7 +226,7 @@ def most_similar(target: TargetReader, limit: int) -> list[Refusal]:
     only: dict[str, Any] = {"sort": order, "limit": limit}
     wanted, projection = {"dedup.refused": {"$exists": True}}, target.rows.projection
     rows = look_up(target.documents, wanted, projection, target.patience, **only)
-    refused = [_refused(row.raw) for row in rows]
+    refused = [_object_at(row.raw, "dedup", "refused") for row in rows]
     keys = [bson_edit.fields({"_id": one.get("of")}) for one in refused]
     others = target.texts(keys)
     return [
@@ -243,8 +242,9 @@ def most_similar(target: TargetReader, limit: int) -> list[Refusal]:
     ]
 
 
-def _refused(raw: bytes) -> dict[str, Any]:
-    """Return what a document says of its nearest candidate, nothing where it is malformed."""
-    own = bson.decode(raw, bson_edit.LENIENT).get("dedup")
-    found = own.get("refused") if isinstance(own, dict) else None
+def _object_at(raw: bytes, *path: str) -> dict[str, Any]:
+    """Return the object that a path leads to in a document, an empty one where it is malformed."""
+    found: Any = bson.decode(raw, bson_edit.LENIENT)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}

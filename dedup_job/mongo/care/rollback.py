@@ -178,11 +178,10 @@ def _take_back(target: Target, run: int, progress: Progress) -> Undone:
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
     left += rows_left
-    undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
     former = target.patience(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
-        target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+        _mark(target, run, session, left=left)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return Undone(run, kept, ledger, left)
@@ -215,6 +214,11 @@ def _delete(
         done += len(page)
         progress.advance(done)
     return deleted, left, done
+
+
+def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
+    undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
+    target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
 
 def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
@@ -253,7 +257,6 @@ def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
     only = bson_edit.among([key])
     in_target = bool(look_up(target.documents, only, {"_id": 1}, target.patience))
     stays = in_target and stored_in(row) is None and key not in target.in_source([key])
-    undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
 
     def writes(session: ClientSession | None) -> None:
         if stays:
@@ -261,7 +264,7 @@ def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
         else:
             target.documents.delete_one(only, session=session)
             insert_once(target.ledger, [row], session)
-            target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+            _mark(target, run, session)
 
     target.commits.commit(writes, {"undo": None}, {"undo": run})
     return Undone(run, int(in_target and not stays), 0, int(stays), by_hand, shown(key))

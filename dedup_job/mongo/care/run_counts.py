@@ -56,7 +56,7 @@ def recorded(rows: Iterable[Mapping[str, Any]], checkpoint: Mapping[str, Any] | 
     return result
 
 
-def differences(
+def count_differences(
     said: ByRun, there: ByRun, not_these: Iterable[int], *, by_run: bool
 ) -> Iterator[str]:
     """Yield a line for each run whose documents and rows are not as many as it says.
