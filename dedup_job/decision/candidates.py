@@ -45,8 +45,8 @@ class Choices:
     open: int64 (m,), ascending, the rows of which there is something to say: every other text is
     kept, without a candidate. kept: bool (n,); exact: rows of exact duplicates with the number of
     the kept one; near: the near duplicates; refused: of kept texts the nearest candidates that were
-    compared; totals: int64 (n,), candidates there were; void: by row, numbers of kept documents
-    that are gone; hidden: how many kept texts their fingerprint does not find later.
+    compared; totals: int64 (n,), candidates there were; missing_originals: by row, numbers of kept
+    documents that are gone; unindexed: how many kept texts their fingerprint does not find later.
     """
 
     open: NDArray[np.int64]
@@ -55,8 +55,8 @@ class Choices:
     near: Chosen
     refused: Chosen
     totals: NDArray[np.int64]
-    void: dict[int, tuple[int, ...]]
-    hidden: int
+    missing_originals: dict[int, tuple[int, ...]]
+    unindexed: int
 
 
 def choose(
@@ -226,8 +226,8 @@ class _Batch:
             self._described(outcome.chosen[near], numbers, said.cost, kinds, richer),
             self._described(outcome.refused[refused], numbers, said.cost, kinds, richer),
             outcome.totals,
-            self._void(outcome, voids),
-            self._found.hidden,
+            self._missing_originals(outcome, voids),
+            self._found.unindexed,
         )
 
     def _described(
@@ -269,7 +269,9 @@ class _Batch:
         """Return the names of the channels by which a pair was found."""
         return tuple(name for name, own in self._channels if columns & own)
 
-    def _void(self, outcome: Outcome, voids: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
+    def _missing_originals(
+        self, outcome: Outcome, voids: NDArray[np.bool_]
+    ) -> dict[int, tuple[int, ...]]:
         """Return by row the kept documents that were found and are gone, twins first."""
         if not len(self._gone):
             return {}

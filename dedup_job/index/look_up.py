@@ -206,7 +206,7 @@ class LookUp:
         keep(self.turns, row)
 
     @property
-    def hidden(self) -> int:
+    def unindexed(self) -> int:
         """How many of the texts that are kept their fingerprint does not find later."""
         if self._most_same <= MOST_SKETCHED:
             return 0

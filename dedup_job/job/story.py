@@ -175,7 +175,7 @@ class RunProgress:
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
             clusters=_clusters(job),
-            left_out=job.index.left_out,
+            unindexed=job.index.unindexed,
             profile=profile,
             expected=self._expected,
         )

@@ -29,8 +29,8 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; cut: documents with more candidates than are
-    compared; void: candidates that someone removed from the target; candidates: of each document
-    with a text that has no equal; similarities: of near duplicates, and of kept documents that had
+    compared; missing_originals: candidates that someone removed from the target; candidates: of each
+    document with a text that has no equal; similarities: of near duplicates, and of kept documents that had
     candidates with the nearest one.
     """
 
@@ -45,7 +45,7 @@ class Counts:
     refused: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
-    void: int = 0
+    missing_originals: int = 0
     candidates: Histogram = field(default_factory=Histogram)
     similarities: Tenths = field(default_factory=Tenths)
 
@@ -66,7 +66,7 @@ class Counts:
             ):
                 candidates.append(decision.tried.candidates)
                 n["cut"] += decision.tried.cut > 0
-                n["void"] += len(decision.tried.void)
+                n["missing_originals"] += len(decision.tried.missing_originals)
             match decision:
                 case Kept():
                     n["kept"] += 1
@@ -110,7 +110,7 @@ class Counts:
             refused=dict(Counter(self.refused) + Counter(other.refused)),
             richer=dict(Counter(self.richer) + Counter(other.richer)),
             cut=self.cut + other.cut,
-            void=self.void + other.void,
+            missing_originals=self.missing_originals + other.missing_originals,
             candidates=self.candidates + other.candidates,
             similarities=self.similarities + other.similarities,
         )
@@ -160,7 +160,7 @@ class Counts:
             "refused": dict(sorted(self.refused.items())),
             "richer": dict(sorted(self.richer.items())),
             "cut": self.cut,
-            "void": self.void,
+            "void": self.missing_originals,
             "candidates": self.candidates.as_dict(),
             "similarities": list(self.similarities.counts),
         }
@@ -180,7 +180,7 @@ class Counts:
             refused=dict(row.get("refused", {})),
             richer=dict(row.get("richer", {})),
             cut=row.get("cut", 0),
-            void=row.get("void", 0),
+            missing_originals=row.get("void", 0),
             candidates=Histogram.from_dict(row.get("candidates", {})),
             similarities=Tenths(tuple(row.get("similarities", _NO_TENTHS))),
         )

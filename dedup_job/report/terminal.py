@@ -27,9 +27,9 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.say()
     if checkpoint.counts.candidates.total:
         console.say(_candidates(checkpoint.counts))
-        if report.left_out:
+        if report.unindexed:
             console.say(
-                f"{report.left_out:,} times a kept document is not held under a key that 128 "
+                f"{report.unindexed:,} times a kept document is not held under a key that 128 "
                 "others, or a fingerprint that 16 others have"
             )
         console.say()
@@ -82,8 +82,8 @@ def _candidates(counts: Counts) -> str:
     )
     if counts.cut:
         line += f"; of {counts.cut:,} documents only the most similar ones were compared"
-    if counts.void:
-        line += f"\n{counts.void:,} candidates were gone: someone removes documents of the target"
+    if counts.missing_originals:
+        line += f"\n{counts.missing_originals:,} candidates were gone: someone removes documents of the target"
     return line
 
 

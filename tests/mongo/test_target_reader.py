@@ -177,7 +177,7 @@ def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None
     any_database.target.delete_one({"_id": 1})
     any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
     report = run_here(any_database, **BY_SIMILARITY)
-    assert (report.checkpoint.counts.kept, report.checkpoint.counts.void) == (1, 0)
+    assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
 
 
 def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
@@ -193,4 +193,4 @@ def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
     wet = run_here(any_database, run__batch_documents=40, **BY_SIMILARITY)
     assert dry.checkpoint.counts == wet.checkpoint.counts
     assert dry.checkpoint.counts.near > 20
-    assert dry.checkpoint.counts.void == 0
+    assert dry.checkpoint.counts.missing_originals == 0

@@ -162,6 +162,6 @@ def _more(decision: Duplicate) -> bytes:
         ]
     if decision.richer:
         values["richer"] = list(decision.richer)
-    if decision.tried.void:
-        values["void"] = ids_of(decision.tried.void)
+    if decision.tried.missing_originals:
+        values["void"] = ids_of(decision.tried.missing_originals)
     return bson_edit.fields(values) if values else b""

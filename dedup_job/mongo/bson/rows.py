@@ -179,14 +179,14 @@ class KeptRows:
 
 def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
     """Return the field that dedup adds to a kept document."""
-    if tried.void or tried.refused:
+    if tried.missing_originals or tried.refused:
         values: dict[str, Any] = {"fingerprint": signed(fingerprint), "run": run}
         if tried.refused and len(tried.refused.of) <= _MAX_ID_BYTES:
             of, similarity, kind = tried.refused
             of_id = bson_edit.id_value(of)
             values["refused"] = {"of": of_id, "similarity": similarity, "class": kind}
-        if tried.void:
-            values["void"] = ids_of(tried.void)
+        if tried.missing_originals:
+            values["void"] = ids_of(tried.missing_originals)
         return bson_edit.fields({"dedup": values})
     before, after = _around_fingerprint(run)
     return before + _UINT64.pack(fingerprint) + after
