@@ -29,9 +29,9 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; cut: documents with more candidates than are
-    compared; missing_originals: candidates that someone removed from the target; candidates: of each
-    document with a text that has no equal; similarities: of near duplicates, and of kept documents that had
-    candidates with the nearest one.
+    compared; missing_originals: candidates that someone removed from the target; candidates: of
+    each document with a text that has no equal; similarities: of near duplicates, and of kept
+    documents that had candidates with the nearest one.
     """
 
     kept: int = 0

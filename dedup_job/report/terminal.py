@@ -82,8 +82,8 @@ def _candidates(counts: Counts) -> str:
     )
     if counts.cut:
         line += f"; of {counts.cut:,} documents only the most similar ones were compared"
-    if counts.missing_originals:
-        line += f"\n{counts.missing_originals:,} candidates were gone: someone removes documents of the target"
+    if gone := counts.missing_originals:
+        line += f"\n{gone:,} candidates were gone: someone removes documents of the target"
     return line
 
 

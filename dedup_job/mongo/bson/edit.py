@@ -116,11 +116,8 @@ def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Ele
 
 def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Element | None:
     """Return the top-level field of this name; of repeated ones the last, as decoders do."""
-    found = None
-    for element in elements(raw, start, end):
-        if element.name == name:
-            found = element
-    return found
+    found = [element for element in elements(raw, start, end) if element.name == name]
+    return found[-1] if found else None
 
 
 def repeats(raw: bytes, path: Sequence[str]) -> bool:

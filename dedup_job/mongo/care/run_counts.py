@@ -14,12 +14,10 @@ from dedup_job.report.run import Status
 Labels = Counter[str]
 ByRun = defaultdict[int, Labels]
 KEPT = "kept"
-_SKIPPED = (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT)
-_QUARANTINED = (Reason.TOO_LARGE, Reason.UNDECODABLE)
 _REASONS = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
-    "skipped": _SKIPPED,
-    "quarantined": _QUARANTINED,
+    "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
+    "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
 }
 
 
@@ -99,12 +97,5 @@ def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, An
 
 
 def _labels(counts: Mapping[str, Any]) -> Labels:
-    return Counter(
-        {
-            KEPT: counts["kept"],
-            **counts["duplicate"],
-            "skipped": counts["skipped"],
-            "quarantined": counts["quarantined"],
-            **counts["reasons"],
-        }
-    )
+    alone = {name: counts[name] for name in (KEPT, "skipped", "quarantined")}
+    return Counter({**alone, **counts["duplicate"], **counts["reasons"]})
