@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.care.refusals import Refusal
+    from dedup_job.mongo.care.records import Refusal
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
     from dedup_job.report.progress import Callback, Progress
@@ -69,7 +69,7 @@ _HOMES = {  # where each public name lives
         "StateMismatch",
         "UsageError",
     ),
-    "mongo.care.refusals": ("Refusal",),
+    "mongo.care.records": ("Refusal",),
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
     "report.progress": ("Callback", "Progress"),

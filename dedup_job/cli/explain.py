@@ -96,9 +96,9 @@ def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
     if row is not None and row.get("decision") == "duplicate":
         yield "of", whole(shown_value(row.get("of")))
     yield "run", _run(found)
-    void = (row or {}).get("void") or (found.kept.void if found.kept else ())
-    if void:
-        names = ", ".join(map(shown_value, void))
+    missing = (row or {}).get("void") or (found.kept.missing_originals if found.kept else ())
+    if missing:
+        names = ", ".join(map(shown_value, missing))
         yield "void", whole(f"candidates that were gone from the target then: {names}")
     if found.kept and (refused := found.kept.refused):
         yield (

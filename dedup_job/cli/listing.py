@@ -14,8 +14,7 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_
 from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.dropped import Dropped
-    from dedup_job.mongo.care.refusals import Refusal
+    from dedup_job.mongo.care.records import Dropped, Refusal
 
 _MOST_SHOWN = 10_000
 _NAMES = ("kept", "kept before")  # of _id and of

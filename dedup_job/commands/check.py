@@ -10,8 +10,6 @@ from dedup_job.commands.opened import opened
 from dedup_job.decision import Again
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Finding
 from dedup_job.report.progress import QUIET, Progress
@@ -34,15 +32,14 @@ def check_target(
     with opened(settings, target, progress, given=given) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
-        stamp.check_source(made_from, str(given_name), on.target.name)
+        stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
         fingerprint, clean = (
             on.equipment.fingerprinter.fingerprint,
             Cleaner(on.settings.cleaning).clean,
         )
-        documents = Source(on.target.source, on.settings.source, [], PageSize(), on.target.patience)
         again = Again(on.settings.decision, on.settings.index, on.equipment).decide
-        checker = Checker(on.target, documents, clean, fingerprint, again, on.progress)
+        checker = Checker(on.target, clean, fingerprint, again, on.progress)
         found = checker.check(sample)
         if sample is not None:
             return found

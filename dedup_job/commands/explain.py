@@ -15,7 +15,7 @@ from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import kind_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
-from dedup_job.mongo.care.records import Kept, Record, Records
+from dedup_job.mongo.care.records import KeptRecord, Record, Records
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -58,7 +58,7 @@ class Explained:
     settings_of: int
     also: tuple[str, ...]
     row: Mapping[str, Any] | None
-    kept: Kept | None
+    kept: KeptRecord | None
     run: Mapping[str, Any] | None
     left: Side
     right: Side | None = None
@@ -81,7 +81,7 @@ def explain_id(
 
 def _explained(on: Opened, written: str) -> Explained:
     on.progress.stage("looking the document up")
-    records = Records(on.target, on.settings.source)
+    records = Records(on.target)
     record, *others = decided_records(on, records, written)
     row, kept = record.row, record.kept
     number = row["run"] if row else kept.run if kept else 0
@@ -156,13 +156,13 @@ def refusal(document: Document, field: str) -> str:
     return f"field `{field}` is {kind_at(document.raw, field.split('.'))} now, not text"
 
 
-def _kept_side(key: bytes, kept: Kept | None) -> Side:
+def _kept_side(key: bytes, kept: KeptRecord | None) -> Side:
     if kept is None:
         return Side(shown(key), None, "the target no longer holds it")
     return Side(shown(key), kept.text, "" if kept.text is not None else "its text is gone")
 
 
-def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Explained:
+def _with_pair(base: Explained, on: Opened, key: bytes, kept: KeptRecord | None) -> Explained:
     fingerprinter = on.equipment.fingerprinter
     left, right = _seen(base.left, fingerprinter), _seen(_kept_side(key, kept), fingerprinter)
     view = None
@@ -173,7 +173,7 @@ def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Ex
     return replace(base, left=left, right=right, view=view)
 
 
-def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained:
+def _with_near(base: Explained, on: Opened, key: bytes, kept: KeptRecord) -> Explained:
     """Look for the nearest candidates of a kept document among all that are kept now."""
     left = _seen(_kept_side(key, kept), on.equipment.fingerprinter)
     if left.text is None:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.dropped import Dropped, read_dropped
-from dedup_job.mongo.care.refusals import Refusal, most_similar
+from dedup_job.mongo.care.records import Dropped, Refusal, most_similar, read_dropped
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -41,7 +40,7 @@ def list_dropped(
     with opened(settings, target, progress, given=given) as on:
         progress.stage("looking for what was dropped")
         cleaner = Cleaner(on.settings.cleaning)
-        return read_dropped(on.target, on.settings.source, cleaner.clean_all, DROPPED[what], limit)
+        return read_dropped(on.target, cleaner.clean_all, DROPPED[what], limit)
 
 
 def list_refused(

@@ -18,7 +18,8 @@ from dedup_job.mongo.bson.rows import KeptRows, StoredText
 from dedup_job.mongo.care.existing import open_target
 from dedup_job.mongo.connection import Client, Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.target import Form, Target
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
@@ -43,15 +44,17 @@ class Opened:
     settings_of: int = 0
 
 
-def form_of(settings: Settings, equipment: Equipment) -> Form:
-    """Return how the documents of a target and the rows of its ledger are written."""
+def form_of(settings: Settings, equipment: Equipment, *, as_made: bool = False) -> TargetForm:
+    """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
     clean = Cleaner(settings.cleaning).clean_all if original else None
     field, sketcher = settings.source.field, equipment.sketcher
-    return Form(
+    return TargetForm(
+        settings.source,
         KeptRows(settings.output.document, field, sketcher, clean),
         LedgerRows(settings.ledger.document, field),
         settings.stamp(),
+        as_made,
     )
 
 
@@ -99,9 +102,8 @@ def _opened(
         target = open_target(
             client,
             Namespace.parse(name, database, "--target"),
-            form_of(settings, equipment),
+            form_of(settings, equipment, as_made=as_made),
             patience_with(client, settings.run.retry_for, progress),
-            as_made=as_made,
         )
         snapshots = SnapshotStore(target, settings.index)
         yield Opened(settings, equipment, target, snapshots, progress, database)

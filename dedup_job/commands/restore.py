@@ -15,8 +15,7 @@ from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.records import Record, Records
-from dedup_job.mongo.care.reinstate import take_out
-from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.care.rollback import Planned, Undone, planned, take_out, undo
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
@@ -105,7 +104,7 @@ def _all_dropped(
     on: Opened, written: Sequence[str], *, again: bool
 ) -> list[tuple[Record, Document | None]]:
     """Return the documents that are meant, and as they will be kept."""
-    records = Records(on.target, on.settings.source)
+    records = Records(on.target)
     found: dict[bytes, tuple[Record, Document | None]] = {}
     wrong: list[str] = []
     for done, name in enumerate(written):

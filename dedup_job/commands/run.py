@@ -17,15 +17,14 @@ from dedup_job.decision import Brakes, Equipment, FirstWins
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.pending_texts import PendingTexts
-from dedup_job.job.rate_limit import RateLimit
+from dedup_job.mongo import checks
 from dedup_job.mongo.care.rollback import finish_undo
-from dedup_job.mongo.connection import Client, Namespace, check_source, check_target, patience_with
+from dedup_job.mongo.connection import Client, Namespace, patience_with
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.rights import check_rights
-from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Form, Target
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
@@ -126,7 +125,7 @@ def _job(
         snapshots=snapshots,
         most_chars=settings.source.max_chars,
         threads=settings.run.threads,
-        rate_limit=RateLimit(settings.run.max_rate),
+        max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
     )
@@ -137,23 +136,22 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
-    form: Form,
+    form: TargetForm,
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
     source_name, target_name = names
-    check_source(client, source_name)
-    check_target(client, source_name, target_name)
+    checks.check_source_collection(client, source_name)
+    checks.check_target_collections(client, source_name, target_name)
     wait, kind = settings.run.lock_wait, DryTarget if request.dry_run else Target
     target = kind(client, target_name, form, source_name, finish_undo, patience, wait)
     if not request.dry_run:
-        check_takes_writes(client.admin.command("hello"))
-        check_rights(client, target_name)
+        checks.check_takes_writes(client.admin.command("hello"))
+        checks.check_rights(client, target_name)
     target.check()
     target.lasting.check()
     page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
-    collection = client[source_name.database][source_name.collection]
-    source = Source(collection, settings.source, target.decided, page, patience)
+    source = target.source_reader(page, target.decided)
     source.check_query()
     if not request.yes:
         source.check_field()

@@ -12,7 +12,7 @@ from dedup_job.decision import Equipment
 from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs, judged_bands
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
-from dedup_job.mongo.connection import Namespace, check_source, patience_with
+from dedup_job.mongo.connection import Namespace, patience_with
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.report.progress import Progress
@@ -85,7 +85,7 @@ def _opened_source(settings: Settings, name: str, progress: Progress) -> Iterato
     """Open a source to be read from its beginning, whatever is decided; its field is checked."""
     with connected(settings, progress) as (client, database):
         namespace = Namespace.parse(name, database, "--source")
-        check_source(client, namespace)
+        check_source_collection(client, namespace)
         page = PageSize(settings.run.batch_documents, settings.run.batch_bytes)
         collection = client[namespace.database][namespace.collection]
         patience = patience_with(client, settings.run.retry_for, progress)

@@ -16,7 +16,7 @@ from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
-from dedup_job.index.look_up import LookUp, count_hidden
+from dedup_job.index.look_up import LookUp, count_unindexed
 from dedup_job.judgment import names_of_richer
 
 
@@ -44,8 +44,8 @@ class Choices(NamedTuple):
     open: int64 (m,), ascending, the rows of which there is something to say: every other text is
     kept, without a candidate. kept: bool (n,); exact: rows of exact duplicates with the number of
     the kept one; near: the near duplicates; refused: of kept texts the nearest candidates that were
-    compared; totals: int64 (n,), candidates there were; void: by row, numbers of kept documents
-    that are gone; hidden: how many kept texts their fingerprint does not find later.
+    compared; totals: int64 (n,), candidates there were; missing_originals: by row, numbers of kept
+    documents that are gone; unindexed: how many kept texts their fingerprint does not find later.
     """
 
     open: NDArray[np.int64]
@@ -54,8 +54,8 @@ class Choices(NamedTuple):
     near: list[Chosen]
     refused: list[Chosen]
     totals: NDArray[np.int64]
-    void: dict[int, tuple[int, ...]]
-    hidden: int
+    missing_originals: dict[int, tuple[int, ...]]
+    unindexed: int
 
 
 class _Batch(NamedTuple):
@@ -122,7 +122,7 @@ def choose(
         _described(batch, outcome.refused[refused], numbers, said, names),
         outcome.totals,
         _void(batch, outcome),
-        count_hidden(batch.found.turns),
+        count_unindexed(batch.found.turns),
     )
 
 

@@ -146,7 +146,7 @@ class FirstWins:
             decisions[row] = duplicate._replace(short=short, cluster=int(sizes[number]), tried=own)
         self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
         self._kept.add(keys, fingerprints[rows])
-        self._kept.hidden += choices.hidden
+        self._kept.unindexed_texts += choices.unindexed
         return decisions
 
     def _duplicates(
@@ -187,10 +187,10 @@ class FirstWins:
         tried = {}
         for row in choices.open.tolist():
             total = int(choices.totals[row])
-            if row not in choices.exact and (total or row in choices.void):
-                void = tuple(map(self._kept.key, choices.void.get(row, ())))
+            if row not in choices.exact and (total or row in choices.missing_originals):
+                missing = tuple(map(self._kept.key, choices.missing_originals.get(row, ())))
                 cut = max(total - self._most, 0)
-                tried[row] = Tried(total, cut, void, refused.get(row))
+                tried[row] = Tried(total, cut, missing, refused.get(row))
         return tried
 
 

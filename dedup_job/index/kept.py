@@ -58,7 +58,7 @@ class KeptIndex:
         self._bands: BandIndex | None = None
         self._bits: Growing[np.uint64] | None = None
         self._heirs: dict[int, int] = {}
-        self.hidden = 0  # that their fingerprint does not find, since this process began
+        self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
         """Return the number of kept documents known."""
@@ -72,9 +72,9 @@ class KeptIndex:
         return self._near.nbytes + self._equal.nbytes + self._ids.nbytes + sum(more)
 
     @property
-    def left_out(self) -> int:
+    def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self.hidden + (0 if self._bands is None else int(self._bands.dropped.sum()))
+        return self.unindexed_texts + (0 if self._bands is None else int(self._bands.dropped.sum()))
 
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.

@@ -146,8 +146,8 @@ class LookUp(NamedTuple):
     candidates: with numbers below `held`, those of kept documents, and `held` + row for the texts
     of the batch; turns: by what the latter are found once they are kept; alone: bool (n,), which
     texts find nothing and meet no other of the batch. Not even one with the same fingerprint, or
-    with a key in common that has too few equal bits: so none of them makes another hidden, and
-    nobody needs to be told that it is kept.
+    with a key in common that has too few equal bits: so none of them hides another, and nobody
+    needs to be told that it is kept.
     """
 
     candidates: Candidates
@@ -197,7 +197,7 @@ def look_up(
     return LookUp(candidates, len(values), turns, alone)
 
 
-def count_hidden(turns: Turns) -> int:
+def count_unindexed(turns: Turns) -> int:
     """Count the texts that are kept and that their fingerprint does not find later."""
     if turns.limits[2] <= MOST_SKETCHED:
         return 0

@@ -98,9 +98,9 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; cut: documents with more candidates than are
-    compared; void: candidates that someone removed from the target; candidates: of each document
-    with a text that has no equal; similarities: of near duplicates, and of kept documents that had
-    candidates with the nearest one.
+    compared; missing_originals: candidates that someone removed from the target; candidates: of
+    each document with a text that has no equal; similarities: of near duplicates, and of kept
+    documents that had candidates with the nearest one.
     """
 
     kept: int = 0
@@ -114,7 +114,7 @@ class Counts:
     refused: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
-    void: int = 0
+    missing_originals: int = 0
     candidates: Histogram = field(default_factory=Histogram)
     similarities: Tenths = field(default_factory=Tenths)
 
@@ -150,7 +150,7 @@ class Counts:
                 continue
             candidates.append(tried.candidates)
             n["cut"] += tried.cut > 0
-            n["void"] += len(tried.void)
+            n["missing_originals"] += len(tried.missing_originals)
         return cls(
             **n,
             reasons=dict(reasons),
@@ -210,7 +210,7 @@ class Counts:
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
             **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
             "cut": self.cut,
-            "void": self.void,
+            "void": self.missing_originals,
             "candidates": self.candidates.as_dict(),
             "similarities": list(self.similarities.counts),
         }

@@ -104,7 +104,7 @@ class Report:
 
     `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
-    `clusters` the largest ones of the last part, known when it ends, and `left_out` how often the
+    `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
     documents the run has to decide, None where that is not known.
     """
@@ -116,7 +116,7 @@ class Report:
     known: int
     stages: Mapping[str, float]
     clusters: tuple[Cluster, ...] = ()
-    left_out: int = 0
+    unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
 
@@ -146,7 +146,7 @@ class Report:
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
-            "left_out": self.left_out,
+            "left_out": self.unindexed,
             "clusters": [c.as_row(c.id) for c in self.clusters],
         }
 

@@ -27,9 +27,9 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.say()
     if checkpoint.counts.candidates.total:
         console.say(_candidates(checkpoint.counts))
-        if report.left_out:
+        if report.unindexed:
             console.say(
-                f"{report.left_out:,} times the index does not hold a kept document under a key "
+                f"{report.unindexed:,} times the index does not hold a kept document under a key "
                 "that 128 others share, or a fingerprint that 16 others share"
             )
         console.say()
@@ -79,8 +79,9 @@ def _candidates(counts: Counts) -> str:
     )
     if counts.cut:
         line += f"; of {counts.cut:,} documents only the most similar ones were compared"
-    if counts.void:
-        line += f"\n{counts.void:,} candidates were gone: someone removes documents from the target"
+    if counts.missing_originals:
+        gone = f"{counts.missing_originals:,} candidates were gone"
+        line += f"\n{gone}: someone removes documents from the target"
     return line
 
 

@@ -112,9 +112,11 @@ def told(decision):
         "candidates": decision.tried.candidates,
         "cut": decision.tried.cut,
         "refused": _refused(decision),
-        "void": frozenset(int(key.removeprefix(b"key ")) for key in decision.tried.void),
+        "void": frozenset(
+            int(key.removeprefix(b"key ")) for key in decision.tried.missing_originals
+        ),
     }
-    assert len(decision.tried.void) == len(tried["void"])
+    assert len(decision.tried.missing_originals) == len(tried["void"])
     if isinstance(decision, Kept):
         return NaiveDecision(**tried)
     of = int(decision.of.removeprefix(b"key "))

@@ -135,7 +135,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     choices = choose(kept, weighing, known, 64, texts, prints)
     assert choices.exact == {}
     assert [pair.number for pair in choices.refused] == [0]  # a candidate like any other
-    assert choices.void == {}
+    assert choices.missing_originals == {}
 
 
 def test_what_is_gone_is_void_and_compared_with_nothing():
@@ -143,7 +143,7 @@ def test_what_is_gone_is_void_and_compared_with_nothing():
     found = Found(before, [(TEXT + "辛", A, NONE, 0)], gone=(0, 2))
     assert [number for _, number, *_ in found.near] == [1]
     assert found.choices.totals.tolist() == [3]
-    assert found.choices.void == {0: (0, 2)}
+    assert found.choices.missing_originals == {0: (0, 2)}
 
 
 def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_it():
@@ -153,7 +153,7 @@ def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_i
     assert found.kept == [0]
     assert [number for _, number, *_ in found.refused] == [1]
     assert found.choices.totals.tolist()[0] == 2
-    assert found.choices.void[0] == (0,)
+    assert found.choices.missing_originals[0] == (0,)
     assert found.asked[0] == [0]
     assert found.choices.exact == {1: 2}
     assert found.index.equal(made(copy)[1]).tolist() == [2]

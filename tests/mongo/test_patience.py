@@ -54,7 +54,7 @@ def corpus(any_database: Db) -> Db:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.patience._LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.patience._MAX_PAUSE", 0.1)
 
 
 def assert_as_if_nothing_had_happened(database: Db) -> None:

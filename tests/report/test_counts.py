@@ -83,7 +83,7 @@ def test_each_decision_is_counted_where_it_belongs():
         refused={"similarity": 1, "number": 2},
         richer={"answer": 1, "image": 1},
         cut=2,
-        void=3,
+        missing_originals=3,
         candidates=Histogram.of([0, 2, 70, 1, 80]),
         similarities=Tenths.of([0.29, 1.0, 0.95, 0.8]),
     )
@@ -171,7 +171,7 @@ def test_counts_of_a_version_without_candidates_are_read():
     for name in ("refused", "richer", "cut", "void", "candidates", "similarities"):
         del row[name]
     found = Counts.from_dict(row)
-    assert (found.scanned, found.refused, found.cut, found.void) == (11, {}, 0, 0)
+    assert (found.scanned, found.refused, found.cut, found.missing_originals) == (11, {}, 0, 0)
     assert found.candidates == Histogram()
     assert found.similarities == Tenths()
 

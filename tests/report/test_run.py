@@ -25,7 +25,7 @@ COUNTS = Counts(
     reasons={"empty": 1},
     refused={"numbers": 1},
     cut=2,
-    void=3,
+    missing_originals=3,
     candidates=Histogram.of([0, 0, 1, 3, 40]),
 )
 CLUSTER = Cluster(ObjectId(b"TWELVE BYTES"), 2, "光合作用", "an id")

@@ -25,7 +25,7 @@ COUNTS = Counts(
     reasons={"empty": 40, "missing": 2, "too_large": 1},
     refused={"numbers": 1234, "similarity": 5},
     cut=1050,
-    void=2,
+    missing_originals=2,
     candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
 )
 
@@ -112,9 +112,9 @@ def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
 
 
 def test_of_candidates_nothing_is_said_where_there_were_none():
-    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, void=0)
+    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, missing_originals=0)
     assert "candidates" not in shown(report(without))
-    few = shown(report(replace(COUNTS, cut=0, void=0)))
+    few = shown(report(replace(COUNTS, cut=0, missing_originals=0)))
     assert "candidates per document" in few
     assert "only" not in few
     assert "gone" not in few

@@ -18,8 +18,11 @@ from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.story import Decided, RunProgress
 from dedup_job.judgment.folding import fold_texts
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows
-from dedup_job.mongo.kept_pages import KeptDocuments
+from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.source import SourceSettings
+from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
 
@@ -36,6 +39,13 @@ def key_of(id_: Any) -> bytes:
     return bson_edit.fields({"_id": id_})
 
 
+def reader(database: Db, rows: KeptRows) -> TargetReader:
+    """Return what reads the target of a database whose documents are such rows."""
+    form = TargetForm(SourceSettings(), rows, LedgerRows(Storing.NONE, "text"), {})
+    names = [Namespace(database.name, name) for name in ("target", "source")]
+    return TargetReader(database.client, names[0], form, names[1])
+
+
 @pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
 def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     database: Db, form: str, field: str
@@ -43,8 +53,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
     run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
-    sketcher = Sketcher(CHANNELS, fold_texts)
-    kept = KeptDocuments(database.target, KeptRows(Form(form), field, sketcher))
+    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS, fold_texts)))
     names = ["ques"] if form == "classic" else field.split(".")
     stored = {}
     for found in database.target.find():
@@ -54,7 +63,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
         stored[key_of(found["_id"])] = value
     assert kept.texts(list(stored)) == stored
     fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
-    (page,) = kept.pages()
+    (page,) = kept.kept()
     expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
     assert sorted(page.keys) == sorted(stored)
     assert np.array_equal(page.fingerprints.values, expected.values)
@@ -70,12 +79,12 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
 def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
     rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
     database.target.insert_many(rows)
-    kept = KeptDocuments(database.target, KeptRows(Form.WHOLE, "text", Sketcher(())))
+    kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
     keys = [key_of(id_) for id_ in (1, 2, 3, "3", "gone")]
     assert kept.texts(keys) == {key_of(1): "一", key_of("3"): "三"}
     assert kept.texts([]) == {}
     with pytest.raises(StateMismatch, match="4 documents that dedup did not write"):
-        list(kept.pages())
+        list(kept.kept())
 
 
 def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
@@ -169,7 +178,7 @@ def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None
     any_database.target.delete_one({"_id": 1})
     any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
     report = run_here(any_database, **BY_SIMILARITY)
-    assert (report.checkpoint.counts.kept, report.checkpoint.counts.void) == (1, 0)
+    assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
 
 
 def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
@@ -185,4 +194,4 @@ def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
     wet = run_here(any_database, run__batch_documents=40, **BY_SIMILARITY)
     assert dry.checkpoint.counts == wet.checkpoint.counts
     assert dry.checkpoint.counts.near > 20
-    assert dry.checkpoint.counts.void == 0
+    assert dry.checkpoint.counts.missing_originals == 0

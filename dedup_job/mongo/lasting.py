@@ -15,13 +15,12 @@ from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.connection import SUFFIXES, Client, Documents, Namespace
-from dedup_job.mongo.kept_pages import KeptDocuments
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.connection import SUFFIXES
+from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint
 
-_UNAUTHORIZED = 13
 _BLIND = (
     "the user may not see how the collections of %s are made (listCollections, listIndexes): a "
     "capped one, a TTL index, or one that is replaced while the run is at work is found by its "
@@ -46,23 +45,13 @@ class Facts:
 class Lasting:
     """Looks whether what a run wrote is there, before the run says that it is done."""
 
-    def __init__(
-        self,
-        client: Client,
-        source: Namespace,
-        target: Namespace,
-        held: KeptDocuments,
-        ledger: Documents,
-        patience: Patience,
-    ) -> None:
-        self._client = client
-        self._source = source
-        own = (Namespace(target.database, f"{target.collection}{s}") for s in ("", *SUFFIXES))
-        self._names = (source, *own)
-        self._held = held
-        self._ledger = ledger
-        self._patience = patience
-        self._facts: dict[Namespace, Facts] = {}
+    def __init__(self, target: TargetReader) -> None:
+        self._target = target
+        self._client = target.documents.database.client
+        self._source = target.source.full_name
+        self._names = [self._source, *(f"{target.name}{suffix}" for suffix in ("", *SUFFIXES))]
+        self._patience = target.patience
+        self._facts: dict[str, Facts] = {}
         self._unseen: set[str] = set()  # databases that the user may not look at now
         self._told: set[str] = set()  # those of which that was said
         self._begun = Counts()  # of the run, before its present part
@@ -79,7 +68,7 @@ class Lasting:
         """Remember how all is before the first batch of a run, or of its next part."""
         self._facts = self._patience(self._look)
         self._begun = checkpoint.counts
-        self._rows_before = self._patience(self._ledger.estimated_document_count)
+        self._rows_before = self._patience(self._target.ledger.estimated_document_count)
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return what is not as the run left it, from UUIDs and counts; "" where all is well."""
@@ -92,18 +81,19 @@ class Lasting:
             if lines := [*self._changes()]:
                 raise StateMismatch("\n".join([*lines, _WAY_OUT])) from refused
 
-    def _look(self) -> dict[Namespace, Facts]:
+    def _look(self) -> dict[str, Facts]:
         """Return the facts of those collections that exist, and that the user may look at."""
-        found: dict[Namespace, Facts] = {}
+        found: dict[str, Facts] = {}
         self._unseen.clear()
-        for database in dict.fromkeys(name.database for name in self._names):
-            own = {name.collection: name for name in self._names if name.database == database}
-            wanted = {"name": {"$in": [*own]}, "type": "collection"}
+        for database in dict.fromkeys(map(_database_of, self._names)):
+            own = [name.removeprefix(f"{database}.") for name in self._names]
+            wanted = {"name": {"$in": own}, "type": "collection"}
             try:
                 for row in self._client[database].list_collections(filter=wanted):
-                    found[own[row["name"]]] = _facts(self._client[database], row)
+                    if (name := f"{database}.{row['name']}") in self._names:
+                        found[name] = _facts(self._client[database], row)
             except OperationFailure as e:
-                if e.code != _UNAUTHORIZED:
+                if e.code != UNAUTHORIZED:
                     raise
                 self._unseen.add(database)
                 if database not in self._told:
@@ -117,16 +107,15 @@ class Lasting:
         for name, one in self._facts.items():
             what = "source" if name == self._source else "collection"
             other = now.get(name)
-            if name.database in self._unseen:  # a right was taken away, which proves nothing
+            if _database_of(name) in self._unseen:  # a right was taken away, which proves nothing
                 continue
-            if other is None:
-                yield f"the {what} {name} was dropped or renamed while the run was at work."
-            elif other.uuid != one.uuid:
-                yield f"the {what} {name} was replaced by another one while the run was at work."
-            else:
+            if other is not None and other.uuid == one.uuid:
                 yield from self._losses(name, other)
+                continue
+            how = "dropped or renamed" if other is None else "replaced by another one"
+            yield f"the {what} {name} was {how} while the run was at work."
 
-    def _losses(self, name: Namespace, facts: Facts) -> Iterator[str]:
+    def _losses(self, name: str, facts: Facts) -> Iterator[str]:
         """Yield why a collection loses documents by itself; of the source that is no concern."""
         if name == self._source:
             return
@@ -143,35 +132,39 @@ class Lasting:
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
         """Yield what the target should hold and does not, or the other way round."""
-        if self._held.count(len(kept)) == len(kept):
+        if self._target.count(len(kept)) == len(kept):
             return
         compared = Comparison(kept)
-        for page in self._held.pages():
+        for page in self._target.kept():
             compared.add(page)
         gone, others = compared.surplus(), compared.missing
         if gone.count:
             yield (
-                f"{gone.count:,} documents that were kept are missing from {self._held.name}: _id "
-                f"{_named(gone)}. Something removed them while the run was at work."
+                f"{gone.count:,} documents that were kept are missing from {self._target.name}: "
+                f"_id {_named(gone)}. Something removed them while the run was at work."
             )
         if others.count:
             yield (
-                f"{others.count:,} documents of {self._held.name} were kept by no run: _id "
+                f"{others.count:,} documents of {self._target.name} were kept by no run: _id "
                 f"{_named(others)}. Something else wrote them while the run was at work."
             )
 
     def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
         rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        new = rows - (self._begun.scanned - self._begun.kept)
-        if self._patience(self._ledger.estimated_document_count) == self._rows_before + new:
+        there = self._patience(self._target.ledger.estimated_document_count)
+        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
             return
         only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
-        there = self._patience(lambda: self._ledger.count_documents(only))
+        there = self._patience(lambda: self._target.ledger.count_documents(only))
         if there != rows:
             yield (
-                f"{self._ledger.full_name} holds {there:,} of the {rows:,} rows that run "
+                f"{self._target.ledger.full_name} holds {there:,} of the {rows:,} rows that run "
                 f"{checkpoint.run} wrote. Something removed or added some."
             )
+
+
+def _database_of(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:

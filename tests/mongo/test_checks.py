@@ -8,7 +8,8 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
-from dedup_job.mongo.server import check_takes_writes, check_version
+from dedup_job.mongo.checks import check_takes_writes
+from dedup_job.mongo.connection import check_version
 
 Db = Database[dict[str, Any]]
 
