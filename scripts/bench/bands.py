@@ -1,6 +1,6 @@
 """How fast is a sketch, how fast and how large is the index of sketches: one table a section.
 
-    python scripts/bench_bands.py [--sketch] [--index] [--templates] [--sizes 1e6,1e7]
+    python -m scripts.bench.bands [--sketch] [--index] [--templates] [--sizes 1e6,1e7]
 
 All sections unless some are chosen; 5e7 documents take 10 GB. Times are microseconds a document on
 one thread, in batches of 1,000. Of the queries one half is random, the other a stored row of which
@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 import psutil
-from bench_index import resident, seconds, table  # beside this script
 
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
 from dedup_job.index.look_up import keep, turns_of
 from dedup_job.native.code_points import pack
+from scripts.bench.index import resident, seconds, table
 
 BATCH, STEP, REPEATS, QUERIES, COLUMNS = 1000, 100_000, 7, 20_000, BANDS + 1
 LENGTHS = {1: 20_000, 20: 10_000, 60: 10_000, 340: 5_000, 3_000: 1_000, 1_000_000: 3}

@@ -1,6 +1,6 @@
 """Do threads and the size of batches change anything? Runs of `dedup` compared with the first.
 
-    python scripts/check_equal.py [--documents 20000] [--kind mixed|chinese|exam|html ...]
+    python -m scripts.bench.check_equal [--documents 20000] [--kind mixed|chinese|exam|html ...]
         [--file FILE.jsonl.gz] [--standalone]
 
 For each kind (all by default, `exam` where --file gives its texts) the same source is run with 1
@@ -24,12 +24,10 @@ from pymongo import MongoClient
 from pymongo.collection import Collection
 from pymongo.database import Database
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.demo import make_corpus
 from dedup_job.mongo.embedded import embedded_server
-from scripts import processes
-from scripts.masses import KINDS, OWN, Masses, fill, stock
+from scripts.bench import processes
+from scripts.bench.synthetic_corpus import KINDS, OWN, SyntheticCorpus, fill, stock
 
 MIXED = "mixed"
 DEFAULT_BYTES = 16 * 2**20
@@ -108,8 +106,8 @@ def fill_source(uri: str, database: Db, kind: str, arguments: argparse.Namespace
         database.source.insert_many(make_corpus(arguments.documents))
         return
     file = arguments.file if kind == "exam" else None
-    masses = Masses(stock(kind, file), OWN[kind])
-    fill(uri, f"{database.name}.source", masses, range(arguments.documents))
+    corpus = SyntheticCorpus(stock(kind, file), OWN[kind])
+    fill(uri, f"{database.name}.source", corpus, range(arguments.documents))
 
 
 def main() -> int:

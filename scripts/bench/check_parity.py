@@ -1,10 +1,10 @@
 """Compare the job with the naive version on JSON lines, on a replica set and on a standalone.
 
-    python scripts/check_parity.py [--field FIELD] FILE.jsonl.gz ...
+    python -m scripts.bench.check_parity [--field FIELD] FILE.jsonl.gz ...
 
 For each file, server and 1 and 4 threads: is the kept set, and is each ledger row, that of
-tests/reference.py, which decides by fingerprint alone? A record without FIELD counts as a document
-without text.
+tests/reference/recipe.py, which decides by fingerprint alone? A record without FIELD counts as a
+document without text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from typing import Any
 
 from pymongo import MongoClient
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.cleaning import Cleaner
 from dedup_job.mongo.embedded import embedded_server
 from tests.deciding import PLAIN
-from tests.reference import naive_decide
+from tests.reference.recipe import naive_decide
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
 

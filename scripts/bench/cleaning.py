@@ -1,7 +1,7 @@
 """Speed of the cleaner, and its native code beside the oracle on random pages.
 
-python scripts/bench_cleaning.py speed --html pages.jsonl.gz --field html
-python scripts/bench_cleaning.py compare --pages 200000
+python -m scripts.bench.cleaning speed --html pages.jsonl.gz --field html
+python -m scripts.bench.cleaning compare --pages 200000
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import random
 import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from tests.cleaning.oracle import clean

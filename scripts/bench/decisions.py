@@ -1,6 +1,6 @@
 """What the check of candidates and the second channel cost, and how it grows.
 
-    python scripts/bench_decisions.py [--cost] [--growth] [--worst] [--bank] [--file FILE.jsonl.gz]
+    python -m scripts.bench.decisions [--cost] [--growth] [--worst] [--bank] [--file FILE.jsonl.gz]
                                       [--documents 30000] [--sizes 6e4,6e5,6e6]
 
 All sections unless some are chosen. Documents are made of the file's texts: of each, three clauses
@@ -32,9 +32,6 @@ from typing import Any
 
 import numpy as np
 import psutil
-import templates
-from bench_fingerprint import ROOT, texts_of  # beside this script
-from engines import key, number_of
 from pymongo import MongoClient
 
 from dedup_job.decision import FirstWins
@@ -43,6 +40,9 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.settings import Settings
+from scripts.bench import templates
+from scripts.bench.engines import key, number_of
+from scripts.bench.fingerprint import ROOT, texts_of
 
 BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
 KEPT = 0.25  # share of the clauses of a text that are its own
@@ -306,5 +306,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     main()

@@ -1,6 +1,6 @@
 """How often the decisions are wrong, against an exact comparison of all pairs; no MongoDB.
 
-    python scripts/evaluate.py FILE.jsonl.gz ... [--field text] [--config C.toml]
+    python -m scripts.bench.evaluate FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
         [--peers] [--judged] [--pairs PAIRS.jsonl.gz]
         [--labelled PAIRS.jsonl.gz ... [--half 0|1] [--show N]]
@@ -44,17 +44,15 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.errors import ConfigurationError
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, load
-from scripts import labelled
-from scripts.engines import Engine, Keeps, installed_peers
-from scripts.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
+from scripts.bench import labelled
+from scripts.bench.engines import Engine, Keeps, installed_peers
+from scripts.bench.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 THRESHOLDS = (0.7, 0.8, 0.9)
 EDGES = (0.0, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # of the bands of edit similarity
 POSITIVE, NEGATIVE = 0.95, 0.6

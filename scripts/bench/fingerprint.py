@@ -1,6 +1,6 @@
 """Is the fingerprint jieba's to the last bit, and how fast: one table a section.
 
-    python scripts/bench_fingerprint.py [--data FOLDER] [--parity] [--speed] [--parts] [--threads]
+    python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--parts] [--threads]
                                         [--sizes] [--start]
 
 All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
@@ -30,17 +30,15 @@ import psutil
 from jieba.analyse import default_tfidf
 from numba import njit
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.features import count_words, make_features
 from dedup_job.fingerprint.kernel import choose, fingerprint_batch
 from dedup_job.fingerprint.segmentation import make_scratch, segment
-from tests.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
-from tests.reference import PLAIN
+from tests.reference.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
+from tests.reference.recipe import PLAIN
 from tests.strings import NASTY, generated
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BEST_OF = 5
 TURNS = 7
 GENERATED = 200_000

@@ -1,6 +1,6 @@
 """Is the Hamming index exact, how fast, how large, and beside others: one table a section.
 
-    python scripts/bench_index.py [--data FOLDER] [--exact] [--speed] [--memory] [--peers]
+    python -m scripts.bench.index [--data FOLDER] [--exact] [--speed] [--memory] [--peers]
                                   [--distances] [--skewed] [--sizes 1e6,1e7,5e7,1e8]
                   [--exact-size N] [--peers-size N] [--distances-size N] [--skewed-size N]
 
@@ -32,12 +32,12 @@ from unittest import mock
 
 import numpy as np
 import psutil
-from bench_fingerprint import ROOT, arithmetic, texts_of  # beside this script
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.native.cache_lines import NEXT
+from scripts.bench.fingerprint import ROOT, arithmetic, texts_of
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200
 STEP, PLANTED, ADVERSARIAL, EQUAL = 100_000, 20, 20_000, 1_000_000

@@ -1,6 +1,6 @@
 """Documents per second of `dedup run`, beside a plain copy and the plain recipe, in one run.
 
-    python scripts/bench_job.py [--kind chinese|exam|html] [--file FILE.jsonl.gz]
+    python -m scripts.bench.job [--kind chinese|exam|html] [--file FILE.jsonl.gz]
         [--documents 500000] [--recipe-documents 5000] [--turns 1] [--with NAME=VALUE ...]
 
 Kinds of documents, 20 % of them duplicates: `chinese`, texts of about 1,000 bytes made here;
@@ -12,7 +12,7 @@ its own. A turn is: copy, dedup, copy, dedup with simhash alone, copy; the machi
 is compared with the mean of the copies before and after. The recipe runs first, once.
 
     copy     find, insert_many of 5,000, nothing else; without start-up
-    recipe   tests/reference.py, on the first documents; without start-up
+    recipe   tests/reference/recipe.py, on the first documents; without start-up
     dedup    the command, from its start to its end, with default settings and those of --with
              (DEDUP_RUN__THREADS=2); of these seconds `start` until the first page is asked for,
              `end` after the last commit
@@ -38,12 +38,10 @@ from typing import Any
 
 from pymongo import MongoClient
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.mongo.embedded import embedded_server
-from scripts import processes
-from scripts.masses import KINDS, OWN, Masses, fill, stock
-from scripts.processes import Ended, Server, require_room
+from scripts.bench import processes
+from scripts.bench.processes import Ended, Server, require_room
+from scripts.bench.synthetic_corpus import KINDS, OWN, SyntheticCorpus, fill, stock
 from tests.running import environment_for
 
 BATCH = 5000
@@ -156,7 +154,7 @@ def recipe(client: Client, source: str) -> dict[str, Any]:
     """Do what the plain recipe does; its dictionary is loaded before."""
     import jieba
 
-    from tests.reference import plain_recipe
+    from tests.reference.recipe import plain_recipe
 
     jieba.initialize()
     began = time.perf_counter()
@@ -209,8 +207,10 @@ def main() -> None:
         child(*arguments.child)
         return
     began = time.perf_counter()
-    masses = Masses(stock(arguments.kind, arguments.file), OWN[arguments.kind], arguments.seed)
-    sample = masses.texts(0, 1000)
+    corpus = SyntheticCorpus(
+        stock(arguments.kind, arguments.file), OWN[arguments.kind], arguments.seed
+    )
+    sample = corpus.texts(0, 1000)
     size = sum(len(text.encode()) for text in sample) / len(sample)
     require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * arguments.documents + 4e9)
     with (
@@ -218,15 +218,15 @@ def main() -> None:
         embedded_server() as uri,
         Client(uri) as client,
     ):
-        fill(uri, "bench.source", masses, range(arguments.documents))
-        fill(uri, "bench.part", masses, range(min(arguments.recipe_documents, arguments.documents)))
-        fill(uri, "bench.warm", masses, range(WARM))
+        fill(uri, "bench.source", corpus, range(arguments.documents))
+        fill(uri, "bench.part", corpus, range(min(arguments.recipe_documents, arguments.documents)))
+        fill(uri, "bench.warm", corpus, range(WARM))
         size = client.bench.command("collstats", "source")["avgObjSize"]
         print(
             f"{arguments.documents:,} {arguments.kind} documents of {size:,} bytes on average, "
             f"made and inserted in {time.perf_counter() - began:.0f} s\n"
         )
-        del masses, sample
+        del corpus, sample
         bench = Bench(uri, client, Path(folder), arguments.more)
         for name in (*PLAIN, *DEDUPS):
             bench.row(name, "warm")

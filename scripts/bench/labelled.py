@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from scripts.engines import Keeps
+from scripts.bench.engines import Keeps
 
 SAME, DIFFERENT = "S", "D"
 ALL = "all"

@@ -1,7 +1,7 @@
 """Planted cases: the same question in another form is caught, another one is let through.
 
-    python scripts/planted.py FILE.jsonl.gz [--field text] [--config C.toml ...] [--cases 2000]
-        [--seed 1] [--kind NAME ...] [--show 0]
+    python -m scripts.bench.planted FILE.jsonl.gz [--field text] [--config C.toml ...]
+        [--cases 2000] [--seed 1] [--kind NAME ...] [--show 0]
 
 One table for each settings file: by default the defaults, configs/questions.toml and
 configs/articles.toml. Cases are planted in the questions of 20 to 400 characters that the engine
@@ -30,18 +30,16 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.documents import Decision, Duplicate, Kept
 from dedup_job.errors import ConfigurationError
 from dedup_job.settings import Settings, load
-from scripts.engines import Engine, number_of
-from scripts.evaluate import read
-from scripts.exhaustive import INNOCENT, alike
-from scripts.plants import KINDS, Kind
-from scripts.questions import Choices, choices_of, head_of
+from scripts.bench.engines import Engine, number_of
+from scripts.bench.evaluate import read
+from scripts.bench.exhaustive import INNOCENT, alike
+from scripts.bench.planted_changes import KINDS, Kind
+from scripts.bench.questions import Choices, choices_of, head_of
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BANDS = (20, 31, 61, 121, 401)  # a band ends before the next one's first length
 _PASSES = 8  # over all questions, where one case of each is not enough
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scripts.questions import (
+from scripts.bench.questions import (
     FORMULA,
     LABEL,
     NUMBERING,

@@ -19,7 +19,7 @@ from pymongo import MongoClient
 from dedup_job.errors import UsageError
 from tests.running import environment_for
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 _PEAK, _NOW = re.compile(r"VmHWM:\s+(\d+)"), re.compile(r"VmRSS:\s+(\d+)")
 _LAST_WORDS = 3000  # characters shown of a process that failed
 

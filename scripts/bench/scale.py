@@ -1,6 +1,6 @@
 """A large collection: how `dedup run` fares as it grows, and what a little more costs later.
 
-    python scripts/bench_scale.py [--documents 20e6] [--size 300] [--more 100000] [--loaders 2]
+    python -m scripts.bench.scale [--documents 20e6] [--size 300] [--more 100000] [--loaders 2]
         [--every 2] [--with NAME=VALUE ...]
 
 Texts of about --size bytes made here, 20 % duplicates, on a replica set of one with a cache of
@@ -28,12 +28,10 @@ from typing import Any
 import numpy as np
 from pymongo import MongoClient
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from dedup_job.mongo.embedded import embedded_server
-from scripts import processes
-from scripts.masses import OWN, Masses, fill, stock
-from scripts.processes import Ended, Server, memory_of, require_room
+from scripts.bench import processes
+from scripts.bench.processes import Ended, Server, memory_of, require_room
+from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
 
 TENTHS, WARM = 10, 200
 CACHE = ("--wiredTigerCacheSizeGB", "2", "--oplogSize", "1024")
@@ -223,14 +221,14 @@ def until_began(row: Mapping[str, Any], ended: Ended) -> float:
     return float(row["started"].replace(tzinfo=UTC).timestamp() - ended.began)
 
 
-def load(uri: str, masses: Masses, arguments: argparse.Namespace) -> Iterator[None]:
+def load(uri: str, corpus: SyntheticCorpus, arguments: argparse.Namespace) -> Iterator[None]:
     """Fill the source, then, when asked again, add what comes later."""
     for numbers in (
         range(arguments.documents),
         range(arguments.documents, arguments.documents + arguments.more),
     ):
         began = time.perf_counter()
-        fill(uri, "scale.source", masses, numbers, processes=arguments.loaders)
+        fill(uri, "scale.source", corpus, numbers, processes=arguments.loaders)
         seconds = time.perf_counter() - began
         rate = len(numbers) / seconds
         print(f"{len(numbers):,} documents loaded in {seconds:.0f} s, {rate:,.0f} docs/s")
@@ -242,17 +240,19 @@ def main() -> None:
     arguments = parse()
     needed = arguments.documents * (2 * arguments.size + ROW + INDEX) + OTHER
     require_room(Path(tempfile.gettempdir()), needed)
-    masses = Masses(stock("chinese", size=arguments.size, seed=arguments.seed), OWN["chinese"])
+    corpus = SyntheticCorpus(
+        stock("chinese", size=arguments.size, seed=arguments.seed), OWN["chinese"]
+    )
     with (
         tempfile.TemporaryDirectory(prefix="dedup-scale-") as folder,
         embedded_server(options=CACHE) as uri,
         Client(uri) as client,
     ):
         arguments.folder = Path(folder)
-        fill(uri, "scale.warm", masses, range(WARM))
+        fill(uri, "scale.warm", corpus, range(WARM))
         warm = ("--db", "scale", "--source", "warm", "--target", "warmed", "--yes")
         processes.dedup(uri, "run", *warm)
-        loaded = load(uri, masses, arguments)
+        loaded = load(uri, corpus, arguments)
         server = Server(client)
         for run in (first_run, second_run):
             next(loaded)

@@ -1,6 +1,6 @@
 """The snapshot of a large index: seconds to save and load, bytes, kills while saving, bad bytes.
 
-    python scripts/bench_snapshot.py [--size 5e7] [--kills 20] [--flips 20] [--folder F]
+    python -m scripts.bench.snapshot [--size 5e7] [--kills 20] [--flips 20] [--folder F]
                                      [--sketches]
 
 All that a run remembers is saved: fingerprints, equal texts, ids, and sketches if asked for. Each

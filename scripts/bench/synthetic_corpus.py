@@ -132,7 +132,7 @@ def texts_of(file: Path, field: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Masses:
+class SyntheticCorpus:
     """Makes documents out of a stock; `own` is the share of pieces that are not exchanged."""
 
     stock: Stock
@@ -208,17 +208,19 @@ def _mixed(numbers: NDArray[np.uint64], seed: int, salt: int) -> NDArray[np.uint
     return x ^ (x >> np.uint64(31))
 
 
-def fill(uri: str, name: str, masses: Masses, numbers: range, *, processes: int = 1) -> None:
+def fill(
+    uri: str, name: str, corpus: SyntheticCorpus, numbers: range, *, processes: int = 1
+) -> None:
     """Insert the documents of these numbers into `database.collection`, several chunks at once."""
     starts = range(numbers.start, numbers.stop, CHUNK)
     chunks = [(first, min(CHUNK, numbers.stop - first)) for first in starts]
     if processes == 1:
-        inserter = _Inserter(uri, name, masses)
+        inserter = _Inserter(uri, name, corpus)
         for chunk in chunks:
             inserter.insert(*chunk)
         inserter.client.close()
         return
-    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (uri, name, masses)) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (uri, name, corpus)) as pool:
         for first in range(0, len(chunks), _CHUNKS_AHEAD * processes):
             list(pool.map(_insert, chunks[first : first + _CHUNKS_AHEAD * processes]))
 
@@ -226,21 +228,21 @@ def fill(uri: str, name: str, masses: Masses, numbers: range, *, processes: int 
 class _Inserter:
     """Makes and inserts chunks, in whatever process."""
 
-    def __init__(self, uri: str, name: str, masses: Masses) -> None:
+    def __init__(self, uri: str, name: str, corpus: SyntheticCorpus) -> None:
         self.client = MongoClient[dict[str, Any]](uri, w=1, journal=False)
         database, _, collection = name.partition(".")
         self._collection = self.client[database][collection]
-        self._masses = masses
+        self._corpus = corpus
 
     def insert(self, first: int, count: int) -> None:
-        self._collection.insert_many(self._masses.documents(first, count), ordered=False)
+        self._collection.insert_many(self._corpus.documents(first, count), ordered=False)
 
 
 _inserters: list[_Inserter] = []  # of this process
 
 
-def _begin(uri: str, name: str, masses: Masses) -> None:
-    _inserters.append(_Inserter(uri, name, masses))
+def _begin(uri: str, name: str, corpus: SyntheticCorpus) -> None:
+    _inserters.append(_Inserter(uri, name, corpus))
 
 
 def _insert(chunk: tuple[int, int]) -> None:

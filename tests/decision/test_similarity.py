@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from dedup_job.decision import levenshtein
 from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.native.code_points import pack
-from scripts.exhaustive import ngrams
-from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
+from scripts.bench.exhaustive import ngrams
+from tests.reference.similarity import naive_containment, naive_edit, naive_jaccard
 from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE
 
 NAIVE = {

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from dedup_job.cli import app
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 HELP = {"-h", "--help"}  # every command has it; the pages say so once
 READMES = ("README.md", "README.zh-CN.md")

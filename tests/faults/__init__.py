@@ -1,1 +1,1 @@
-"""Faults brought about on purpose, and what becomes of a run that meets them."""
+"""Faults that a run must live through, on real servers; see `__main__`."""

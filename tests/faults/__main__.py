@@ -1,6 +1,6 @@
 """Bring about every fault that a run must live through, and print what became of it.
 
-    scripts/fault_suite [--scale 1] [PART ...]
+    python -m tests.faults [--scale 1] [PART ...]
 
 Real servers, real processes. Ends with 1 if anything ended otherwise than it should. The whole
 takes about 20 minutes; --scale 0.1 brings about a tenth of the faults, each kind once at least.
@@ -17,16 +17,16 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.table import Table
 
-from scripts.faults.table import Row
+from tests.faults.table import Row
 
 PARTS = (
     "kills",
     "outages",
-    "failpoints",
+    "failing_commands",
     "rollback",
     "late",
     "races",
-    "poison",
+    "bad_documents",
     "local",
     "tampered",
 )
@@ -37,7 +37,7 @@ def rows(parts: Iterable[str], scale: float) -> Iterator[Row]:
     for name in parts:
         began = time.monotonic()
         try:
-            yield from importlib.import_module(f"scripts.faults.{name}").run(scale)
+            yield from importlib.import_module(f"tests.faults.{name}").run(scale)
         except Exception as e:  # noqa: BLE001  # the other parts are worth their time all the same
             yield Row(f"{name} broke off", 1, 0, f"{type(e).__name__}: {e}")
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Documents that are hard to swallow, as raw BSON, each with what should become of it."""
+"""Documents that a run can hardly copy, as raw BSON, each with what should become of it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _FAR_DATE = struct.pack("<q", 2**60)
 
 
 @dataclass(frozen=True, slots=True)
-class Poison:
+class BadDocument:
     """A kind. rest: its fields but `_id`, of a number; becomes: the reason in the ledger, or kept.
 
-    key: the field `_id` where that is the poison; rare: so large that there are only a few.
+    key: the field `_id` where that is what is bad; rare: so large that there are only a few.
     """
 
     name: str
@@ -84,7 +84,7 @@ def _nested(depth: int, inner: bytes) -> bytes:
     return inner
 
 
-def _undecodable() -> Iterator[Poison]:
+def _undecodable() -> Iterator[BadDocument]:
     for name, value in {
         "text not UTF-8": b"ab\xff\xfe",
         "text cut within a character": "题目".encode()[:-1],
@@ -92,27 +92,29 @@ def _undecodable() -> Iterator[Poison]:
         "text with an overlong NUL": b"a\xc0\x80b",
         "text beyond Unicode": b"a\xf4\x90\x80\x80",
     }.items():
-        yield Poison(name, UNDECODABLE, _raw_text(2, string(value)))
+        yield BadDocument(name, UNDECODABLE, _raw_text(2, string(value)))
     bad = element(2, "x", string(b"\xff"))
-    yield Poison("another field not UTF-8", UNDECODABLE, _beside(bad))
-    yield Poison("a name not UTF-8", UNDECODABLE, _beside(element(10, b"\xff\xfe", b"")))
-    yield Poison("deep within not UTF-8", UNDECODABLE, _beside(_nested(50, bad)))
-    yield Poison("a date after 9999", UNDECODABLE, _beside(element(9, "d", _FAR_DATE)))
+    yield BadDocument("another field not UTF-8", UNDECODABLE, _beside(bad))
+    yield BadDocument("a name not UTF-8", UNDECODABLE, _beside(element(10, b"\xff\xfe", b"")))
+    yield BadDocument("deep within not UTF-8", UNDECODABLE, _beside(_nested(50, bad)))
+    yield BadDocument("a date after 9999", UNDECODABLE, _beside(element(9, "d", _FAR_DATE)))
     early = struct.pack("<q", -(2**60))
-    yield Poison("a date before 1", UNDECODABLE, _beside(element(9, "d", early)))
+    yield BadDocument("a date before 1", UNDECODABLE, _beside(element(9, "d", early)))
     twice = lambda i: fields({"text": 5}) + _good(i)  # noqa: E731
-    yield Poison("text twice", UNDECODABLE, twice)
-    yield Poison("binary of two lengths", UNDECODABLE, _beside(element(5, "b", _two_lengths())))
+    yield BadDocument("text twice", UNDECODABLE, twice)
+    yield BadDocument(
+        "binary of two lengths", UNDECODABLE, _beside(element(5, "b", _two_lengths()))
+    )
     for name, kind, start in (("_id not UTF-8", 2, b"\xff"), ("_id low and not UTF-8", 2, b"\x80")):
-        yield Poison(name, UNDECODABLE, _good, _bad_id(kind, start))
+        yield BadDocument(name, UNDECODABLE, _good, _bad_id(kind, start))
     within = b"\xff"
-    yield Poison(
+    yield BadDocument(
         "_id not UTF-8 within",
         UNDECODABLE,
         _good,
         lambda i: element(3, "_id", document(element(2, "a", string(within + str(i).encode())))),
     )
-    yield Poison(
+    yield BadDocument(
         "_id a date after 9999",
         UNDECODABLE,
         _good,
@@ -128,7 +130,7 @@ def _bad_id(kind: int, start: bytes) -> Callable[[int], bytes]:
     return lambda i: element(kind, "_id", string(start + str(i).encode()))
 
 
-def _not_text() -> Iterator[Poison]:
+def _not_text() -> Iterator[BadDocument]:
     values: list[Any] = [
         7, 7.5, float("nan"), Int64(2**62), True, ["a", "b"], {"text": "x"}, b"bytes",
         Binary(b"123", 4), datetime(2026, 1, 2, tzinfo=UTC), ObjectId(b"a" * 12), Code("f()"),
@@ -137,28 +139,28 @@ def _not_text() -> Iterator[Poison]:
     ]  # fmt: skip
     for value in values:
         name = f"text a {type(value).__name__}: {str(value)[:20]}"
-        yield Poison(name, NOT_TEXT, _as_text(value))
+        yield BadDocument(name, NOT_TEXT, _as_text(value))
     pointer = string(b"db.c") + b"a" * 12
-    yield Poison("text a DBPointer", NOT_TEXT, _raw_text(0x0C, pointer))
+    yield BadDocument("text a DBPointer", NOT_TEXT, _raw_text(0x0C, pointer))
 
 
-def _nothing() -> Iterator[Poison]:
-    yield Poison("no text", MISSING, lambda i: fields({"other": i}))
-    yield Poison("no field at all", MISSING, lambda _: b"")
-    yield Poison("text null", MISSING, _as_text(None))
-    yield Poison("text undefined", MISSING, _raw_text(6, b""))
+def _nothing() -> Iterator[BadDocument]:
+    yield BadDocument("no text", MISSING, lambda i: fields({"other": i}))
+    yield BadDocument("no field at all", MISSING, lambda _: b"")
+    yield BadDocument("text null", MISSING, _as_text(None))
+    yield BadDocument("text undefined", MISSING, _raw_text(6, b""))
     for value in (
         "", " \u3000\n\t\r", "\u200b\ufeff", "<p>&nbsp;</p>", "<!-- x -->", "<p><br/></p>" * 50,
         "<script>var a = 1;</script>", "<style>p{color:red}</style>",
     ):  # fmt: skip
-        yield Poison(f"text empty: {value[:12]!r}", EMPTY, _as_text(value))
+        yield BadDocument(f"text empty: {value[:12]!r}", EMPTY, _as_text(value))
 
 
-def _large() -> Iterator[Poison]:
+def _large() -> Iterator[BadDocument]:
     long = "长" * (MAX_CHARS + 1)
-    yield Poison("text above max_chars", TOO_LARGE, _as_text(long))
-    yield Poison("markup above max_chars", TOO_LARGE, _as_text("<b>" * (MAX_CHARS // 2)))
-    yield Poison("no room for the fields added", TOO_LARGE, _full, rare=True)
+    yield BadDocument("text above max_chars", TOO_LARGE, _as_text(long))
+    yield BadDocument("markup above max_chars", TOO_LARGE, _as_text("<b>" * (MAX_CHARS // 2)))
+    yield BadDocument("no room for the fields added", TOO_LARGE, _full, rare=True)
 
 
 def _full(number: int) -> bytes:
@@ -168,7 +170,7 @@ def _full(number: int) -> bytes:
     return text + fields({"blob": blob})
 
 
-def _odd_but_good() -> Iterator[Poison]:
+def _odd_but_good() -> Iterator[BadDocument]:
     odd: dict[str, bytes] = {
         "nested 150 deep": _nested(150, fields({"x": 1})),
         "NaN decimals": fields({"a": Decimal128("NaN"), "b": Decimal128("-Infinity")}),
@@ -184,13 +186,15 @@ def _odd_but_good() -> Iterator[Poison]:
         "two thousand fields": fields({f"f{i}": i for i in range(2000)}),
     }
     for name, more in odd.items():
-        yield Poison(name, KEPT, _beside(more))
-    yield Poison("NUL in the text", KEPT, lambda i: fields({"text": "\0" + text_of(i) + "\0"}))
-    yield Poison("text a symbol", KEPT, lambda i: element(14, "text", string(text_of(i).encode())))
+        yield BadDocument(name, KEPT, _beside(more))
+    yield BadDocument("NUL in the text", KEPT, lambda i: fields({"text": "\0" + text_of(i) + "\0"}))
+    yield BadDocument(
+        "text a symbol", KEPT, lambda i: element(14, "text", string(text_of(i).encode()))
+    )
     twice = _twice
-    yield Poison("_id with a key twice", KEPT, _good, lambda i: element(3, "_id", twice(i)))
+    yield BadDocument("_id with a key twice", KEPT, _good, lambda i: element(3, "_id", twice(i)))
     pointer = string(b"db.c")
-    yield Poison(
+    yield BadDocument(
         "_id a DBPointer",
         KEPT,
         _good,
@@ -202,7 +206,7 @@ def _twice(number: int) -> bytes:
     return document(fields({"a": 1}), fields({"a": number}))
 
 
-POISONS = (*_undecodable(), *_not_text(), *_nothing(), *_large(), *_odd_but_good())
+KINDS = (*_undecodable(), *_not_text(), *_nothing(), *_large(), *_odd_but_good())
 SINGLE_IDS: tuple[Any, ...] = (
     None, True, False, MinKey(), MaxKey(), float("nan"), float("inf"), float("-inf"), "", b"", {},
     Decimal128("1E+6000"),
@@ -231,24 +235,24 @@ def mixed_id(number: int, salt: int = 0) -> Any:
     return several[number % len(several)]()
 
 
-def planted(count: int) -> Iterator[tuple[bytes, Poison, str | None]]:
+def planted(count: int) -> Iterator[tuple[bytes, BadDocument, str | None]]:
     """Yield so many documents: raw, of which kind, and the text that should be kept."""
-    common = [poison for poison in POISONS if not poison.rare]
-    rare = [poison for poison in POISONS if poison.rare for _ in range(3)]
+    common = [kind for kind in KINDS if not kind.rare]
+    rare = [kind for kind in KINDS if kind.rare for _ in range(3)]
     kinds = [*rare, *(common[i % len(common)] for i in range(count - len(rare)))]
-    for number, poison in enumerate(kinds):
-        key = poison.key(number) if poison.key else fields({"_id": mixed_id(number, 3)})
-        raw = document(key, poison.rest(number))
-        yield raw, poison, _text(poison, number) if poison.becomes == KEPT else None
+    for number, kind in enumerate(kinds):
+        key = kind.key(number) if kind.key else fields({"_id": mixed_id(number, 3)})
+        raw = document(key, kind.rest(number))
+        yield raw, kind, _text(kind, number) if kind.becomes == KEPT else None
 
 
-def _text(poison: Poison, number: int) -> str:
+def _text(kind: BadDocument, number: int) -> str:
     """Return the text of a document that has one, as the driver decodes it."""
-    return str(bson.decode(document(poison.rest(number)))["text"])
+    return str(bson.decode(document(kind.rest(number)))["text"])
 
 
 def decodes(raw: bytes) -> bool:
-    """Tell whether the driver can decode a document, which it cannot with most of the poison."""
+    """Tell whether the driver can decode a document, which it cannot with most of the bad ones."""
     try:
         bson.decode(raw)
     except (bson.errors.BSONError, ValueError, OverflowError):

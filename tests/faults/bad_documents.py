@@ -1,4 +1,4 @@
-"""Poison: documents and texts that would break a run, among many that must not suffer from it."""
+"""Documents and texts that would break a run, among many that must not suffer from them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.reading import majority
-from scripts.faults import generated
-from scripts.faults.poisons import KEPT, MAX_CHARS, mixed_id, planted
-from scripts.faults.servers import replica_set
-from scripts.faults.subject import Db, Subject
-from scripts.faults.table import Row, times
+from tests.faults import generated
+from tests.faults.bad_document_kinds import KEPT, MAX_CHARS, mixed_id, planted
+from tests.faults.servers import replica_set
+from tests.faults.subject import Db, Subject
+from tests.faults.table import Row, times
 
 _PORTS = (27453, 27454, 27455)
 _DOCUMENTS, _PLANTED = 100_000, 10_000
@@ -29,34 +29,34 @@ Rows = dict[bytes, dict[str, Any]]
 
 
 def run(scale: float) -> Iterator[Row]:
-    """Yield what became of the poison, of the documents around it, and of generated texts."""
+    """Yield what became of the bad documents, of those around them, and of generated texts."""
     with (
         replica_set(_PORTS) as servers,
         tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder,
     ):
-        subject = Subject(servers.uri, Path(folder), documents=100, name="poison")
+        subject = Subject(servers.uri, Path(folder), documents=100, name="bad_documents")
         yield from _among_others(subject, times(_DOCUMENTS, scale), times(_PLANTED, scale))
         subject.database.client.close()
     yield from generated.run(scale)
 
 
-def _among_others(subject: Subject, documents: int, poison: int) -> Iterator[Row]:
-    """Decide a source with poison and one without, each in two runs, the second resuming by ids."""
+def _among_others(subject: Subject, documents: int, bad: int) -> Iterator[Row]:
+    """Decide a source with bad documents and one without, each in two runs; the second resumes."""
     database = subject.database
     others = [
         RawBSONDocument(raw.document(raw.fields({**document, "_id": mixed_id(number)})))
         for number, document in enumerate(make_corpus(documents))
     ]
-    with_poison = list(planted(max(poison, 200)))
+    planted_ones = list(planted(max(bad, 200)))
     _insert(database, "source", [])
     _insert(database, "clean", others)
-    _insert(database, "source", [RawBSONDocument(document) for document, _, _ in with_poison])
+    _insert(database, "source", [RawBSONDocument(document) for document, _, _ in planted_ones])
     _insert(database, "source", others)
     codes = []
     for name in ("clean", "source"):
         codes += [_run(subject, name, "--limit", str(documents // 2)), _run(subject, name)]
-    yield _poison(database, codes, with_poison)
-    yield _innocent(database, len(others), len(with_poison))
+    yield _bad(database, codes, planted_ones)
+    yield _innocent(database, len(others), len(planted_ones))
     yield _ids(database)
 
 
@@ -88,13 +88,13 @@ def _rows(database: Db, name: str, projection: dict[str, int] | None = None) -> 
     return found
 
 
-def _poison(database: Db, codes: list[int], with_poison: list[Any]) -> Row:
+def _bad(database: Db, codes: list[int], planted_ones: list[Any]) -> Row:
     """Compare what became of each planted document with what should."""
     kept = _rows(database, "source_target", {"_id": 1, "text": 1})
     ledger = _rows(database, "source_target.ledger")
     wrong: Counter[str] = Counter()
     cleaner = Cleaner()
-    for document, poison, text in with_poison:
+    for document, kind, text in planted_ones:
         key = raw.id_element(document)
         if key in kept:
             became = (
@@ -107,19 +107,19 @@ def _poison(database: Db, codes: list[int], with_poison: list[Any]) -> Row:
             became = row["reason"]
             if row["decision"] != ("skipped" if became in _SKIPPED else "quarantined"):
                 became = f"{became}, {row['decision']}"
-        if became != poison.becomes:
-            wrong[f"{poison.name}: {became}"] += 1
-    kinds = Counter(poison.becomes for _, poison, _ in with_poison)
+        if became != kind.becomes:
+            wrong[f"{kind.name}: {became}"] += 1
+    kinds = Counter(kind.becomes for _, kind, _ in planted_ones)
     detail = ", ".join(f"{count:,} {reason}" for reason, count in kinds.most_common())
     if wrong:
         detail = f"WRONG {dict(wrong.most_common(5))}; " + detail
     ended = [0, 0, 3, 3]
-    good = len(with_poison) - wrong.total() if codes == ended else 0
-    return Row("poison documents", len(with_poison), good, f"{detail}; runs ended with {codes}")
+    good = len(planted_ones) - wrong.total() if codes == ended else 0
+    return Row("bad documents", len(planted_ones), good, f"{detail}; runs ended with {codes}")
 
 
-def _innocent(database: Db, others: int, poison: int) -> Row:
-    """Compare what became of the others with what becomes of them without the poison."""
+def _innocent(database: Db, others: int, bad: int) -> Row:
+    """Compare what became of the others with what becomes of them without the bad ones."""
     good = 0
     there = 0
     for part in ("", ".ledger"):
@@ -128,13 +128,13 @@ def _innocent(database: Db, others: int, poison: int) -> Row:
         for key, document in alone.items():
             same = among.get(key, {})
             good += _without_run(document) == _without_run(same)
-    lost = others + poison - there
-    detail = f"decided as in a run without the poison; {lost:,} of {others + poison:,} lost"
-    return Row("documents among the poison", others, good if not lost else 0, detail)
+    lost = others + bad - there
+    detail = f"decided as in a run without the bad ones; {lost:,} of {others + bad:,} lost"
+    return Row("documents among the bad ones", others, good if not lost else 0, detail)
 
 
 def _without_run(document: dict[str, Any]) -> bytes:
-    """Return a document without the number of its run: the poison moves where a run ends."""
+    """Return a document without the number of its run: the bad ones move where a run ends."""
     own = document.get("dedup")
     mark = {"dedup": own["fingerprint"]} if isinstance(own, dict) else {}
     return bson.encode({**document, **mark, "run": 0})

@@ -24,9 +24,9 @@ from typing import Any
 
 from dedup_job.job import story as job
 from dedup_job.mongo import target
-from scripts.faults.servers import ReplicaSet, wait_for
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.servers import ReplicaSet, wait_for
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 from tests.running import dedup, environment_for
 
 PORTS = (27424, 27425, 27426)

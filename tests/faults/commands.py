@@ -14,8 +14,8 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 
 from dedup_job.demo import make_corpus
-from scripts.faults.subject import Db
 from tests import forked
+from tests.faults.subject import Db
 from tests.running import environment_for
 
 _WRITES = (

@@ -1,11 +1,7 @@
-"""Fail points of the servers, set and lifted while a run is at work, and answers that are lost.
-
-python -m scripts.faults.failpoints [SCALE]
-"""
+"""Fail points of the servers, set and lifted while a run is at work, and answers that are lost."""
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -14,11 +10,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from scripts.faults.meeting import Meeting, ended, meet, start
-from scripts.faults.proxy import Proxy, proxy
-from scripts.faults.servers import ReplicaSet, replica_set
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.injection import Injection, ended, inject, start
+from tests.faults.proxy import Proxy, proxy
+from tests.faults.servers import ReplicaSet, replica_set
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 
 _PORTS = (27434, 27435, 27436)
 _PROXY_PORT = 27437
@@ -37,8 +33,8 @@ _COMMANDS = ("find", *_WRITES)
 _AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
 _FIRE_SECONDS, _LOOK_SECONDS = 20.0, 0.5
 _LOSE_SECONDS = 5.0
-SMALL = Meeting(gap=60, per_run=_TIMES, left=0, batch=5)
-_LARGE = Meeting(gap=40, per_run=_TIMES, left=0, batch=40)  # pages of 20 MB: more than one answer
+SMALL = Injection(gap=60, per_run=_TIMES, left=0, batch=5)
+_LARGE = Injection(gap=40, per_run=_TIMES, left=0, batch=40)  # pages of 20 MB: more than one answer
 _SMALL_DOCUMENTS, _LARGE_DOCUMENTS, _LARGE_BYTES = 300, 320, 500_000
 
 
@@ -95,18 +91,18 @@ class FailPoint:
 
 
 def command_fails(
-    subject: Subject, servers: ReplicaSet, command: str, how: Meeting, scale: float
+    subject: Subject, servers: ReplicaSet, command: str, how: Injection, scale: float
 ) -> Iterator[Row]:
     """Yield rows for a command that closes the connection or ends with an error."""
     of = {"failCommands": [command], "appName": "dedup"}
     for in_a_row in _IN_A_ROW:
         point = FailPoint(servers, in_a_row, {**of, "closeConnection": True})
         name = f"{command}: connection closed, {in_a_row} in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, how, point.proof)
+        yield inject(subject, name, times(_TIMES, scale), point, how, point.proof)
     for code, said in _ERRORS.items():
         point = FailPoint(servers, 3, {**of, "errorCode": code})
         name = f"{command}: error {code} {said}, 3 in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, how, point.proof)
+        yield inject(subject, name, times(_TIMES, scale), point, how, point.proof)
 
 
 def commands_of_the_start(subject: Subject, servers: ReplicaSet) -> Iterator[Row]:
@@ -134,7 +130,7 @@ def write_concern_errors(subject: Subject, servers: ReplicaSet, scale: float) ->
             of = {"failCommands": [command], "appName": "dedup", "writeConcernError": concern}
             point = FailPoint(servers, 3, of)
             name = f"{command}: write-concern error {code} {said}, 3 in a row"
-            yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
+            yield inject(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
 
 
 def transactional_writes(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
@@ -143,12 +139,12 @@ def transactional_writes(subject: Subject, servers: ReplicaSet, scale: float) ->
     for in_a_row in _IN_A_ROW:
         point = FailPoint(servers, in_a_row, {"closeConnection": True}, of)
         name = f"{of}: connection closed, commit goes on, {in_a_row} in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
+        yield inject(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
     for code, said in _BEFORE_COMMIT.items():
         data = {"closeConnection": False, "failBeforeCommitExceptionCode": code}
         point = FailPoint(servers, 2, data, of)
         name = f"{of}: commit fails with {code} {said}, 2 in a row"
-        yield meet(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
+        yield inject(subject, name, times(_TIMES, scale), point, SMALL, point.proof)
 
 
 def lost_answers(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
@@ -165,9 +161,4 @@ def lost_answers(subject: Subject, between: Proxy, scale: float) -> Iterator[Row
             return f"answers lost {between.lost - before}"
 
         name = f"{command}: took effect, answer lost, {in_a_row} in a row"
-        yield meet(subject, name, times(_TIMES, scale), lose, how, proof)
-
-
-if __name__ == "__main__":
-    for row in run(float(sys.argv[1]) if sys.argv[1:] else 1.0):
-        print(row, flush=True)
+        yield inject(subject, name, times(_TIMES, scale), lose, how, proof)

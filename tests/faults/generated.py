@@ -13,8 +13,8 @@ from functools import cache
 from dedup_job.cleaning import Cleaner
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.settings import load
-from scripts.faults.table import Row, times
-from scripts.faults.texts import GIANTS, bulk, seeds
+from tests.faults.table import Row, times
+from tests.faults.texts import GIANTS, bulk, seeds
 from tests.forked import starter
 
 _TEXTS, _SEEDS = 1_000_000, 20_000

@@ -1,4 +1,4 @@
-"""Runs that meet faults while they are at work, one run after the other, until it were enough."""
+"""Faults injected into runs at work, one run after the other, until there were enough."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row
+from tests.faults.subject import Subject
+from tests.faults.table import Row
 
 _ENDED_WELL = (0, 3)  # 3: some documents are quarantined
-_MOST_RUNS_IN_VAIN = 3
+_MAX_RUNS_IN_VAIN = 3
 Fault = Callable[[BaseProcess], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """How runs meet a fault.
+class Injection:
+    """How a fault is injected.
 
     gap: documents between two faults, a random number up to this; per_run: faults in one run;
     left: with no more documents than these before it, a run may not have noticed.
@@ -31,26 +31,26 @@ class Meeting:
     batch: int = 10
 
 
-def meet(
+def inject(
     subject: Subject,
     name: str,
     count: int,
     fault: Fault,
-    how: Meeting | None = None,
+    how: Injection | None = None,
     proof: Callable[[], str] = lambda: "",
 ) -> Row:
-    """Let runs meet a fault so often; each run must end as the one left alone.
+    """Inject a fault so often; each run must end as the one left alone.
 
-    fault: brings it about and tells whether the process, which is given, was there to meet it. It
+    fault: brings it about and tells whether the process, which is given, was there. It
     counts where the run still had batches to write.
     """
-    how = how or Meeting()
+    how = how or Injection()
     rng = random.Random(name)
     total = subject.documents
     hits = good = runs = vain = 0
     longest = 0.0
     wrong: list[str] = []
-    while hits < count and vain < _MOST_RUNS_IN_VAIN:
+    while hits < count and vain < _MAX_RUNS_IN_VAIN:
         process = start(subject, how)
         here = 0
         while here < min(how.per_run, count - hits):
@@ -75,7 +75,7 @@ def _seconds_until_it_goes_on(subject: Subject, process: BaseProcess) -> float:
     return time.monotonic() - began
 
 
-def start(subject: Subject, how: Meeting) -> BaseProcess:
+def start(subject: Subject, how: Injection) -> BaseProcess:
     """Start a run that meets faults so."""
     return subject.start(uri=how.uri, DEDUP_RUN__BATCH_DOCUMENTS=str(how.batch))
 

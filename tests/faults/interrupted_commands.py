@@ -13,9 +13,9 @@ from typing import Any
 from pymongo import MongoClient
 
 from dedup_job.mongo.embedded import embedded_server
-from scripts.faults.commands import Commands, Stored, fill, put_back, stored
-from scripts.faults.subject import Db
-from scripts.faults.table import Row, times
+from tests.faults.commands import Commands, Stored, fill, put_back, stored
+from tests.faults.subject import Db
+from tests.faults.table import Row, times
 
 _TIMES = 10  # at scale 1, of each command on each server
 _DOCUMENTS = 400
@@ -38,7 +38,7 @@ class Ground:
         if (code := self.commands.run(*_CHECK)) != 0:
             return f"check ended with {code}: {self.commands.said()[-300:]}"
         state = self.database["target.state"].find_one() or {}
-        return "something is half done" if state.get("undo") or state.get("intent") else ""
+        return "something is unfinished" if state.get("undo") or state.get("intent") else ""
 
     def decided(self) -> dict[Any, str]:
         """Return where each document is, and of which one it is a duplicate."""
@@ -56,9 +56,9 @@ def run(scale: float) -> Iterator[Row]:
             embedded_server(replica_set=is_set) as uri,
             MongoClient[dict[str, Any]](uri) as client,
         ):
-            commands = Commands(uri, Path(folder), "halves")
-            fill(client.halves, commands, _DOCUMENTS)
-            ground = Ground(commands, client.halves, stored(client.halves))
+            commands = Commands(uri, Path(folder), "interrupted")
+            fill(client.interrupted, commands, _DOCUMENTS)
+            ground = Ground(commands, client.interrupted, stored(client.interrupted))
             for name in ("undo", "restore", "restore --again"):
                 yield _row(ground, name, where, times(_TIMES, scale))
             yield _killed_checks(ground, where, times(_TIMES, scale))

@@ -21,10 +21,10 @@ from typing import Any
 from dedup_job.index import snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.embedded import embedded_server
-from scripts.faults.points import Point
-from scripts.faults.servers import replica_set
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.points import Point
+from tests.faults.servers import replica_set
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 from tests.running import environment_for
 
 PORTS = (27413, 27414, 27415)

@@ -22,9 +22,9 @@ from bson import ObjectId
 from pymongo import MongoClient, WriteConcern
 
 from dedup_job.demo import make_corpus
-from scripts.faults.servers import replica_set, wait_for
-from scripts.faults.subject import Db, Subject
-from scripts.faults.table import Row, times
+from tests.faults.servers import replica_set, wait_for
+from tests.faults.subject import Db, Subject
+from tests.faults.table import Row, times
 
 _PORTS = (27450, 27451, 27452)
 _WRITERS = 4

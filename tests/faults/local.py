@@ -13,10 +13,10 @@ from pathlib import Path
 
 from dedup_job.index import snapshot
 from dedup_job.index.snapshot import SnapshotError
-from scripts.faults import clocks
-from scripts.faults.servers import replica_set
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults import clocks
+from tests.faults.servers import replica_set
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 
 PORTS = (27420, 27421, 27422)
 _LIMIT = 4096  # bytes of a file, where nothing can be mounted

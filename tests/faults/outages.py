@@ -1,24 +1,20 @@
-"""Servers that die, step down, hang or cannot be reached, while a run is at work.
-
-python -m scripts.faults.outages [SCALE]
-"""
+"""Servers that die, step down, hang or cannot be reached, while a run is at work."""
 
 from __future__ import annotations
 
 import random
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from scripts.faults.meeting import Fault, Meeting, meet
-from scripts.faults.proxy import Proxy, proxy
-from scripts.faults.servers import Node, ReplicaSet, replica_set
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.injection import Fault, Injection, inject
+from tests.faults.proxy import Proxy, proxy
+from tests.faults.servers import Node, ReplicaSet, replica_set
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 
 _PORTS = (27430, 27431, 27432)
 _PROXY_PORT = 27433
@@ -50,8 +46,8 @@ def run(scale: float, ports: tuple[int, ...] = (*_PORTS, _PROXY_PORT)) -> Iterat
 
 def primary_goes(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
     """Yield rows for a primary that is killed, or steps down, also in the middle of a command."""
-    yield meet(subject, "primary killed", times(20, scale), _Gone(servers, dies=True))
-    yield meet(subject, "primary stepped down", times(20, scale), _Gone(servers, dies=False))
+    yield inject(subject, "primary killed", times(20, scale), _Gone(servers, dies=True))
+    yield inject(subject, "primary stepped down", times(20, scale), _Gone(servers, dies=False))
 
 
 class _Gone:
@@ -102,16 +98,16 @@ def nodes_away(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[
         return met
 
     once, away = times(1, scale), f"{_AWAY_SECONDS:.0f} s"
-    yield meet(subject, f"two of three killed, away {away}", once, two(signal.SIGKILL))
-    yield meet(subject, f"two of three stopped for {away}", once, two(signal.SIGSTOP))
+    yield inject(subject, f"two of three killed, away {away}", once, two(signal.SIGKILL))
+    yield inject(subject, f"two of three stopped for {away}", once, two(signal.SIGSTOP))
     name = f"primary hangs for {_HANG_SECONDS:.0f} s (SIGSTOP), another one takes over"
-    yield meet(subject, name, once, hang)
+    yield inject(subject, name, once, hang)
 
 
 def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
     """Yield rows for what a network does, by a proxy between the run and the primary."""
     yield network_cut(subject, between, times(20, scale))
-    how, before = Meeting(uri=between.uri), between.reset
+    how, before = Injection(uri=between.uri), between.reset
 
     def half_open(process: BaseProcess) -> bool:
         return _closes(between, process, lambda: between.half_open(_SILENT_SECONDS))
@@ -124,9 +120,9 @@ def network(subject: Subject, between: Proxy, scale: float) -> Iterator[Row]:
         return f"{between.reset - before} connections dead"
 
     name = f"connections half open for {_SILENT_SECONDS:.0f} s, then dead"
-    yield meet(subject, name, times(2, scale), half_open, how, closed)
+    yield inject(subject, name, times(2, scale), half_open, how, closed)
     name = f"every packet 50 ms late for {_SLOW_SECONDS:.0f} s"
-    yield meet(subject, name, times(3, scale), slow, how)
+    yield inject(subject, name, times(3, scale), slow, how)
 
 
 def network_cut(subject: Subject, between: Proxy, count: int) -> Row:
@@ -139,8 +135,8 @@ def network_cut(subject: Subject, between: Proxy, count: int) -> Row:
     def closed() -> str:
         return f"{between.reset - before} connections reset"
 
-    how = Meeting(uri=between.uri)
-    return meet(subject, "network cut, new connections refused", count, cut, how, closed)
+    how = Injection(uri=between.uri)
+    return inject(subject, "network cut, new connections refused", count, cut, how, closed)
 
 
 def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator[Row]:
@@ -151,7 +147,7 @@ def slow_server(subject: Subject, servers: ReplicaSet, scale: float) -> Iterator
             return _hold(servers.primary, command, _BLOCKED_SECONDS, times=3)
 
         name = f"{command} blocked three times for {_BLOCKED_SECONDS:.0f} s"
-        yield meet(subject, name, times(1, scale), slow)
+        yield inject(subject, name, times(1, scale), slow)
 
 
 def _hold(node: Node, command: str, seconds: float, times: int = 1) -> bool:
@@ -176,8 +172,3 @@ def _closes(between: Proxy, process: BaseProcess, fault: Callable[[], None]) -> 
     before = between.reset
     fault()
     return between.reset > before and process.is_alive()
-
-
-if __name__ == "__main__":
-    for row in run(float(sys.argv[1]) if sys.argv[1:] else 1.0):
-        print(row, flush=True)

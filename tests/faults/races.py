@@ -25,10 +25,10 @@ import psutil
 from pymongo.client_session import ClientSession
 
 from dedup_job.mongo.target import Target
-from scripts.faults.points import Point, die_at
-from scripts.faults.servers import Client, replica_set, wait_for
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.points import Point, die_at
+from tests.faults.servers import Client, replica_set, wait_for
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 
 PORTS = (27410, 27411, 27412)
 RACERS = 32
@@ -39,7 +39,7 @@ First = Callable[[], None]
 
 
 def run(scale: float) -> Iterator[Row]:
-    """Let runs meet on three servers; at scale 1 one round waits for the lease itself."""
+    """Let runs compete on three servers; at scale 1 one round waits for the lease itself."""
     folders = tempfile.TemporaryDirectory(prefix="dedup-races-")
     with replica_set(PORTS) as servers, folders as folder:
         subject = Subject(servers.uri, Path(folder))
@@ -60,10 +60,10 @@ def run(scale: float) -> Iterator[Row]:
 
 def together(subject: Subject, folder: Path, racers: int) -> Row:
     """Start runs that wait for each other before they touch the target; one of them may run."""
-    meeting = Path(tempfile.mkdtemp(dir=folder))
-    runs = [subject.start(first=partial(meet, meeting)) for _ in range(racers)]
-    wait_for(lambda: len(list(meeting.iterdir())) >= racers, 120)
-    (meeting / "go").touch()
+    barrier = Path(tempfile.mkdtemp(dir=folder))
+    runs = [subject.start(first=partial(wait_at, barrier)) for _ in range(racers)]
+    wait_for(lambda: len(list(barrier.iterdir())) >= racers, 120)
+    (barrier / "go").touch()
     codes = [subject.end(process) for process in runs]
     held = sum("another run holds the lease" in subject.said(back) for back in range(racers))
     wrong = subject.differences()
@@ -75,7 +75,7 @@ def together(subject: Subject, folder: Path, racers: int) -> Row:
     return Row(f"{racers} runs started together", 1, int(good and rows == 1 and not wrong), detail)
 
 
-def meet(folder: Path) -> None:
+def wait_at(folder: Path) -> None:
     """Let this process wait for the others before it looks at the target."""
     original = Target.hold
 

@@ -1,12 +1,8 @@
-"""A primary that dies with writes that no other server has: they are rolled back when it returns.
-
-python -m scripts.faults.rollback [SCALE]
-"""
+"""A primary that dies with writes that no other server has: it rolls them back when it returns."""
 
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,11 +16,11 @@ from bson import encode
 from pymongo import MongoClient, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from scripts.faults.meeting import Meeting, ended, meet, start
-from scripts.faults.phantoms import phantoms
-from scripts.faults.servers import Client, Node, ReplicaSet, replica_set, wait_for
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row, times
+from tests.faults.injection import Injection, ended, inject, start
+from tests.faults.rolled_back_reads import rolled_back_reads
+from tests.faults.servers import Client, Node, ReplicaSet, replica_set, wait_for
+from tests.faults.subject import Subject
+from tests.faults.table import Row, times
 
 _PORTS = (27440, 27441, 27442)
 _ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
@@ -40,7 +36,7 @@ def run(scale: float, ports: tuple[int, ...] = _PORTS) -> Iterator[Row]:
         yield patient(subject, servers, times(4, scale))
         yield from started_again(subject, servers, times(2, scale))
         yield control(servers, times(1, scale))
-        yield from phantoms(subject, servers, rolled_back, times(1, scale))
+        yield from rolled_back_reads(subject, servers, rolled_back, times(1, scale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ def patient(subject: Subject, servers: ReplicaSet, count: int) -> Row:
         undone = sum(moment.only_here for moment in moments)
         return f"{undone} unreported documents rolled back, {lost} reported ones lost"
 
-    row = meet(subject, "rollback, the run goes on", count, fault, proof=told)
+    row = inject(subject, "rollback, the run goes on", count, fault, proof=told)
     return replace(row, good=0) if lost else row
 
 
@@ -115,7 +111,7 @@ def started_again(subject: Subject, servers: ReplicaSet, count: int) -> Iterator
             moment, happened = rolled_back(servers, meanwhile)
             process.join()
             gone = len(moment.ids - _ids(subject))
-            found = ended(subject, start(subject, Meeting()))
+            found = ended(subject, start(subject, Injection()))
             hit = happened and moment.only_here > 0 and process.exitcode in codes
             hits, lost = hits + hit, lost + gone
             good += hit and not gone and not found
@@ -172,8 +168,3 @@ def _of(client: Client, level: str) -> frozenset[bytes]:
         for name in ("target", "target.ledger")
         for row in client.faults.get_collection(name, read_concern=concern).find({}, {"_id": 1})
     )
-
-
-if __name__ == "__main__":
-    for row in run(float(sys.argv[1]) if sys.argv[1:] else 1.0):
-        print(row, flush=True)

@@ -11,9 +11,9 @@ from typing import Any
 from pymongo import WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from scripts.faults.servers import Node, ReplicaSet
-from scripts.faults.subject import Subject
-from scripts.faults.table import Row
+from tests.faults.servers import Node, ReplicaSet
+from tests.faults.subject import Subject
+from tests.faults.table import Row
 from tests.running import environment_for
 
 _HELD_SECONDS = 2.0
@@ -28,7 +28,7 @@ _LOCAL = (  # the control: the same program, which reads the source as most prog
 )
 
 
-def phantoms(
+def rolled_back_reads(
     subject: Subject, servers: ReplicaSet, roll_back: RollBack, count: int
 ) -> Iterator[Row]:
     """Yield a row for the run, which must not copy them, and for the control, which must."""
@@ -50,9 +50,9 @@ def phantoms(
 def _once(
     subject: Subject, servers: ReplicaSet, roll_back: RollBack, local: bool
 ) -> tuple[int, int, bool]:
-    """Return how many phantoms a local read showed and how many were copied; if it happened.
+    """Return how many of them a local read showed, how many were copied, and if it happened.
 
-    The run's next read of the source is held on the server until the phantoms are there: else
+    The run's next read of the source is held on the server until they are there: else
     it would not read in the short time in which its commits wait.
     """
     before = servers.primary

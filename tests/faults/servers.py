@@ -16,7 +16,7 @@ from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
 from dedup_job.mongo.embedded import find_mongod
-from tests.mongo.faults import TEST_COMMANDS
+from tests.faults.fail_points import TEST_COMMANDS
 
 Client = MongoClient[dict[str, Any]]
 _NAME = "faults"

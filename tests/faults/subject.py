@@ -15,8 +15,8 @@ from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from scripts.faults.points import Point, die_at
 from tests import forked
+from tests.faults.points import Point, die_at
 from tests.running import environment_for, outcome
 
 Db = Database[dict[str, Any]]

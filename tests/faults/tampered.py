@@ -15,11 +15,11 @@ from pymongo import MongoClient
 
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.report.check import Check
-from scripts.faults import halves
-from scripts.faults.commands import Commands, fill, put_back, stored
-from scripts.faults.servers import replica_set
-from scripts.faults.subject import Db
-from scripts.faults.table import Row, times
+from tests.faults import interrupted_commands
+from tests.faults.commands import Commands, fill, put_back, stored
+from tests.faults.servers import replica_set
+from tests.faults.subject import Db
+from tests.faults.table import Row, times
 
 _PORTS = (27456, 27457, 27458)
 _TIMES = 3  # at scale 1, of each kind
@@ -54,7 +54,7 @@ def run(scale: float) -> Iterator[Row]:
         yield _untouched(commands, Path(folder))
         for kind in KINDS:
             yield _row(client.tampered, commands, Path(folder), kind, times(_TIMES, scale), before)
-    yield from halves.run(scale)
+    yield from interrupted_commands.run(scale)
 
 
 def _check(commands: Commands, folder: Path) -> tuple[int, dict[Check, list[str]]]:

@@ -1,4 +1,4 @@
-"""The short form of the poison: every kind once or more, among few others."""
+"""Bad documents in the short form: every kind once or more, among few others."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from scripts.faults import generated, poison
-from scripts.faults.poisons import POISONS, UNDECODABLE, decodes, planted
-from scripts.faults.subject import Subject
-from scripts.faults.texts import GIANTS, bulk
+from tests.faults import bad_documents, generated
+from tests.faults.bad_document_kinds import KINDS, UNDECODABLE, decodes, planted
+from tests.faults.subject import Subject
+from tests.faults.texts import GIANTS, bulk
 
 
-def test_poison_is_recorded_and_nothing_else_suffers(any_server: str) -> None:
+def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        subject = Subject(any_server, Path(folder), documents=50, name="poison_short")
-        rows = list(poison._among_others(subject, 300, 200))
+        subject = Subject(any_server, Path(folder), documents=50, name="bad_short")
+        rows = list(bad_documents._among_others(subject, 300, 200))
         subject.database.client.close()
     assert all(row.good == row.times > 0 for row in rows), rows
 
 
 def test_what_counts_as_undecodable_is_what_the_driver_does_not_decode() -> None:
-    for raw, kind, _ in planted(len(POISONS) + 10):
+    for raw, kind, _ in planted(len(KINDS) + 10):
         if kind.name != "text twice":
             assert decodes(raw) is (kind.becomes != UNDECODABLE), kind.name
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.faults.failpoints import SMALL, FailPoint, command_fails, lost_answers
-from scripts.faults.meeting import meet
-from scripts.faults.proxy import proxy
-from scripts.faults.servers import replica_set as servers_of
-from scripts.faults.subject import Subject
-from tests.scripts.free_ports import free_ports
+from tests.faults.failing_commands import SMALL, FailPoint, command_fails, lost_answers
+from tests.faults.free_ports import free_ports
+from tests.faults.injection import inject
+from tests.faults.proxy import proxy
+from tests.faults.servers import replica_set as servers_of
+from tests.faults.subject import Subject
 
 COMMIT = {"failCommands": ["commitTransaction"], "appName": "dedup"}
 
@@ -37,7 +37,7 @@ def subject(servers, tmp_path_factory):
 )
 def test_commits_that_fail_cost_nothing_but_time(subject, servers, name, in_a_row, data):
     point = FailPoint(servers, in_a_row, data, name)
-    row = meet(subject, name, 2, point, SMALL)
+    row = inject(subject, name, 2, point, SMALL)
     assert (row.times, row.good) == (2, 2), row
     assert point.fired == 2 * in_a_row
 

@@ -1,4 +1,4 @@
-"""Killed runs end as one left alone; the long form is scripts/fault_suite."""
+"""Killed runs end as one left alone; the long form: test_all.py."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.faults.kills import DOCUMENTS, Kills
-from scripts.faults.points import Point
-from scripts.faults.subject import Subject
+from tests.faults.kills import DOCUMENTS, Kills
+from tests.faults.points import Point
+from tests.faults.subject import Subject
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from scripts.faults import late
-from scripts.faults.subject import Subject
+from tests.faults import late
+from tests.faults.subject import Subject
 
 
 def test_no_late_document_is_missed(replica_set: str) -> None:

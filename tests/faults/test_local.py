@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, and clocks that are set; the long form is scripts/fault_suite.
+"""Disks that are full or read-only, and clocks that are set; the long form: test_all.py.
 
 Nothing is mounted and nothing compiled here.
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from scripts.faults import local
-from scripts.faults.clocks import Clocks
-from scripts.faults.local import Disks
-from scripts.faults.subject import Subject
+from tests.faults import local
+from tests.faults.clocks import Clocks
+from tests.faults.local import Disks
+from tests.faults.subject import Subject
 
 
 @pytest.fixture

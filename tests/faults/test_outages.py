@@ -9,11 +9,11 @@ import pytest
 from pymongo import MongoClient, timeout
 from pymongo.errors import AutoReconnect, ConnectionFailure, PyMongoError
 
-from scripts.faults.outages import network_cut, primary_goes
-from scripts.faults.proxy import proxy
-from scripts.faults.servers import replica_set as three_servers
-from scripts.faults.subject import Subject
-from tests.scripts.free_ports import free_ports
+from tests.faults.free_ports import free_ports
+from tests.faults.outages import network_cut, primary_goes
+from tests.faults.proxy import proxy
+from tests.faults.servers import replica_set as three_servers
+from tests.faults.subject import Subject
 
 
 @pytest.fixture

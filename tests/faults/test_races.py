@@ -1,4 +1,4 @@
-"""Runs that meet on one target; the long form is scripts/fault_suite."""
+"""Runs that compete for one target; the long form: test_all.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 
-from scripts.faults.races import Sleep, Sleeper, inside, short_transactions, together
-from scripts.faults.subject import Subject
+from tests.faults.races import Sleep, Sleeper, inside, short_transactions, together
+from tests.faults.subject import Subject
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scripts.faults.rollback import control, patient
-from scripts.faults.servers import replica_set as three_servers
-from scripts.faults.subject import Subject
-from tests.scripts.free_ports import free_ports
+from tests.faults.free_ports import free_ports
+from tests.faults.rollback import control, patient
+from tests.faults.servers import replica_set as three_servers
+from tests.faults.subject import Subject
 
 
 def test_a_rollback_loses_what_w1_acknowledged_and_nothing_that_a_run_reported(tmp_path):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 
-from scripts.faults import halves, tampered
-from scripts.faults.commands import Commands, fill, stored
+from tests.faults import interrupted_commands, tampered
+from tests.faults.commands import Commands, fill, stored
 
 _SOME = ("a document removed", "a text altered", "a source document removed")
 
@@ -32,10 +32,10 @@ def test_a_command_killed_in_the_middle_is_brought_to_its_end(
     any_server: str, tmp_path: Path, name: str
 ) -> None:
     with MongoClient[dict[str, Any]](any_server) as client:
-        database = client[f"halves_{name}"]
+        database = client[f"interrupted_{name}"]
         commands = Commands(any_server, tmp_path, database.name)
         fill(database, commands, 100)
-        ground = halves.Ground(commands, database, stored(database))
-        row = halves._row(ground, name, "here", 2)
+        ground = interrupted_commands.Ground(commands, database, stored(database))
+        row = interrupted_commands._row(ground, name, "here", 2)
         client.drop_database(database.name)
     assert row.good == row.times == 2, row

@@ -16,7 +16,7 @@ from dedup_job.fingerprint import (
     text_digest,
     text_hash,
 )
-from tests.reference import PLAIN, naive_fingerprint, naive_hash
+from tests.reference.recipe import PLAIN, naive_fingerprint, naive_hash
 
 CHINESE = "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程，下列叙述正确的是"
 SCRIPTS = {

@@ -11,8 +11,8 @@ from jieba.analyse import default_tfidf
 
 from dedup_job.demo import make_corpus
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from tests.parity import WOVEN, compare, jieba_with, write_word_lists
-from tests.reference import PLAIN, naive_fingerprint
+from tests.reference.parity import WOVEN, compare, jieba_with, write_word_lists
+from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.strings import CHARACTERS, MIXED, NASTY, SENTENCES, UNKNOWN, WHITE, generated
 
 PIECE = (

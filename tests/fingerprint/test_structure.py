@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dedup_job.fingerprint.folding import Parts, parts_of
 from tests.fingerprint.test_folding import ANY, MADE
-from tests.reference_folding import naive_parts
+from tests.reference.folding import naive_parts
 
 REST = "下列说法正确的是哪一个"
 

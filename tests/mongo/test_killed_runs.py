@@ -1,4 +1,4 @@
-"""Runs killed at random moments and started again; the long form is scripts/fault_suite."""
+"""Runs killed at random moments and started again; the long form is tests/faults/."""
 
 from __future__ import annotations
 

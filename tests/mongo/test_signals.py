@@ -20,8 +20,8 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
+from tests.faults.fail_points import failing
 from tests.forked import Forked
-from tests.mongo.faults import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     environment_for,

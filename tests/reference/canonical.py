@@ -16,7 +16,7 @@ from pathlib import Path
 
 import opencc
 
-FILE = Path(__file__).parent.parent / "dedup_job/judgment/words.txt"
+FILE = Path(__file__).parents[2] / "dedup_job/judgment/words.txt"
 SEPARATOR, IMAGE = "\x1f", "\ufffc"
 
 

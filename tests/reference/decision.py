@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference import naive_prepared
-from tests.reference_folding import naive_fold
-from tests.reference_similarity import naive_containment, naive_edit, naive_jaccard
-from tests.reference_sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
+from tests.reference.folding import naive_fold
+from tests.reference.recipe import naive_prepared
+from tests.reference.similarity import naive_containment, naive_edit, naive_jaccard
+from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
 MEASURES = {"jaccard": naive_jaccard, "containment": naive_containment, "edit": naive_edit}

@@ -43,7 +43,7 @@ MOST_CLAUSES, LONGEST_LIST = 6, 60
 
 @dataclass
 class Form:
-    """The canonical form of a text, as tests/reference_canonical.py makes it."""
+    """The canonical form of a text, as tests/reference/canonical.py makes it."""
 
     stem: str
     choices: list[str] = field(default_factory=list)

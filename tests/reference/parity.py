@@ -13,7 +13,7 @@ from jieba import finalseg
 from jieba.analyse.tfidf import TFIDF
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from tests.reference import PLAIN, Jieba, naive_fingerprint, naive_route
+from tests.reference.recipe import PLAIN, Jieba, naive_fingerprint, naive_route
 
 LISTS = ("user_dictionary", "idf", "stop_words")
 USER_DICTIONARY = """\

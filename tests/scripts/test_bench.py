@@ -8,9 +8,9 @@ import pytest
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from scripts import bench_scale, check_equal, processes
-from scripts.bench_job import Row, between_copies, summary
-from scripts.bench_scale import Observer, Sample, curve
+from scripts.bench import check_equal, processes, scale
+from scripts.bench.job import Row, between_copies, summary
+from scripts.bench.scale import Observer, Sample, curve
 from tests.running import run_here
 
 
@@ -125,4 +125,4 @@ def test_a_document_and_a_row_that_differ_are_found(two):
 def test_the_index_is_as_large_as_its_files(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b").write_bytes(bytes(10_000))
-    assert 10_000 <= bench_scale.index_bytes(tmp_path) <= 20_000
+    assert 10_000 <= scale.index_bytes(tmp_path) <= 20_000

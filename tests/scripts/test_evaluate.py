@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dedup_job.settings import load
-from scripts import evaluate as script
-from scripts import labelled
-from scripts.engines import Engine, datasketch, installed_peers, rensa
-from scripts.evaluate import (
+from scripts.bench import evaluate as script
+from scripts.bench import labelled
+from scripts.bench.engines import Engine, datasketch, installed_peers, rensa
+from scripts.bench.evaluate import (
     Version,
     admitted,
     evaluate,
@@ -22,7 +22,7 @@ from scripts.evaluate import (
     join,
     lines_of_versions,
 )
-from scripts.exhaustive import exhaustive_pairs
+from scripts.bench.exhaustive import exhaustive_pairs
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
 OTHER = "明清时期江南地区的纺织业有了新的发展，阅读材料并概括其表现，再说明对社会生活的影响。"

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from scripts import plants
-from scripts.plants import KINDS
-from scripts.questions import choices_of, essence
+from scripts.bench import planted_changes as plants
+from scripts.bench.planted_changes import KINDS
+from scripts.bench.questions import choices_of, essence
 
 CHOICE = (
     "3. 下列说法正确的是（　　）\n"

@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pymongo import MongoClient
 
-from scripts import masses as script
-from scripts.masses import Masses, Stock, clauses, fill, markup_and_clauses, sentences, stock
+from scripts.bench import synthetic_corpus as script
+from scripts.bench.synthetic_corpus import (
+    Stock,
+    SyntheticCorpus,
+    clauses,
+    fill,
+    markup_and_clauses,
+    sentences,
+    stock,
+)
 
 PAGE = '<p class="a > b">若a&lt;b，则c。</p><script>if (1 < 2) {}</script>1<2，<!-- <b> -->完'
 
@@ -25,19 +33,22 @@ def made() -> Stock:
 
 
 def test_a_document_is_the_same_in_every_chunk(made):
-    whole = Masses(made, 0.25).texts(0, 200)
-    assert Masses(made, 0.25).texts(0, 70) + Masses(made, 0.25).texts(70, 130) == whole
-    assert Masses(made, 0.25, seed=2).texts(0, 200) != whole
+    whole = SyntheticCorpus(made, 0.25).texts(0, 200)
+    assert (
+        SyntheticCorpus(made, 0.25).texts(0, 70) + SyntheticCorpus(made, 0.25).texts(70, 130)
+        == whole
+    )
+    assert SyntheticCorpus(made, 0.25, seed=2).texts(0, 200) != whole
 
 
 def test_texts_made_here_are_about_as_long_as_was_asked_for(made):
-    sizes = [len(text.encode()) for text in Masses(made).texts(0, 1000)]
+    sizes = [len(text.encode()) for text in SyntheticCorpus(made).texts(0, 1000)]
     assert 250 < np.mean(sizes) < 350
 
 
 def test_a_fifth_are_duplicates_of_earlier_documents_that_are_none(made):
     numbers = np.arange(10_000, dtype=np.uint64)
-    origins = Masses(made).origins(numbers).astype(np.int64)
+    origins = SyntheticCorpus(made).origins(numbers).astype(np.int64)
     copies = np.flatnonzero(origins != np.arange(10_000))
     assert len(copies) == 1999
     assert (origins[copies] < copies).all()
@@ -46,7 +57,7 @@ def test_a_fifth_are_duplicates_of_earlier_documents_that_are_none(made):
 
 
 def test_half_of_the_duplicates_have_a_character_changed(made):
-    maker = Masses(made)
+    maker = SyntheticCorpus(made)
     texts = maker.texts(0, 2000)
     origins = maker.origins(np.arange(2000, dtype=np.uint64)).tolist()
     copies = [(texts[i], texts[of]) for i, of in enumerate(origins) if i != of]
@@ -58,7 +69,7 @@ def test_half_of_the_duplicates_have_a_character_changed(made):
 
 
 def test_own_pieces_stay_as_often_as_was_asked_for(made):
-    assert set(Masses(made, 1.0).texts(1, 4)) <= {
+    assert set(SyntheticCorpus(made, 1.0).texts(1, 4)) <= {
         "".join(made.pieces[a:b]) for a, b in zip(made.starts, made.starts[1:], strict=False)
     }
 
@@ -72,7 +83,7 @@ def test_pieces_are_the_whole_text(text):
 def test_markup_stays_where_it_is():
     loose = [piece for piece, is_loose in markup_and_clauses(PAGE) if is_loose]
     assert loose == ["若a", "b，", "则c。", "1<2，", "完"]
-    texts = Masses(Stock.of([markup_and_clauses(PAGE)]), 0.0).texts(0, 50)
+    texts = SyntheticCorpus(Stock.of([markup_and_clauses(PAGE)]), 0.0).texts(0, 50)
     assert len(set(texts)) > 30
     for text in texts:
         assert text.startswith('<p class="a > b">')
@@ -86,7 +97,7 @@ def test_real_texts_are_mixed_with_those_around_them(tmp_path, monkeypatch):
         for c in "abcdefgh":
             lines.write(json.dumps({"text": f"{c}0，{c}1，{c}2，"}) + "\n")
         lines.write(json.dumps({"text": None}) + "\n")
-    for text in Masses(stock("exam", file)).texts(1, 4):
+    for text in SyntheticCorpus(stock("exam", file)).texts(1, 4):
         assert text.count("，") == 3
         assert ord(max(text[::3])) - ord(min(text[::3])) <= 2 or {"a", "h"} <= set(text)
 
@@ -98,7 +109,7 @@ def test_exam_questions_need_a_file():
 
 def test_every_html_document_has_markup(monkeypatch):
     monkeypatch.setattr(script, "SENTENCES", 500)
-    for text in Masses(stock("html"), 0.25).texts(0, 100):
+    for text in SyntheticCorpus(stock("html"), 0.25).texts(0, 100):
         assert "<" in text
         assert ">" in text
 
@@ -108,7 +119,7 @@ def test_a_collection_is_filled_in_the_order_of_the_numbers(
     database, replica_set, made, monkeypatch, processes
 ):
     monkeypatch.setattr(script, "CHUNK", 20)
-    maker = Masses(made)
+    maker = SyntheticCorpus(made)
     fill(replica_set, f"{database.name}.source", maker, range(10, 75), processes=processes)
     with MongoClient(replica_set) as client:
         stored = [d["text"] for d in client[database.name].source.find().sort("_id", 1)]
