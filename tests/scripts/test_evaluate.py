@@ -63,7 +63,7 @@ def test_the_packages_are_judged_alike(peer):
 
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("scripts.bench.engines.find_spec", lambda _: None)
     assert list(installed_peers()) == [("rensa", None), ("datasketch", None)]
 
 
@@ -113,7 +113,7 @@ def test_a_setting_is_a_dotted_name_and_a_value():
 
 
 def test_the_script_prints_a_row_for_each_file_and_contender(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("scripts.bench.engines.find_spec", lambda _: None)
     named = {"a": TEXT, "b": TEXT + "。", "c": OTHER, "d": None}
     texts = write(tmp_path / "x.jsonl.gz", [{"_id": i, "text": t} for i, t in named.items()])
     ids = {"same_group": True, "sim": 0.99}
