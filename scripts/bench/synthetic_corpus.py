@@ -99,7 +99,7 @@ def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
     while count > 0:
         subject = rng.choice(_SUBJECTS)
         fill = phrases.Filler(rng, phrases.CLAIMS[subject])
-        templates = phrases.lines(phrases.SENTENCES[subject])
+        templates = phrases.SENTENCES[subject]
         text: list[str] = []
         left = size
         while left > 0:
