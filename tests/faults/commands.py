@@ -14,9 +14,8 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 
 from dedup_job.demo import make_corpus
-from tests import forked
 from tests.faults.subject import Db
-from tests.running import environment_for
+from tests.running import environment_for, start_dedup
 
 _WRITES = (
     "insert_many", "insert_one", "update_one", "replace_one", "delete_many", "delete_one",
@@ -44,7 +43,7 @@ class Commands:
         """Start a command; dies_at: after so many writes, from 1."""
         arguments = [words[0], "--db", self._database, *words[1:]]
         first = None if dies_at is None else partial(_die_at, dies_at)
-        return forked.start(arguments, self._environment, self._log, first=first)
+        return start_dedup(arguments, self._environment, self._log, first=first)
 
     def run(self, *words: str, dies_at: int | None = None) -> int:
         """Run a command to its end; return the exit code, negative if it died."""

@@ -15,7 +15,7 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.settings import load
 from tests.faults.table import Row, times
 from tests.faults.texts import GIANTS, bulk, seeds
-from tests.forked import starter
+from tests.running import starter
 
 _TEXTS, _SEEDS = 1_000_000, 20_000
 _SHARE = 25_000  # texts that one process is given at a time

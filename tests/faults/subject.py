@@ -15,9 +15,8 @@ from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from tests import forked
 from tests.faults.points import Point, die_at
-from tests.running import environment_for, outcome
+from tests.running import environment_for, outcome, start_dedup
 
 Db = Database[dict[str, Any]]
 _PARTS = ("", ".ledger", ".runs", ".state")
@@ -77,7 +76,7 @@ class Subject:
         whole = {**environment_for(uri or self.uri), **self.environment, **environment}
         before = first if at is None else partial(_prepare, at, first)
         log = self._log(self._count)
-        return forked.start([*arguments, "--yes", *more], whole, log, first=before)
+        return start_dedup([*arguments, "--yes", *more], whole, log, first=before)
 
     def seconds(self) -> float:
         """Return how long a run takes from its start to its end."""

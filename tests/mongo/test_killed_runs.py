@@ -13,8 +13,8 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.forked import Forked
 from tests.running import (
+    Forked,
     assert_each_source_id_is_in_one_place,
     dedup,
     environment_for,

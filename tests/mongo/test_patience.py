@@ -30,8 +30,8 @@ from dedup_job.mongo.patience import Patience, is_transient
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
-from tests.forked import Forked
 from tests.running import (
+    Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
     outcome,

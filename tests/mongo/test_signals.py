@@ -21,8 +21,8 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.faults.fail_points import failing
-from tests.forked import Forked
 from tests.running import (
+    Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
     run_here,
