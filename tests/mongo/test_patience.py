@@ -55,6 +55,9 @@ def corpus(any_database: Db) -> Db:
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon: a test has many failures in a row."""
     monkeypatch.setattr("dedup_job.mongo.patience._LONGEST_PAUSE", 0.1)
+    # the driver asks a server that it lost again after half a second, or a whole one
+    monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
+    monkeypatch.setattr("dedup_job.mongo.connection._HEARTBEAT_MILLISECONDS", 50)
 
 
 def assert_as_if_nothing_had_happened(database: Db) -> None:
