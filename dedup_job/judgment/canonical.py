@@ -3,7 +3,7 @@
 In order: each character becomes its plain form (`alphabet.py`); notes and the answer key go
 (`notes.py`), then what stands before a question (`openings.py`); stem and choices (`choices.py`)
 are written out (`writing.py`): numbers (`amounts.py`), formulas, images, marks.
-tests/reference_canonical.py says the same by regular expressions.
+tests/reference/canonical.py says the same by regular expressions.
 """
 
 from __future__ import annotations

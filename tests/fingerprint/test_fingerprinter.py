@@ -94,7 +94,7 @@ def test_threads_share_a_stemmer():
     words = [f"{a}{b}{c}" for a in ("oper", "nat", "relat") for b in ("ation", "ional", "ive")
              for c in ("ally", "ness", "ing", "s", "ized", "fulness")]  # fmt: skip
     texts = [
-        " ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{w}" for w in words) for i in range(500)
+        " ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{w}" for w in words) for i in range(150)
     ]
     expected = stage(stem=True).fingerprint(texts).values.tolist()
     interval = sys.getswitchinterval()
