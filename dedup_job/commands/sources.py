@@ -12,6 +12,7 @@ from dedup_job.decision import Equipment
 from dedup_job.decision.near_pairs import CHANNELS, Bands, Pairs, find_pairs, judged_bands
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import DocumentFrequencies, Fingerprinter
+from dedup_job.mongo.checks import check_source_collection
 from dedup_job.mongo.connection import Namespace, patience_with
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source

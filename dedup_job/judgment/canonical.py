@@ -3,7 +3,7 @@
 In order: each character becomes its plain form (`words.py`); notes go, the answer key
 (`choices.py`), then what stands before a question (`notes.py`); stem and choices (`choices.py`) are
 written out (`marks.py`): numbers (`amounts.py`), formulas, images, marks.
-tests/reference_canonical.py says the same by regular expressions.
+tests/reference/canonical.py says the same by regular expressions.
 
 The gist of a form is what candidates are found by: function words go; synonyms become one sign, and
 so do characters that OCR programs take for each other. So a question that is slightly reworded or

@@ -15,8 +15,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cli import streams
-from tests.forked import Forked
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, uri_of
+from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
 
 Db = Database[dict[str, Any]]
 ALL = (0, 1, 2)

@@ -20,7 +20,7 @@ from dedup_job.index import kept as kept_module
 from dedup_job.judgment.folding import fold_texts
 from tests.deciding import Decider, as_of_any_process
 from tests.judging import DigitJudge, verdict
-from tests.reference_decision import NaiveDecision, NaiveFirstWins, NaiveText
+from tests.reference.decision import NaiveDecision, NaiveFirstWins, NaiveText
 
 ALL = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
 FORM = (*ALL, Channel.FORM)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.weighing import SimilarityThreshold
-from tests.reference_decision import NaiveFirstWins, NaiveText
+from tests.reference.decision import NaiveFirstWins, NaiveText
 
 LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"

@@ -17,7 +17,7 @@ from dedup_job.cli import app
 from dedup_job.cli.run import QUARANTINED
 from dedup_job.errors import DedupError, Interrupted
 from scripts import make_docs
-from tests.pages import (
+from tests.docs.documentation import (
     DOCS,
     HELP,
     PAGES,

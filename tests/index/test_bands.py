@@ -17,7 +17,7 @@ from dedup_job.index import snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
 from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growing import Growing
-from tests.reference_sketch import NaiveBands
+from tests.reference.sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1
 COLUMNS = 3

@@ -16,7 +16,7 @@ from dedup_job.judgment.forms import (
     Forms,
 )
 from dedup_job.native.code_points import offsets_of, points_of
-from tests.reference_judge import Form
+from tests.reference.judge import Form
 
 
 def packed(forms: Sequence[Form]) -> Forms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dedup_job.judgment import words as characters
-from tests import reference_canonical as naive
+from tests.reference import canonical as naive
 
 
 def test_every_character_becomes_what_it_should():

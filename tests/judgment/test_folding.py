@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.native.code_points import pack
-from tests.reference_folding import canonical, naive_fold
+from tests.reference.folding import canonical, naive_fold
 from tests.strings import NASTY
 
 PIECES = [

@@ -1,4 +1,4 @@
-"""The native judge of canonical forms, beside the naive one of tests/reference_judge.py."""
+"""The native judge of canonical forms, beside the naive one of tests/reference/judge.py."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dedup_job.judgment import CLASSES, HARMLESS, bits_of
 from dedup_job.judgment.hunks import make_pair_workspace
 from dedup_job.judgment.judge import FormPairs, Verdicts, judge_forms
 from dedup_job.judgment.lookups import Tables, judge_tables
-from tests import reference_judge
 from tests.judgment.packing import packed
-from tests.reference_judge import Form
+from tests.reference import judge as reference_judge
+from tests.reference.judge import Form
 
 WORDS = [
     *("的", "了", "是", "在", "为", "则", "一", "哪项", "什么", "下列", "说法", "表述"),

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripts.exhaustive import ngrams
 
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import pack
-from scripts.exhaustive import ngrams
-from tests.reference_similarity import naive_jaccard
+from tests.reference.similarity import naive_jaccard
 from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE
 
 ALPHABET = [*"ab水火 \u3000\t\u2028\x00\U0010ffff\U00020bb7\ud800\udc00"]

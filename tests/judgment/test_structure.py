@@ -13,7 +13,7 @@ from dedup_job.judgment.folding import BOUNDS, find_parts
 from dedup_job.judgment.structure import fold_tables
 from dedup_job.native.code_points import points_of
 from tests.judgment.test_folding import ANY, MADE
-from tests.reference_folding import naive_parts
+from tests.reference.folding import naive_parts
 
 REST = "下列说法正确的是哪一个"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from dedup_job.judgment.folding import fold_text
-from scripts.templates import bank
+from scripts.bench.templates import bank
 
 QUESTIONS, PLANTED = 800, 40
 

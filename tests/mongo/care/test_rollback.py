@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 
-from scripts.faults.commands import Commands, fill
+from tests.faults.commands import Commands, fill
 
 
 @pytest.mark.parametrize(("write", "code"), [(5, 0), (6, 0), (7, 2)])

@@ -19,7 +19,7 @@ from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.state import lease
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
-from tests.mongo.faults import fail, failing
+from tests.faults.fail_points import fail, failing
 from tests.running import assert_each_source_id_is_in_one_place, run_here
 
 Db = Database[dict[str, Any]]
