@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from dedup_job.commands.explain import Explained, explain_id
     from dedup_job.commands.in_memory import Outcome, deduplicate
     from dedup_job.commands.listing import list_refused
-    from dedup_job.commands.query import Answer, query_target
     from dedup_job.commands.restore import Restored, restore_ids, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.commands.texts import (
+        Answer,
         ComparedTexts,
         SeenText,
         compare_texts,
         fingerprint_texts,
+        query_target,
     )
     from dedup_job.errors import (
         BrakeApplied,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.care.refusals import Refusal
+    from dedup_job.mongo.care.records import Refusal
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
     from dedup_job.report.progress import Callback, Progress
@@ -51,10 +52,12 @@ _HOMES = {  # where each public name lives
     "commands.explain": ("Explained", "explain_id"),
     "commands.in_memory": ("Outcome", "deduplicate"),
     "commands.listing": ("list_refused",),
-    "commands.query": ("Answer", "query_target"),
     "commands.restore": ("Restored", "restore_ids", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
-    "commands.texts": ("ComparedTexts", "SeenText", "compare_texts", "fingerprint_texts"),
+    "commands.texts": (
+        *("Answer", "ComparedTexts", "SeenText"),
+        *("compare_texts", "fingerprint_texts", "query_target"),
+    ),
     "errors": (
         "BrakeApplied",
         "ConfigurationError",
@@ -66,7 +69,7 @@ _HOMES = {  # where each public name lives
         "StateMismatch",
         "UsageError",
     ),
-    "mongo.care.refusals": ("Refusal",),
+    "mongo.care.records": ("Refusal",),
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
     "report.progress": ("Callback", "Progress"),

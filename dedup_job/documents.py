@@ -59,14 +59,14 @@ class Differing(NamedTuple):
 class Tried(NamedTuple):
     """What came of the kept documents that were found for a text.
 
-    candidates: how many were found; cut: of these left aside, because there were too many; void:
-    keys of those that someone removed from the target; refused: of a kept document, the nearest of
-    those that were compared.
+    candidates: how many were found; cut: of these left aside, because there were too many;
+    missing_originals: keys of those that someone removed from the target; refused: of a kept
+    document, the nearest of those that were compared.
     """
 
     candidates: int = 0
     cut: int = 0
-    void: tuple[bytes, ...] = ()
+    missing_originals: tuple[bytes, ...] = ()
     refused: Refused | None = None
 
 

@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
@@ -51,13 +45,14 @@ FILES = (  # settings that name a file whose content decides
 )
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
+_Name = tuple[str, ...]  # of a section and a setting, or of what is no section
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
 class RunSettings(BaseModel):
     """How a run works; nothing here changes a decision."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
     batch_documents: int = Field(
@@ -73,7 +68,6 @@ class RunSettings(BaseModel):
         default=None,
         gt=0,
         le=1e9,
-        allow_inf_nan=False,
         description="most documents read per second; a batch then holds no more than that",
     )
     max_memory: ByteSize | None = Field(
@@ -86,14 +80,12 @@ class RunSettings(BaseModel):
         default=600.0,
         ge=0,
         le=1e6,
-        allow_inf_nan=False,
         description="seconds to keep retrying when the database stops answering; 0: never",
     )
     lock_wait: float = Field(
         default=0.0,
         ge=0,
         le=1e7,
-        allow_inf_nan=False,
         description="seconds to wait for another run that holds the lease",
     )
 
@@ -105,26 +97,10 @@ class RunSettings(BaseModel):
         return max(min(self.batch_documents, int(self.max_rate)), 1)
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All settings of a run."""
 
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        env_prefix=_PREFIX,
-        env_nested_delimiter=_DELIMITER,
-    )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  # the signature is pydantic's
-        init_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take the values given and no others: `load` brings the sources together."""
-        return (init_settings,)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     connection: ConnectionSettings = ConnectionSettings()
     source: SourceSettings = SourceSettings()
@@ -216,24 +192,25 @@ def load(
     flags: values by dotted name; None means that the flag was not given; strongest: what these
     are called.
     """
-    layers = {
-        Origin.FILE: _from_file(file),
-        Origin.ENVIRONMENT: _from_environment(),
-        strongest: _nested({k: v for k, v in (flags or {}).items() if v is not None}),
-    }
-    merged: dict[str, Any] = {}
+    layers = (
+        (Origin.FILE, _from_file(file)),
+        (Origin.ENVIRONMENT, _from_environment()),
+        (strongest, {name: v for name, v in (flags or {}).items() if v is not None}),
+    )
+    given: dict[_Name, Any] = {}
     origins: dict[str, Origin] = {}
-    for origin, values in layers.items():
+    for origin, values in layers:
         check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
-        _merge(merged, values)
-        origins.update(dict.fromkeys(_names(values), origin))
-    _settle_uri(merged, origins)
+        found = dict(_flat(values) if origin is not strongest else _dotted(values))
+        given |= found
+        origins |= dict.fromkeys(map(".".join, found), origin)
+    _settle_uri(given, origins)
     unknown = list(_unknown_variables())
     try:
-        settings = Settings(**merged)
+        settings = Settings.model_validate(_nested(given))
     except ValidationError as e:
-        found = [_problem(error, origins, file) for error in e.errors()]
-        raise ConfigurationError([*unknown, *found]) from None
+        problems = [_problem(error, origins, file) for error in e.errors()]
+        raise ConfigurationError([*unknown, *problems]) from None
     if problems := [*unknown, *_impossible_paths(settings)]:
         raise ConfigurationError(problems)
     return Loaded(settings, origins)
@@ -307,7 +284,12 @@ def _preset(name: Path) -> Path | None:
 def _from_environment() -> dict[str, Any]:
     """Read DEDUP_URI and DEDUP_<SECTION>__<NAME>."""
     try:
-        found = EnvSettingsSource(Settings)()
+        source = EnvSettingsSource(
+            Settings,  # type: ignore[arg-type]  # of its fields alone use is made
+            env_prefix=_PREFIX,
+            env_nested_delimiter=_DELIMITER,
+        )
+        found = source()
     except SettingsError as e:
         raise ConfigurationError(
             [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
@@ -340,40 +322,36 @@ def _unknown_variables() -> Iterator[str]:
             )
 
 
-def _settle_uri(merged: dict[str, Any], origins: dict[str, Origin]) -> None:
+def _settle_uri(given: dict[_Name, Any], origins: dict[str, Origin]) -> None:
     """Where both a URI and a file with one are given, the stronger origin counts."""
     order = list(Origin)
     uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
-    part = merged.get("connection")
-    if order.index(uri) > order.index(file) and isinstance(part, dict):
-        part.pop("uri_file", None)
+    if order.index(uri) > order.index(file):
+        given.pop(("connection", "uri_file"), None)
         origins.pop("connection.uri_file", None)
 
 
-def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for dotted, value in values.items():
-        section, _, name = dotted.partition(".")
-        result.setdefault(section, {})[name] = value
-    return result
+def _dotted(values: Mapping[str, Any]) -> Iterator[tuple[_Name, Any]]:
+    return ((tuple(name.split(".", 1)), value) for name, value in values.items())
 
 
-def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value)
-        elif isinstance(value, Mapping) and name in into:
-            continue  # no section: to be refused, not to be hidden by a stronger origin
-        else:
-            into[name] = dict(value) if isinstance(value, Mapping) else value
-
-
-def _names(values: Mapping[str, Any]) -> Iterator[str]:
+def _flat(values: Mapping[str, Any]) -> Iterator[tuple[_Name, Any]]:
     for section, part in values.items():
         if isinstance(part, Mapping):
-            yield from (f"{section}.{name}" for name in part)
+            yield from (((section, name), value) for name, value in part.items())
         else:
-            yield section
+            yield (section,), part
+
+
+def _nested(given: Mapping[_Name, Any]) -> dict[str, Any]:
+    """Return values by section; what is no section stands in its place, to be refused."""
+    result: dict[str, Any] = {name[0]: {} for name in given}
+    for (section, *name), value in given.items():
+        if name and isinstance(result[section], dict):
+            result[section][name[0]] = value
+        elif not name:
+            result[section] = value
+    return result
 
 
 def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> str:

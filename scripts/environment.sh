@@ -19,7 +19,8 @@ ready="$venv/.ready-$(cksum < pyproject.toml | tr ' ' '-')-$1"
 if [ ! -e "$ready" ]; then
     echo "making the environment $venv (once, about a minute) ..." >&2
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+    # no bytecode: it would lie where PYTHONPYCACHEPREFIX, below, does not look
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[$1]"
     touch "$ready"
 fi
 PATH="$(cd "$venv/bin" && pwd):$PATH"

@@ -11,13 +11,16 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.mongo.embedded import embedded_server
-from tests.mongo.faults import TEST_COMMANDS
+from tests.faults.fail_points import TEST_COMMANDS
 
 _numbers = itertools.count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what makes the tests longer."""
+    parser.addoption(
+        "--scale", type=float, default=1.0, help="Of `-m faults`: 0.1 brings about a tenth of them."
+    )
     parser.addoption(
         "--thorough",
         action="store_true",
@@ -27,15 +30,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only `--thorough` asks for: see there."""
-    if config.getoption("--thorough"):
-        return
-    left_out = [item for item in items if _is_left_out(item)]
-    items[:] = [item for item in items if not _is_left_out(item)]
+    """Leave out what only `-m faults` or `--thorough` asks for."""
+    asked_for = "faults" in config.getoption("-m")
+    thorough = config.getoption("--thorough")
+    left_out = [
+        item
+        for item in items
+        if (not asked_for and item.get_closest_marker("faults") is not None)
+        or (not thorough and _is_thorough(item))
+    ]
+    items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 
 
-def _is_left_out(item: pytest.Item) -> bool:
+def _is_thorough(item: pytest.Item) -> bool:
     if item.get_closest_marker("thorough") is not None:
         return True
     parameters = getattr(item, "callspec", None)

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.judgment import CLASSES, Difference, Found, Judge, Verdicts
+from dedup_job.judgment.folding import fold_texts
 from dedup_job.native.code_points import Packed, pack
 
 _MOST = 6

@@ -19,7 +19,7 @@ DEPENDENCIES = Path(pydantic.__file__).parents[1]
 PARTS = {
     *(f"dedup_job/configs/{name}.toml" for name in ("articles", "classic", "questions")),
     *(f"dedup_job/judgment/{name}.txt" for name in ("alike", "words")),
-    *("dedup_job/py.typed", "dedup_job/__main__.py"),
+    *("dedup_job/demo/phrases.toml", "dedup_job/py.typed", "dedup_job/__main__.py"),
     f"dedup_job-{__version__}.dist-info/licenses/LICENSE",
 }
 

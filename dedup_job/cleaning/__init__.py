@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dedup_job.cleaning.cleaner import Cleaner
-from dedup_job.cleaning.settings import CleaningSettings
+from dedup_job.cleaning.cleaner import Cleaner, CleaningSettings
 
 __all__ = ["Cleaner", "CleaningSettings"]

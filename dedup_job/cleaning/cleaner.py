@@ -1,31 +1,105 @@
-"""The cleaner: markup, style remnants, white space, cut - in this order."""
+"""The cleaner: markup, style remnants, white space, cut - in this order; and its settings.
+
+A style rule that a paste from Word or a naive strip left in a text is a selector and, in braces,
+declarations of known properties. LaTeX, sets, JSON and program code have braces too, so a text that
+never held a tag loses only what it starts with, and only when that looks like nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.cleaning.characters import drop_invisible, fold
-from dedup_job.cleaning.code import CLEAN
-from dedup_job.cleaning.css import drop_leading_rules, drop_rules
-from dedup_job.cleaning.settings import CleaningSettings
-from dedup_job.cleaning.tidy import (
+from dedup_job.cleaning import symbols
+from dedup_job.cleaning.clean_batch import (
     LEADING_RULES,
     MARKUP_AGAIN,
     RULES_AGAIN,
     STATES,
+    CleanedBatch,
     How,
-    Tidied,
-    escaped,
-    points_at,
-    text_of,
-    tidied,
-    tidy_points,
+    clean_batch,
+    clean_points,
+    escaped_markup,
 )
-from dedup_job.cleaning.workspace import is_mark, joined, pieces
-from dedup_job.native.code_points import points_of
+from dedup_job.cleaning.space_folding import CLEAN
+from dedup_job.cleaning.symbols import drop_invisible, folded
+from dedup_job.cleaning.vocabulary import REPLACEMENT
+from dedup_job.native.code_points import Packed, Points, offsets_of, points_of, text_of
+
+_ENDS: Final = {
+    symbols.CODE: symbols.CODE_END,
+    symbols.FENCE: symbols.FENCE_END,
+    symbols.FORMULA: symbols.FORMULA_END,
+    **dict.fromkeys(symbols.MEDIA, symbols.ADDRESS_END),
+}
+"""Marks around what style rules are text in."""
+
+_PROPERTY = re.compile(
+    r"""(?:
+        (?:-(?:webkit|moz|ms|o|khtml)|mso|font|margin|padding|background|border|text|line|list
+          |layout|letter|word|white|outline|overflow|page|panose|tab|table|vertical|flex|grid|align
+          |justify|animation|transition|transform|box|column|min|max|unicode|user|pointer|caption
+          |punctuation|ruby|writing|empty|counter|object|-
+          )-[a-z0-9-]+
+      | font|margin|padding|background|border|color|width|height|display|position|float|clear
+      | top|left|right|bottom|overflow|outline|opacity|visibility|cursor|zoom|size|src|page
+      | z-index|direction|flex|grid|gap|transition|transform|animation|filter|clip|content|quotes
+    )""",
+    re.VERBOSE,
+)
+_BRACES = re.compile(r"\{([^{}]*+)\}")
+_PARENTHESES = re.compile(r"\([^()]*+\)")
+_TOKEN = re.compile(r"(?P<gap>[\s,>+~]++)|(?P<compound>[!-*\-./0-=?-z|]++)|(?P<other>.)")
+_COMPOUND = re.compile(
+    r"(?P<element>[A-Za-z][A-Za-z0-9]*+|\*|\d+%)?+"
+    r"(?P<mark>(?:[.#][A-Za-z_][\w-]*+|::?[a-z-]++(?:\([^()]*+\))?+|\[[^\[\]]*+\])*+)"
+)
+_AT_RULE = re.compile(r"@(?:font-face|page|list|viewport)\b[\w\s:.-]*+")
+_GROUP = r"@(?:media|supports|(?:-[a-z]+-)?keyframes)\b[^@{};<>\n]{0,300}+"
+_GROUP_OPENING = re.compile(rf"{_GROUP}\s*+\{{")
+_EMPTY_GROUP = re.compile(rf"{_GROUP}\s*+\{{\s*+\}}")
+_GAP = re.compile(r"\s*+")
+_STATEMENT = re.compile(r"@(?:import|charset|namespace)\s*+(?:url\(|[\"'])[^;{}\n]{0,300}+;")
+_LONGEST_SELECTOR: Final = 1000
+
+
+class CleaningSettings(BaseModel):
+    """How the raw value of the text field becomes clean text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    html: Literal["auto", "never"] = Field(
+        default="auto",
+        description="auto: remove markup if a text holds some; never: take every text as plain",
+    )
+    notation: Literal["marked", "plain"] = Field(
+        default="marked",
+        description="marked: images, formulas, exponents, underlines, tables and code become "
+        "text; plain: markup is only removed, as in targets of earlier versions",
+    )
+    css: bool = Field(
+        default=True,
+        description="remove style rules that a paste from Word left in the text",
+    )
+    cut_at: tuple[str, ...] = Field(
+        default=(),
+        description="cut the clean text off at the first of these markers; the marker goes, too",
+    )
+
+    @field_validator("cut_at")
+    @classmethod
+    def _refuse_empty_markers(cls, markers: tuple[str, ...]) -> tuple[str, ...]:
+        # The empty string occurs at the start of every text: all would be lost.
+        if "" in markers:
+            raise ValueError("a marker must not be empty: it would cut every text to nothing")
+        return markers
 
 
 class Cleaner:
@@ -47,18 +121,19 @@ class Cleaner:
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
         """Return what `clean` makes of each text."""
-        clean, found, each = tidied(texts, self._how)
+        clean, batch = clean_batch(texts, self._how)
+        marked, found = self._how.marked, batch.found.copy()
         rows = np.flatnonzero((found & STATES) > CLEAN).tolist()
-        if self._how.marked:
-            found = found.copy()
-            self._finish(clean, found, rows, [_without_rules(each, row) for row in rows])
+        rest = [_without_rules(batch, row, marked=marked) for row in rows]
+        if marked:
+            self._finish(clean, found, rows, rest)
             if self.settings.cut_at:
                 self._cut_marked(clean, found)
             if self._how.html:
                 self._escape(clean, found)
             return clean
-        for row in rows:
-            clean[row] = _plain_without_rules(each, row)
+        for row, points in zip(rows, rest, strict=True):
+            clean[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
         return [self._cut(text) for text in clean] if self.settings.cut_at else clean
 
     def _finish(
@@ -66,14 +141,15 @@ class Cleaner:
         clean: list[str],
         found: NDArray[np.uint8],
         rows: Sequence[int],
-        texts: Sequence[NDArray[np.uint32]],
+        texts: Sequence[Points],
     ) -> None:
         """Enter texts, given as points with marks, that only have to be laid out."""
         if not rows:
             return
-        each = tidy_points(joined(texts), self._how._replace(css=False, read=True))
+        packed = Packed(np.concatenate(texts), offsets_of(texts))
+        batch = clean_points(packed, self._how._replace(css=False, read=True))
         for number, row in enumerate(rows):
-            clean[row], found[row] = text_of(each, number), each.found[number]
+            clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
     def _cut_marked(self, clean: list[str], found: NDArray[np.uint8]) -> None:
         # What is left of a text may hold only one end of fenced code.
@@ -90,33 +166,159 @@ class Cleaner:
             brace = bool(found[row] & RULES_AGAIN) and self.settings.css
             brace = brace and drop_leading_rules(text) != text
             if brace or found[row] & MARKUP_AGAIN:
-                clean[row] = escaped(text, brace=brace)
+                clean[row] = escaped_markup(text, brace=brace)
 
     def _cut(self, text: str) -> str:
         starts = [at for marker in self.settings.cut_at if (at := text.find(marker)) >= 0]
         return text[: min(starts)].strip() if starts else text
 
 
-def _without_rules(each: Tidied, row: int) -> NDArray[np.uint32]:
+def _without_rules(batch: CleanedBatch, row: int, *, marked: bool) -> Points:
     """Return a text that may hold style rules without them, with its marks."""
-    if each.found[row] & STATES == LEADING_RULES:
-        return points_of(drop_leading_rules(drop_invisible(text_of(each, row))))
-    parts = []
-    for piece, protected in pieces(points_at(each, row), all_marks=True):
-        if protected:
-            parts.append(piece)
+    points = batch.points_of_row(row)
+    if batch.found[row] & STATES == LEADING_RULES:
+        return points_of(drop_leading_rules(drop_invisible(text_of(points))))
+    parts = [
+        piece if protected else points_of(drop_rules(drop_invisible(text_of(piece))))
+        for piece, protected in _pieces(points, all_marks=marked)
+    ]
+    return np.concatenate(parts) if parts else points
+
+
+def _pieces(points: Points, *, all_marks: bool) -> Iterator[tuple[Points, bool]]:
+    """Yield marks and the text between them, and whether style rules in it are text.
+
+    all_marks: whether all that is protected is; else code alone.
+    """
+    start = depth = 0
+    for place in np.flatnonzero(points >= symbols.BEYOND).tolist():
+        mark = int(points[place])
+        if place > start:
+            yield points[start:place], depth > 0
+        yield points[place : place + 1], True
+        start = place + 1
+        if mark in _ENDS and (all_marks or mark == symbols.CODE):
+            depth += 1
+        elif mark in _ENDS.values() and depth:
+            depth -= 1
+    if start < points.shape[0]:
+        yield points[start:], depth > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    start: int
+    end: int
+    certain: bool  # nothing but a style rule looks like this
+
+
+def drop_rules(text: str) -> str:
+    """Remove every style rule of a text that came out of markup."""
+    if "{" not in text and "@" not in text:
+        return text
+    kept = []
+    end = 0
+    for rule in _rules(text):
+        kept.append(text[end : rule.start])
+        end = rule.end
+    text = " ".join([*kept, text[end:]])
+    return _STATEMENT.sub(" ", _EMPTY_GROUP.sub(" ", text)) if "@" in text else text
+
+
+def drop_leading_rules(text: str) -> str:
+    """Remove the style rules a text without markup starts with, if it is sure they are such."""
+    if "{" not in text:
+        return text
+    at = cut = groups = 0
+    while True:
+        if gap := _GAP.match(text, at):
+            at = gap.end()
+        if opening := _GROUP_OPENING.match(text, at):
+            groups += 1
+            at = opening.end()
+        elif groups and text.startswith("}", at):
+            groups -= 1
+            at += 1
+        elif (end := _leading_end(text, at, sure=bool(groups or cut))) is not None:
+            at = end
         else:
-            text = str(piece.data, "utf-32-le", "surrogatepass")
-            parts.append(points_of(drop_rules(drop_invisible(text))))
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint32)
+            return text[cut:]
+        if not groups:
+            cut = at
 
 
-def _plain_without_rules(each: Tidied, row: int) -> str:
-    if each.found[row] & STATES == LEADING_RULES:
-        return fold(drop_leading_rules(drop_invisible(text_of(each, row))))
-    parts = []
-    for piece, protected in pieces(points_at(each, row), all_marks=False):
-        if not is_mark(piece):
-            text = drop_invisible(str(piece.data, "utf-32-le", "surrogatepass"))
-            parts.append(text if protected else drop_rules(text))
-    return fold("".join(parts))
+def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
+    if statement := _STATEMENT.match(text, at):
+        return statement.end()
+    rule = next(_rules(text, at, at_most=1), None)
+    if rule is None or text[at : rule.start].strip() or not (rule.certain or sure):
+        return None
+    return rule.end
+
+
+def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
+    """Yield the rules among the first `at_most` pairs of braces, or among all."""
+    floor = start  # what stands before it belongs to another pair of braces
+    for count, braces in enumerate(_BRACES.finditer(text, start)):
+        if count == at_most:
+            return
+        names = _declared(braces[1])
+        if names is not None and (found := _selector(text, floor, braces.start())):
+            selector, marked = found
+            certain = marked or len(names) > 1 or names[0].startswith("mso-")
+            yield _Rule(_with_comment(text, floor, selector), braces.end(), certain)
+        floor = braces.end()
+
+
+def _declared(body: str) -> list[str] | None:
+    """Return the properties a body declares; None if it holds anything but declarations."""
+    if "*/" in body:
+        body = "".join(part.partition("/*")[0] for part in body.split("*/"))
+    names = []
+    for declaration in _PARENTHESES.sub("()", body).split(";"):
+        name, _, value = declaration.partition(":")
+        name = name.strip().lstrip("*_").lower()
+        if not name and not value:
+            continue
+        if not value.strip() or not _PROPERTY.fullmatch(name):
+            return None
+        names.append(name)
+    return names or None
+
+
+def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
+    """Return where the selector before a brace starts, and whether it has a class, id or @.
+
+    It is read backwards, as far as each word can be part of one: the text before it must stay.
+    """
+    floor = max(floor, brace - _LONGEST_SELECTOR)
+    at = text.rfind("@", floor, brace)
+    if at >= 0 and _AT_RULE.fullmatch(text, at, brace):
+        return at, True
+    start, marked = None, False
+    for token in reversed(list(_TOKEN.finditer(text, floor, brace))):
+        if gap := token["gap"]:
+            if start is not None and "\n" in gap and "," not in gap:
+                break
+            continue
+        compound = _COMPOUND.fullmatch(token["compound"] or "?")
+        if compound is None or not _selects(compound["element"]):
+            break
+        start = token.start()
+        marked = marked or compound["mark"].startswith((".", "#"))
+    return None if start is None else (start, marked)
+
+
+def _selects(element: str | None) -> bool:
+    return (
+        element is None
+        or element.lower() in REPLACEMENT
+        or element in {"*", "from", "to"}
+        or element.endswith("%")
+    )
+
+
+def _with_comment(text: str, floor: int, start: int) -> int:
+    before = text[floor:start].rstrip()
+    comment = before.rfind("/*") if before.endswith("*/") else -1
+    return start if comment < 0 else floor + comment

@@ -4,50 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.cleaning.attributes import DECODES, PARSES, copy, holds_word, is_word
-from dedup_job.cleaning.characters import (
-    ACCENTS,
-    AUDIO,
-    BEYOND,
-    BLANK,
-    END,
-    FORMULA,
-    IMAGE,
-    NO_MARK,
-    SUB,
-    SUP,
-    VIDEO,
+from dedup_job.cleaning import symbols, vocabulary
+from dedup_job.cleaning.attributes import DECODES, PARSES, copy, is_data
+from dedup_job.cleaning.symbols import (
+    ALNUM,
+    LETTER,
+    SPACE,
+    append,
+    holds_word,
+    is_of_class,
+    is_word,
+    without_blanks,
+    write_points,
 )
-from dedup_job.cleaning.names import ALNUM, LETTER, SPACE, Tables
-from dedup_job.cleaning.pictures import is_data
-from dedup_job.cleaning.tags import is_kind
-from dedup_job.cleaning.vocabulary import (
-    ACCENT_CHARACTERS,
-    ACCENT_COMMANDS,
-    ALT,
-    BOTH,
-    CLASS,
-    CLOSE,
-    FENCED,
-    FIRST_ADDRESS,
-    FRACTION,
-    INDEX,
-    INDEXED_ROOT,
-    MATRIX,
-    MATRIX_ROW,
-    OPEN,
-    OVER,
-    POWER,
-    ROOT,
-    SEPARATORS,
-    UNDER,
-    UNDER_OVER,
-)
-from dedup_job.cleaning.workspace import ACTION, COUNT, EXTRA, ORIGIN, PLACE, Workspace
-from dedup_job.native.code_points import points_of
+from dedup_job.cleaning.workspace import Page, has, value_place
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inner
 
 _FRACTION, _ROOT, _BETWEEN, _MISSING, _INDEXED_ROOT = map(
@@ -55,174 +26,123 @@ _FRACTION, _ROOT, _BETWEEN, _MISSING, _INDEXED_ROOT = map(
 )
 _NEXT_ROW, _NEXT_CELL, _AFTER_INDEX = map(points_of, (r" \\ ", " & ", "]{"))
 _END_BRACE, _COMMA, _ROUND, _ROUND_END = map(ord, "},()")
-_LONGEST_TURN: Final = 4096  # so that roots within roots take linear time
+_WITH_POWER: Final = (vocabulary.POWER, vocabulary.OVER)
+_WITH_INDEX: Final = (vocabulary.INDEX, vocabulary.UNDER)
+_WITH_BOTH: Final = (vocabulary.BOTH, vocabulary.UNDER_OVER)
+_MAX_TURN: Final = 4096  # so that roots within roots take linear time
 
 
 @inner
-def _write(word: NDArray[np.uint32], out: NDArray[np.uint32], at: int) -> int:
-    for k in range(word.shape[0]):
-        out[at + k] = word[k]
-    return at + int(word.shape[0])
-
-
-@inner
-def begin_part(
-    text: NDArray[np.uint32],
-    found: int,
-    top: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def begin_part(page: Page, top: int, at: int) -> int:
     """Write what stands before the children of the element on top."""
-    entry = work.stack[top]
-    action = entry[ACTION]
-    if action == FRACTION:
-        return _write(_FRACTION, out, at)
-    if action == ROOT:
-        return _write(_ROOT, out, at)
-    if action == OVER:
-        out[at] = NO_MARK  # may become an accent
-        return at + 1
-    if action == FENCED:
-        entry[ORIGIN] = _COMMA
-        entry[EXTRA] = _ROUND_END
-        opens = found >> OPEN & 1
-        if found >> CLOSE & 1:
-            entry[EXTRA] = _first_of(text, CLOSE, tables, work, out, at)
-        if found >> SEPARATORS & 1:
-            entry[ORIGIN] = _first_of(text, SEPARATORS, tables, work, out, at)
-        first = _first_of(text, OPEN, tables, work, out, at) if opens else _ROUND
-        if first:
-            out[at] = first
-            return at + 1
+    entry = page.stack[top]
+    if entry.action == vocabulary.FRACTION:
+        return write_points(_FRACTION, page.out, at)
+    if entry.action == vocabulary.ROOT:
+        return write_points(_ROOT, page.out, at)
+    if entry.action == vocabulary.OVER:  # may become an accent
+        return append(symbols.NO_MARK, page.out, at)
+    if entry.action == vocabulary.FENCED:
+        entry.origin = _first_of(page, vocabulary.SEPARATORS, _COMMA, at)
+        entry.extra = _first_of(page, vocabulary.CLOSE, _ROUND_END, at)
+        first = _first_of(page, vocabulary.OPEN, _ROUND, at)
+        return append(first, page.out, at) if first else at
     return at
 
 
 @inner
-def _first_of(
-    text: NDArray[np.uint32],
-    attribute: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def _first_of(page: Page, attribute: int, otherwise: int, at: int) -> int:
     """Return the first character of a value that is no white space, 0 for none."""
-    begin, end = work.places[attribute, 0], work.places[attribute, 1]
-    stop, _ = copy(text, begin, end, DECODES | PARSES, tables, out, at)
-    for k in range(at, stop):
-        if not is_kind(out[k], SPACE, tables.kinds):
-            return int(out[k])
-    return 0
+    if not has(page, attribute):
+        return otherwise
+    begin, end = value_place(page, attribute)
+    stop, _ = copy(page, begin, end, DECODES | PARSES, at)
+    first, stop = without_blanks(page.out, at, stop, page.classes)
+    return int(page.out[first]) if first < stop else 0
 
 
 @inner
-def begin_child(top: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
+def begin_child(page: Page, top: int, at: int) -> int:
     """Write what stands before the next child of the element on top."""
-    entry = work.stack[top]
-    entry[COUNT] += 1
-    action, count = entry[ACTION], entry[COUNT]
+    out, entry = page.out, page.stack[top]
+    entry.count += 1
+    action, count = entry.action, entry.count
     if count < 2:
         return at
-    if action == MATRIX:
-        return _write(_NEXT_ROW, out, at)
-    if action == MATRIX_ROW:
-        return _write(_NEXT_CELL, out, at)
-    if action == FENCED:
-        if entry[ORIGIN]:
-            out[at] = entry[ORIGIN]
-            at += 1
-        return at
+    if action == vocabulary.MATRIX:
+        return write_points(_NEXT_ROW, out, at)
+    if action == vocabulary.MATRIX_ROW:
+        return write_points(_NEXT_CELL, out, at)
+    if action == vocabulary.FENCED:
+        return append(entry.origin, out, at) if entry.origin else at
     if count == 2:
-        if action == FRACTION:
-            return _write(_BETWEEN, out, at)
-        if action in (INDEXED_ROOT, OVER):
-            entry[EXTRA] = at
-        mark = 0
-        if action in (INDEX, BOTH, UNDER, UNDER_OVER):
-            mark = SUB
-        elif action in (POWER, OVER):
-            mark = SUP
-        if mark:
-            out[at] = mark
-            at += 1
-    elif count == 3 and action in (BOTH, UNDER_OVER):
-        out[at] = SUB + END
-        out[at + 1] = SUP
-        at += 2
+        if action == vocabulary.FRACTION:
+            return write_points(_BETWEEN, out, at)
+        if action in (vocabulary.INDEXED_ROOT, vocabulary.OVER):
+            entry.extra = at
+        mark = _script(action, count)
+        return append(mark, out, at) if mark else at
+    if count == 3 and action in _WITH_BOTH:
+        at = append(symbols.SUB + symbols.END, out, at)
+        return append(symbols.SUP, out, at)
     return at
 
 
 @inner
-def end_part(
-    top: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def _script(action: int, count: int) -> int:
+    """Return the mark of the script that child `count`, or one after it, is; 0 for none."""
+    if action in _WITH_POWER or (action in _WITH_BOTH and count > 2):
+        return symbols.SUP
+    return symbols.SUB if action in _WITH_INDEX or action in _WITH_BOTH else 0
+
+
+@inner
+def end_part(page: Page, top: int, at: int) -> int:
     """Write what stands behind the children of the element on top."""
-    entry = work.stack[top]
-    action, count = entry[ACTION], entry[COUNT]
-    if action == FRACTION:
-        return _write(_MISSING, out, at) if count < 2 else _brace(out, at)
-    if action == ROOT:
-        return _brace(out, at)
-    if action == FENCED:
-        if entry[EXTRA]:
-            out[at] = entry[EXTRA]
-            at += 1
-        return at
+    out, entry = page.out, page.stack[top]
+    action, count = entry.action, entry.count
+    if action == vocabulary.FRACTION and count < 2:
+        return write_points(_MISSING, out, at)
+    if action in (vocabulary.FRACTION, vocabulary.ROOT):
+        return append(_END_BRACE, out, at)
+    if action == vocabulary.FENCED:
+        return append(entry.extra, out, at) if entry.extra else at
     if count < 2:
         return at
-    if action == INDEXED_ROOT:
-        return _turn(out, entry[PLACE], entry[EXTRA], at)
-    if action == OVER:
-        command = _accent(out, entry[EXTRA] + 1, at, tables)
+    if action == vocabulary.INDEXED_ROOT:
+        return _turn(out, entry.place, entry.extra, at)
+    if action == vocabulary.OVER:
+        command = _accent(page, entry.extra + 1, at)
         if command >= 0:
-            out[entry[PLACE]] = ACCENTS + command
-            return _brace(out, entry[EXTRA])
-    mark = 0
-    if action in (POWER, OVER) or (action in (BOTH, UNDER_OVER) and count > 2):
-        mark = SUP
-    elif action in (INDEX, UNDER, BOTH, UNDER_OVER):
-        mark = SUB
-    if mark:
-        out[at] = mark + END
-        at += 1
-    return at
+            out[entry.place] = symbols.ACCENTS + command
+            return append(_END_BRACE, out, entry.extra)
+    mark = _script(action, count)
+    return append(mark + symbols.END, out, at) if mark else at
 
 
 @inner
-def _brace(out: NDArray[np.uint32], at: int) -> int:
-    out[at] = _END_BRACE
-    return at + 1
-
-
-@inner
-def _accent(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> int:
+def _accent(page: Page, first: int, stop: int) -> int:
     """Return the number of the command for a script of one character, -1 if it is none."""
+    out = page.out
     only = 0
     for k in range(first, stop):
-        if out[k] in (SUB, SUP):
+        if out[k] in (symbols.SUB, symbols.SUP):
             return -1
-        if out[k] >= BEYOND or is_kind(out[k], SPACE, tables.kinds):
+        if out[k] >= symbols.BEYOND or is_of_class(out[k], SPACE, page.classes):
             continue
         if only:
             return -1
         only = int(out[k])
-    for k in range(ACCENT_CHARACTERS.shape[0]):
-        if ACCENT_CHARACTERS[k] == only:
-            return int(ACCENT_COMMANDS[k])
+    for k in range(vocabulary.ACCENT_CHARACTERS.shape[0]):
+        if vocabulary.ACCENT_CHARACTERS[k] == only:
+            return int(vocabulary.ACCENT_COMMANDS[k])
     return -1
 
 
 @inner
-def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
+def _turn(out: Points, place: int, middle: int, at: int) -> int:
     """Write the index of a root before what it is the root of."""
-    if not place <= middle <= at or at - place > _LONGEST_TURN:
+    if not place <= middle <= at or at - place > _MAX_TURN:
         return at
     _reverse(out, place, middle)
     _reverse(out, middle, at)
@@ -232,13 +152,13 @@ def _turn(out: NDArray[np.uint32], place: int, middle: int, at: int) -> int:
         out[k + before + between] = out[k]
     for k in range(place + index - 1, place - 1, -1):
         out[k + before] = out[k]
-    _write(_INDEXED_ROOT, out, place)
-    _write(_AFTER_INDEX, out, place + before + index)
-    return _brace(out, at + before + between)
+    write_points(_INDEXED_ROOT, out, place)
+    write_points(_AFTER_INDEX, out, place + before + index)
+    return append(_END_BRACE, out, at + before + between)
 
 
 @inner
-def _reverse(out: NDArray[np.uint32], first: int, stop: int) -> None:
+def _reverse(out: Points, first: int, stop: int) -> None:
     stop -= 1
     while first < stop:
         kept = out[first]
@@ -253,80 +173,60 @@ _SQUARE, _SQUARE_END = map(ord, "[]")
 _MATH, _LATEX, _EQUATION, _FORMULA, _TEX = map(
     points_of, ["math", "latex", "equation", "formula", "tex"]
 )
-_FIRST_EASTERN, _LONGEST_SYMBOL = 0x2E80, 3
+_FIRST_EASTERN, _MAX_SYMBOL = 0x2E80, 3
 
 
 @inner
-def write_formula(
-    text: NDArray[np.uint32],
-    begin: int,
-    end: int,
-    how: int,
-    tables: Tables,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def write_formula_of(page: Page, attribute: int, at: int) -> int:
+    """Write the value of an attribute as a formula, see `write_formula`."""
+    begin, end = value_place(page, attribute)
+    return write_formula(page, begin, end, DECODES | PARSES, at)
+
+
+@inner
+def write_formula(page: Page, begin: int, end: int, how: int, at: int) -> int:
     """Write text[begin:end] as a formula, without the delimiters that it brings along.
 
     Returns where it ends; the place given if there is nothing but white space.
     """
-    stop, _ = copy(text, begin, end, how, tables, out, at + 1)
-    first, stop = _trim(out, at + 1, stop, tables)
+    out = page.out
+    stop, _ = copy(page, begin, end, how, at + 1)
+    first, stop = without_blanks(out, at + 1, stop, page.classes)
     while stop - first >= 2 and out[first] == _DOLLAR == out[stop - 1]:
         if stop - first > 2 and out[stop - 2] == _BACKSLASH:
             break
-        first, stop = _trim(out, first + 1, stop - 1, tables)
+        first, stop = without_blanks(out, first + 1, stop - 1, page.classes)
     if stop - first >= 4 and out[first] == _BACKSLASH == out[stop - 2]:
         opens, closes = out[first + 1], out[stop - 1]
-        if (opens == _ROUND and closes == _ROUND_END) or (
-            opens == _SQUARE and closes == _SQUARE_END
-        ):
-            first, stop = _trim(out, first + 2, stop - 2, tables)
+        round_ones = opens == _ROUND and closes == _ROUND_END
+        if round_ones or (opens == _SQUARE and closes == _SQUARE_END):
+            first, stop = without_blanks(out, first + 2, stop - 2, page.classes)
     if first == stop:
         return at
-    out[at] = FORMULA
-    for k in range(first, stop):
-        out[at + 1 + k - first] = out[k]
-    at += 1 + stop - first
-    out[at] = FORMULA + END
-    return at + 1
+    at = write_points(out[first:stop], out, append(symbols.FORMULA, out, at))
+    return append(symbols.FORMULA_END, out, at)
 
 
 @inner
-def _trim(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> tuple[int, int]:
-    while first < stop and is_kind(out[first], SPACE, tables.kinds):
-        first += 1
-    while stop > first and is_kind(out[stop - 1], SPACE, tables.kinds):
-        stop -= 1
-    return first, stop
-
-
-@inner
-def is_nonblank(out: NDArray[np.uint32], first: int, stop: int, tables: Tables) -> bool:
+def is_nonblank(page: Page, first: int, stop: int) -> bool:
     """Tell whether there is an image, a blank or a character that is no white space."""
     for k in range(first, stop):
-        if out[k] >= BEYOND:
-            if out[k] in (BLANK, IMAGE, AUDIO, VIDEO):
+        if page.out[k] >= symbols.BEYOND:
+            if page.out[k] == symbols.BLANK or page.out[k] in symbols.MEDIA:
                 return True
-        elif not is_kind(out[k], SPACE, tables.kinds):
+        elif not is_of_class(page.out[k], SPACE, page.classes):
             return True
     return False
 
 
 @inner
-def alt_is_formula(
-    text: NDArray[np.uint32],
-    found: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> bool:
+def alt_is_formula(page: Page, at: int) -> bool:
     """Tell whether the alternative text of an image is a formula. out: overwritten from `at` on."""
-    if not found >> ALT & 1:
+    out = page.out
+    if not has(page, vocabulary.ALT):
         return False
-    begin, end = work.places[ALT, 0], work.places[ALT, 1]
-    stop, _ = copy(text, begin, end, DECODES | PARSES, tables, out, at)
+    begin, end = value_place(page, vocabulary.ALT)
+    stop, _ = copy(page, begin, end, DECODES | PARSES, at)
     for k in range(at, stop):
         point = out[k]
         if point in (_CARET, _DOLLAR):
@@ -335,51 +235,47 @@ def alt_is_formula(
             return True
         path = k > at and out[k - 1] == _COLON
         command = point == _BACKSLASH and not path and k + 1 < stop
-        if command and is_kind(out[k + 1], LETTER, tables.kinds):
+        if command and is_of_class(out[k + 1], LETTER, page.classes):
             return True
-    if not _is_named_formula(text, found, tables, work):
-        return False
-    return not _is_wordy(out, at, stop, tables)
+    return _is_named_formula(page) and not _is_wordy(page, at, stop)
 
 
 @inner
-def _is_named_formula(
-    text: NDArray[np.uint32], found: int, tables: Tables, work: Workspace
-) -> bool:
+def _is_named_formula(page: Page) -> bool:
     """Tell whether class or address names an image a formula."""
-    for attribute in (CLASS, FIRST_ADDRESS):
-        if not found >> attribute & 1:
+    for attribute in (vocabulary.CLASS, vocabulary.FIRST_ADDRESS):
+        if not has(page, attribute):
             continue
-        begin, end = work.places[attribute, 0], work.places[attribute, 1]
-        if attribute != CLASS and is_data(text, begin, end):
+        if attribute != vocabulary.CLASS and is_data(page, attribute):
             continue
+        begin, end = value_place(page, attribute)
         for word in (_MATH, _LATEX, _EQUATION, _FORMULA):
-            if holds_word(text, begin, end, word):
+            if holds_word(page.text, begin, end, word):
                 return True
-        if _holds_tex(text, begin, end, tables):
+        if _holds_tex(page, begin, end):
             return True
     return False
 
 
 @inner
-def _holds_tex(text: NDArray[np.uint32], begin: int, end: int, tables: Tables) -> bool:
+def _holds_tex(page: Page, begin: int, end: int) -> bool:
     """Tell whether `tex` stands there as a word of its own: `text` is none."""
     for k in range(begin, end - 2):
-        if k > begin and is_kind(text[k - 1], ALNUM, tables.kinds):
+        if k > begin and is_of_class(page.text[k - 1], ALNUM, page.classes):
             continue
-        if k + 3 < end and is_kind(text[k + 3], ALNUM, tables.kinds):
+        if k + 3 < end and is_of_class(page.text[k + 3], ALNUM, page.classes):
             continue
-        if is_word(text, k, k + 3, _TEX):
+        if is_word(page.text, k, k + 3, _TEX):
             return True
     return False
 
 
 @inner
-def _is_wordy(out: NDArray[np.uint32], at: int, stop: int, tables: Tables) -> bool:
+def _is_wordy(page: Page, at: int, stop: int) -> bool:
     """Tell whether an alternative text is made of words."""
     letters = 0
     for k in range(at, stop):
-        letters = letters + 1 if is_kind(out[k], LETTER, tables.kinds) else 0
-        if letters > _LONGEST_SYMBOL or out[k] >= _FIRST_EASTERN:
+        letters = letters + 1 if is_of_class(page.out[k], LETTER, page.classes) else 0
+        if letters > _MAX_SYMBOL or page.out[k] >= _FIRST_EASTERN:
             return True
     return False

@@ -1,163 +1,135 @@
-"""Markup read in one native pass into text and marks for what the markup says."""
+"""Markup read in one native pass: removed, or turned into marks for what it says."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.cleaning.attributes import (
-    DECODES,
-    HOLDS_BRACE,
-    HOLDS_REFERENCE,
-    PAIRS,
-    PARSES,
-    copy,
-    holds_word,
-    read_attributes,
-)
-from dedup_job.cleaning.characters import BLANK
-from dedup_job.cleaning.closing import BY_END, clear, close, close_down_to
+from dedup_job.cleaning import attributes, tags, vocabulary
+from dedup_job.cleaning.attributes import DECODES, PARSES, TAGS, copy
+from dedup_job.cleaning.elements import BY_END, close, close_down_to, open_element
 from dedup_job.cleaning.leaves import write_break, write_latex
 from dedup_job.cleaning.mathematics import is_nonblank, write_formula
-from dedup_job.cleaning.names import DROPS, RAW, SHOWS, SPACE, Tables
-from dedup_job.cleaning.opening import open_element
-from dedup_job.cleaning.scanning import (
-    BRACES,
-    CLOSES,
-    IS_TAG,
-    ITSELF,
-    NO_MORE_COMMENTS,
-    REFERENCES,
-    TAGS,
-    VALUES,
-    markup,
-    survey,
-    without_cdata_marks,
-)
-from dedup_job.cleaning.tags import NONE, is_kind
-from dedup_job.cleaning.vocabulary import ANNOTATION, AREA, MATH_TEXT, NOTE, TYPE, action_of
-from dedup_job.cleaning.workspace import ACTION, BOX_END, BOX_START, MATH_AT, TOP, Workspace
-from dedup_job.native.code_points import points_of
+from dedup_job.cleaning.symbols import BLANK, CODE, CODE_END, SPLIT, append, without_blanks
+from dedup_job.cleaning.workspace import NONE, Page, Workspace, action_of
+from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
-_LT, _BREAK = ord("<"), ord("\n")
+_LT, _BREAK = map(ord, "<\n")
 _MATH_TEX = points_of("math/tex")
+_HOLD_TEXT = (vocabulary.MATH_TEXT, vocabulary.ANNOTATION, vocabulary.NOTE)
+_MAX_DEPTH = 256  # open templates whose content goes; those inside only break the line
 
 
 @inner
-def render(
-    raw: NDArray[np.uint32],
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-) -> tuple[int, int]:
-    """Write the text with marks; return how long it is, and the flags of what it holds.
+def read_markup(raw: Points, marked: bool, work: Workspace) -> tuple[int, int]:
+    """Write a text to `work.bare` without its markup, or with marks for what its markup says.
 
-    out: room for `GROWTH` times the text. Where it holds neither tag nor reference it stays as it
-    is, and nothing of use is written.
+    Returns how long it is, and the flags of what it holds. Marks stand around code in any case.
+    Where the text holds neither tag nor reference it stays as it is, and nothing of use is written.
     """
-    text, holds = raw, 0
-    if survey(text, tables, work):
-        text, holds = work.copy[: without_cdata_marks(raw, work.copy)], TAGS
-        survey(text, tables, work)
-    clear(work)
-    end, at, kept, j, comments = text.shape[0], 0, 0, 0, True
-    while j + 1 < end:
+    length = tags.survey(raw, work)
+    text, holds = (raw, 0) if length == NONE else (work.copy[:length], TAGS)
+    page = Page(
+        *(text, work.bare, work.classes, work.names, work.elements, work.stack),
+        *(work.scratch, work.places, work.reading[0]),
+    )
+    how = DECODES | PARSES | (attributes.PAIRS if marked else 0)
+    at, kept, j, comments = 0, 0, 0, True
+    while j + 1 < text.shape[0]:
         if text[j] != _LT:
             j += 1
             continue
-        stop, number, flags, shown, hidden = markup(text, j, comments, tables, work)
+        stop, number, flags, shown, hidden = tags.markup(page, j, comments)
         if stop == NONE:
-            comments = comments and not flags & NO_MORE_COMMENTS
+            comments = comments and not flags & tags.NO_MORE_COMMENTS
             j += 1
             continue
-        holds |= TAGS
-        at = _flush(text, kept, j, tables, work, out, at)
-        if flags & IS_TAG:
-            at = _read_tag(text, j, stop, number, flags, shown, hidden, tables, work, out, at)
+        at, found = _copy_between(page, kept, j, how, at)
+        holds |= TAGS | found
+        page.state.start, page.state.stop = j, stop
+        if not marked:
+            at = _leave(page, flags, shown, hidden, at)
+        elif flags & tags.IS_TAG:
+            at = _read_tag(page, number, flags, shown, hidden, at)
         kept = j = stop
-    if holds:
-        at = _flush(text, kept, end, tables, work, out, at)
-        at = close_down_to(text, 1, end, BY_END, tables, work, out, at)
-        return at, holds
-    at, found = copy(text, kept, end, DECODES, tables, out, at)
-    holds |= REFERENCES if found & HOLDS_REFERENCE else 0
-    return at, holds | (BRACES if found & HOLDS_BRACE else 0)
+    if marked and not holds:
+        how = DECODES  # what a parser makes of characters counts for markup alone
+    at, found = _copy_between(page, kept, text.shape[0], how, at)
+    return close_down_to(page, 1, BY_END, at), holds | found
 
 
 @inlined
-def _flush(
-    text: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def _copy_between(page: Page, start: int, stop: int, how: int, at: int) -> tuple[int, int]:
     """Write the text between two tags; white space between the parts of a formula is none."""
-    entry = work.stack[work.state[TOP]]
-    if entry[MATH_AT] and entry[ACTION] not in (MATH_TEXT, ANNOTATION, NOTE):
-        while start < stop and is_kind(text[start], SPACE, tables.kinds):
-            start += 1
-        while stop > start and is_kind(text[stop - 1], SPACE, tables.kinds):
-            stop -= 1
-    at, _ = copy(text, start, stop, DECODES | PARSES | PAIRS, tables, out, at)
+    entry = page.stack[page.state.top]
+    if entry.math_at and entry.action not in _HOLD_TEXT:
+        start, stop = without_blanks(page.text, start, stop, page.classes)
+    return copy(page, start, stop, how, at)
+
+
+@inlined
+def _leave(page: Page, flags: int, shown: int, hidden: int, at: int) -> int:
+    """Write what a tag that is removed leaves: marks around code, a line break, its content."""
+    state = page.state
+    shows_code = flags & vocabulary.SHOWS_CODE and not flags & tags.ITSELF
+    if shows_code and flags & tags.CLOSES and state.code:
+        state.code -= 1
+        if not state.code:
+            at = append(CODE_END, page.out, at)
+    if flags & vocabulary.TEMPLATE:
+        at = _template(page, flags & tags.CLOSES != 0, at)
+    elif flags & vocabulary.BREAKS:
+        at = append(_BREAK, page.out, at)
+    if shows_code and not flags & tags.CLOSES:
+        state.code += 1
+        if state.code == 1:
+            at = append(CODE, page.out, at)
+    if hidden and flags & vocabulary.SHOWS:
+        how = PARSES if flags & vocabulary.RAW else DECODES | PARSES
+        at, _ = copy(page, shown, hidden, how, at)
+        at = append(_BREAK, page.out, at)
     return at
 
 
 @inlined
-def _read_tag(
-    text: NDArray[np.uint32],
-    j: int,
-    stop: int,
-    number: int,
-    flags: int,
-    shown: int,
-    hidden: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
+def _template(page: Page, closes: bool, at: int) -> int:
+    """Enter a template's tag; the content of a closed template is removed."""
+    state = page.state
+    if closes:
+        if 0 < state.depth <= _MAX_DEPTH:
+            at = append(SPLIT, page.out, page.stack[state.depth].place)
+        state.depth = max(state.depth - 1, 0)
+        return append(_BREAK, page.out, at)
+    state.depth += 1
+    at = append(_BREAK, page.out, at)
+    if state.depth <= _MAX_DEPTH:
+        page.stack[state.depth].place = at
+    return at
+
+
+@inlined
+def _read_tag(page: Page, number: int, flags: int, shown: int, hidden: int, at: int) -> int:
     """Write what a tag leaves: the ends of elements, a line break, the beginning of its own."""
-    if flags & CLOSES:
+    if flags & tags.CLOSES:
         if number != NONE:
-            at = close(text, number, stop, tables, work, out, at)
-        return write_break(flags, number, tables, work, out, at)
-    inside = shown if hidden else stop
-    found = read_attributes(text, j + 1, inside, tables, work) if flags & VALUES else 0
-    if hidden and flags & DROPS:
-        begin, end = work.places[TYPE, 0], work.places[TYPE, 1]
-        if found >> TYPE & 1 and holds_word(text, begin, end, _MATH_TEX):
-            return _write_script(text, shown, hidden, tables, work, out, at)
-        return write_break(flags, number, tables, work, out, at)
+            at = close(page, number, at)
+        return write_break(page, flags, number, at)
+    start, inside = page.state.start, shown if hidden else page.state.stop
+    page.state.found = (
+        attributes.read_attributes(page, start + 1, inside) if flags & tags.VALUES else 0
+    )
+    if hidden and flags & vocabulary.DROPS:
+        if not attributes.value_holds(page, vocabulary.TYPE, _MATH_TEX):
+            return write_break(page, flags, number, at)
+        if page.state.box_end == at:  # the box before it shows the same formula
+            at = page.state.box_start
+        return write_formula(page, shown, hidden, PARSES, at)
     if number == NONE:
-        return write_latex(text, found, tables, work, out, at)
-    flags |= ITSELF if hidden else 0
-    at = open_element(text, j, stop, number, flags, found, tables, work, out, at)
-    if hidden and flags & SHOWS:
-        how = PARSES if flags & RAW else DECODES | PARSES
-        stop, _ = copy(text, shown, hidden, how | PAIRS, tables, out, at)
-        if action_of(number, tables) == AREA and not is_nonblank(out, at, stop, tables):
-            out[at] = BLANK
-            stop = at + 1
-        out[stop] = _BREAK
-        at = stop + 1
+        return write_latex(page, at)
+    flags |= tags.ITSELF if hidden else 0
+    at = open_element(page, number, flags, at)
+    if hidden and flags & vocabulary.SHOWS:
+        how = PARSES if flags & vocabulary.RAW else DECODES | PARSES
+        stop, _ = copy(page, shown, hidden, how | attributes.PAIRS, at)
+        if action_of(page, number) == vocabulary.AREA and not is_nonblank(page, at, stop):
+            stop = append(BLANK, page.out, at)
+        at = append(_BREAK, page.out, stop)
     return at
-
-
-@inlined
-def _write_script(
-    text: NDArray[np.uint32],
-    begin: int,
-    end: int,
-    tables: Tables,
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    """Write a formula that a script holds, in place of the box before it that shows it."""
-    if work.state[BOX_END] == at:
-        at = work.state[BOX_START]
-    return write_formula(text, begin, end, PARSES, tables, out, at)

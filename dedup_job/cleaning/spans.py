@@ -1,327 +1,262 @@
 """Spans of a text that mean something together: blanks, underlines, rows of tables."""
 
-from __future__ import annotations
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.cleaning.characters import (
-    BODY,
-    BOLD,
-    DOTS,
-    FORMULA,
-    ITALIC,
-    ITEM,
-    LINED,
-    ROW,
-    RUBY,
-    SUB,
-    SUP,
-    UNDERLINE,
-)
-from dedup_job.cleaning.workspace import (
-    BEGIN,
-    BLANK_BEFORE,
-    BLANKS,
-    BREAKS_BEFORE,
-    CELLS,
-    DEPTH,
-    FENCED_END,
-    FLAGS,
-    HARD,
-    HARD_BEFORE,
-    IMAGES,
-    IMAGES_BEFORE,
-    IMPLIED,
-    INSIDE,
-    KIND,
-    MARKER,
-    PENDING,
-    ROWS,
-    SEPARATORS_DUE,
-    SOFT_BREAKS,
-    WITH_BRACES,
-    WORDS,
-    WORDS_BEFORE,
-    Workspace,
-)
+from dedup_job.cleaning import symbols
+from dedup_job.cleaning.symbols import append, write_points
+from dedup_job.cleaning.workspace import OpenSpan, TextLayout
 from dedup_job.native.code_points import points_of
 from dedup_job.native.jit import inner
 
-_SPACE, _BREAK, _BAR = map(ord, " \n|")
+IMPLIED: Final = 2
+"""Of a line break that no row may take: a fence needs it, the text does not hold it."""
+
+WITH_BRACES: Final = 4
+"""A second cleaning might see a style rule."""
+
+_SPACE, _BREAK, _BAR, _BRACKET, _BRACE, _BRACE_END = map(ord, " \n|[{}")
+_CARET, _UNDERSCORE, _ROUND, _ROUND_END, _DOLLAR = map(ord, "^_()$")
+_ENDS = tuple(map(points_of, ("]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}")))
 
 
 @inner
-def write_separators(
-    entry: NDArray[np.int32], blank: int, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def _write_separators(layout: TextLayout, entry: OpenSpan, blank: int, at: int) -> int:
     """Write the bars before a cell."""
-    for number in range(entry[SEPARATORS_DUE]):
+    for number in range(entry.separators_due):
         before = _SPACE
-        if number == 0 and at == entry[BEGIN]:
+        if number == 0 and at == entry.begin:
             before = blank
-        elif at == work.state[FENCED_END] and at:
+        elif at == layout.state.fenced_end and at:
             before = _BREAK
-        at = write_blank(before, 1, work, out, at)
-        out[at] = _BAR
-        at += 1
-    entry[SEPARATORS_DUE] = 0
-    work.state[WORDS] += 1
+        at = append(_BAR, layout.out, _write_blank(layout, before, 1, at))
+    entry.separators_due = 0
+    layout.state.words += 1
     return at
 
 
 @inner
-def begin_cell(work: Workspace) -> None:
+def begin_cell(layout: TextLayout) -> None:
     """Begin a cell of the row on top."""
-    state = work.state
-    entry = work.stack[state[DEPTH]]
-    if not state[DEPTH] or entry[KIND] != ROW:
+    state = layout.state
+    entry = layout.spans[state.depth]
+    if not state.depth or entry.kind != symbols.ROW:
         return
-    entry[CELLS] += 1
-    if entry[CELLS] > 1:
-        entry[SEPARATORS_DUE] += 1
-        state[BLANKS] = state[HARD] = 0
-        if not state[PENDING]:
-            state[PENDING] = state[DEPTH]
+    entry.cells += 1
+    if entry.cells > 1:
+        entry.separators_due += 1
+        state.blanks = state.hard = 0
+        if not state.pending:
+            state.pending = state.depth
 
 
 @inner
-def close_row(work: Workspace, out: NDArray[np.uint32], at: int) -> int:
+def close_row(layout: TextLayout, at: int) -> int:
     """End the row on top: line breaks within cells that share it become spaces."""
-    state = work.state
-    entry = work.stack[state[DEPTH]]
-    if not state[DEPTH] or entry[KIND] != ROW:
+    state = layout.state
+    entry = layout.spans[state.depth]
+    if not state.depth or entry.kind != symbols.ROW:
         return at
-    if at > entry[BEGIN] and entry[SEPARATORS_DUE]:
-        at = write_separators(entry, 0, work, out, at)
-    if entry[CELLS] > 1:
-        for k in range(entry[BREAKS_BEFORE], state[SOFT_BREAKS]):
-            out[work.scratch[k]] = _SPACE
-        state[SOFT_BREAKS] = entry[BREAKS_BEFORE]
-    state[ROWS] -= 1
-    if not state[ROWS]:
-        state[SOFT_BREAKS] = 0
-    pop_span(work)
-    state[BLANKS], state[HARD] = _BREAK, 1
+    if at > entry.begin and entry.separators_due:
+        at = _write_separators(layout, entry, 0, at)
+    if entry.cells > 1:
+        for k in range(entry.breaks_before, state.soft_breaks):
+            layout.out[layout.breaks[k]] = _SPACE
+        state.soft_breaks = entry.breaks_before
+    state.rows -= 1
+    if not state.rows:
+        state.soft_breaks = 0
+    _pop_span(layout)
+    state.blanks, state.hard = _BREAK, 1
     return at
 
 
 @inner
-def pop_span(work: Workspace) -> None:
+def _pop_span(layout: TextLayout) -> None:
     """Forget the open span on top."""
-    state = work.state
-    state[DEPTH] -= 1
-    if state[PENDING] > state[DEPTH]:
-        state[PENDING] = 0
+    state = layout.state
+    state.depth -= 1
+    if state.pending > state.depth:
+        state.pending = 0
 
 
 @inner
-def write_blank(blank: int, hard: int, work: Workspace, out: NDArray[np.uint32], at: int) -> int:
+def _write_blank(layout: TextLayout, blank: int, hard: int, at: int) -> int:
     """Write white space, unless the text begins here; note a line break of a row."""
     if not blank or at == 0:
         return at
-    state = work.state
-    if blank == _BREAK and state[ROWS] and not hard:
-        work.scratch[state[SOFT_BREAKS]] = at
-        state[SOFT_BREAKS] += 1
-    out[at] = blank
-    return at + 1
-
-
-_BRACKET, _BRACE, _BRACE_END = map(ord, "[{}")
-_CARET, _UNDERSCORE, _ROUND, _ROUND_END, _DOLLAR = map(ord, "^_()$")
-_UNDERLINE_END, _DOTS_END, _BOLD_END, _ITALIC_END = map(
-    points_of, ("]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}")
-)
+    state = layout.state
+    if blank == _BREAK and state.rows and not hard:
+        layout.breaks[state.soft_breaks] = at
+        state.soft_breaks += 1
+    return append(blank, layout.out, at)
 
 
 @inner
-def open_span(j: int, bare: NDArray[np.uint32], work: Workspace, at: int) -> None:
+def open_span(layout: TextLayout, j: int, at: int) -> None:
     """Open the span whose mark stands here."""
-    state = work.state
-    depth = state[DEPTH] + 1
-    state[DEPTH] = depth
-    entry = work.stack[depth]
-    entry[KIND], entry[BEGIN], entry[INSIDE] = bare[j], at, -1
-    entry[WORDS_BEFORE], entry[IMAGES_BEFORE] = state[WORDS], state[IMAGES]
-    entry[BLANK_BEFORE], entry[HARD_BEFORE] = state[BLANKS], state[HARD]
-    entry[MARKER] = j + 1
-    entry[CELLS] = entry[SEPARATORS_DUE] = 0
-    entry[BREAKS_BEFORE] = state[SOFT_BREAKS]
-    if bare[j] == ROW:
-        entry[BLANK_BEFORE], entry[HARD_BEFORE] = _BREAK, 1
-    elif not state[PENDING]:
-        state[PENDING] = depth
+    state = layout.state
+    depth = state.depth + 1
+    state.depth = depth
+    entry = layout.spans[depth]
+    entry.kind, entry.begin, entry.inside = layout.text[j], at, -1
+    entry.words_before, entry.images_before = state.words, state.images
+    entry.blank_before, entry.hard_before = state.blanks, state.hard
+    entry.marker = j + 1
+    entry.cells = entry.separators_due = 0
+    entry.breaks_before = state.soft_breaks
+    if layout.text[j] == symbols.ROW:
+        entry.blank_before, entry.hard_before = _BREAK, 1
+    elif not state.pending:
+        state.pending = depth
 
 
 @inner
-def put(
-    point: int, bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def put_point(layout: TextLayout, point: int, at: int) -> int:
     """Write a character and what has to stand before it."""
-    at = flush(bare, False, work, out, at)
-    out[at] = point
-    work.state[WORDS] += point != _UNDERSCORE
-    return at + 1
+    at = flush(layout, False, at)
+    layout.state.words += point != _UNDERSCORE
+    return append(point, layout.out, at)
 
 
 @inner
-def flush(
-    bare: NDArray[np.uint32], fence: bool, work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def put_blank(layout: TextLayout, at: int) -> int:
+    """Write a blank to fill in."""
+    for _ in range(4):
+        at = put_point(layout, _UNDERSCORE, at)
+    return at
+
+
+@inner
+def flush(layout: TextLayout, fence: bool, at: int) -> int:
     """Write the white space and the openings that come before the next character.
 
     fence: whether a line has to begin there.
     """
-    state = work.state
-    blank, hard = state[BLANKS], state[HARD]
-    if state[PENDING]:
-        begin, breaks = at, state[SOFT_BREAKS]
-        blank, hard = _blank_before(work)
-        for k in range(state[PENDING], state[DEPTH] + 1):
-            entry = work.stack[k]
-            if entry[KIND] == ROW:
-                if entry[BEGIN] == begin:
-                    entry[BEGIN] = at
-                if entry[SEPARATORS_DUE]:
-                    at = write_separators(entry, blank, work, out, at)
+    state = layout.state
+    blank, hard = state.blanks, state.hard
+    if state.pending:
+        begin, breaks = at, state.soft_breaks
+        blank, hard = _blank_before(layout)
+        for k in range(state.pending, state.depth + 1):
+            entry = layout.spans[k]
+            if entry.kind == symbols.ROW:
+                if entry.begin == begin:
+                    entry.begin = at
+                if entry.separators_due:
+                    at = _write_separators(layout, entry, blank, at)
                     blank = _SPACE
-            elif entry[INSIDE] < 0:
-                at = write_blank(blank, hard, work, out, at)
-                at = _write_opening(entry, bare, work, out, at)
-                blank = _SPACE if entry[KIND] == ITEM else 0
+            elif entry.inside < 0:
+                at = _write_blank(layout, blank, hard, at)
+                at = _write_opening(layout, entry, at)
+                blank = _SPACE if entry.kind == symbols.ITEM else 0
             hard = 0
-        for k in range(state[PENDING], state[DEPTH] + 1):
-            work.stack[k, BREAKS_BEFORE] += state[SOFT_BREAKS] - breaks
-        state[PENDING] = 0
+        for k in range(state.pending, state.depth + 1):
+            layout.spans[k].breaks_before += state.soft_breaks - breaks
+        state.pending = 0
     if fence:
         blank = 0
-        if at > 0 and out[at - 1] != _BREAK:
-            out[at] = _BREAK
-            at += 1
-    at = write_blank(blank, hard, work, out, at)
-    state[BLANKS] = state[HARD] = 0
+        if at > 0 and layout.out[at - 1] != _BREAK:
+            at = append(_BREAK, layout.out, at)
+    at = _write_blank(layout, blank, hard, at)
+    state.blanks = state.hard = 0
     return at
 
 
 @inner
-def _blank_before(work: Workspace) -> tuple[int, int]:
+def _blank_before(layout: TextLayout) -> tuple[int, int]:
     """Return the white space before the first opening: what came before or, for brackets, in it."""
-    state = work.state
-    for k in range(state[PENDING], state[DEPTH] + 1):
-        entry = work.stack[k]
-        due = entry[SEPARATORS_DUE] if entry[KIND] == ROW else entry[INSIDE] < 0
-        if not due or _is_bracket(entry[KIND]):
+    state = layout.state
+    for k in range(state.pending, state.depth + 1):
+        entry = layout.spans[k]
+        due = entry.separators_due if entry.kind == symbols.ROW else entry.inside < 0
+        if not due or _is_bracket(entry.kind):
             continue
-        if entry[KIND] == RUBY:
+        if entry.kind == symbols.RUBY:
             return 0, 0
-        return int(entry[BLANK_BEFORE]), int(entry[HARD_BEFORE])
-    return int(state[BLANKS]), int(state[HARD])
+        return int(entry.blank_before), int(entry.hard_before)
+    return int(state.blanks), int(state.hard)
 
 
 @inner
 def _is_bracket(kind: int) -> bool:
-    return UNDERLINE <= kind <= ITALIC or kind == LINED
+    return symbols.UNDERLINE <= kind <= symbols.ITALIC or kind == symbols.LINED
 
 
 @inner
-def _write_opening(
-    entry: NDArray[np.int32],
-    bare: NDArray[np.uint32],
-    work: Workspace,
-    out: NDArray[np.uint32],
-    at: int,
-) -> int:
-    kind, entry[BEGIN] = entry[KIND], at
-    entry[WORDS_BEFORE], entry[IMAGES_BEFORE] = work.state[WORDS], work.state[IMAGES]
-    work.state[WORDS] += not _is_bracket(kind)
-    if kind == ITEM:
-        j = entry[MARKER]
-        while bare[j] != BODY:
-            out[at] = bare[j]
-            j, at = j + 1, at + 1
-    elif kind in (SUP, SUB):
-        out[at], out[at + 1] = _CARET if kind == SUP else _UNDERSCORE, _BRACE
-        at += 2
+def _write_opening(layout: TextLayout, entry: OpenSpan, at: int) -> int:
+    out = layout.out
+    kind, entry.begin = entry.kind, at
+    entry.words_before, entry.images_before = layout.state.words, layout.state.images
+    layout.state.words += not _is_bracket(kind)
+    if kind == symbols.ITEM:
+        j = entry.marker
+        while layout.text[j] != symbols.BODY:
+            at = append(layout.text[j], out, at)
+            j += 1
+    elif kind in (symbols.SUP, symbols.SUB):
+        at = append(_CARET if kind == symbols.SUP else _UNDERSCORE, out, at)
+        at = append(_BRACE, out, at)
+    elif _is_bracket(kind):
+        at = append(_BRACKET, out, at)
     else:
-        out[at] = _ROUND if kind == RUBY else _DOLLAR if kind == FORMULA else _BRACKET
-        at += 1
-    entry[INSIDE] = at
+        at = append(_ROUND if kind == symbols.RUBY else _DOLLAR, out, at)
+    entry.inside = at
     return at
 
 
 @inner
-def close_span(bare: NDArray[np.uint32], work: Workspace, out: NDArray[np.uint32], at: int) -> int:
+def close_span(layout: TextLayout, at: int) -> int:
     """End the span on top."""
-    state = work.state
-    entry = work.stack[state[DEPTH]]
-    kind = entry[KIND]
-    if kind == ROW:
-        return close_row(work, out, at)
-    pop_span(work)
-    if entry[INSIDE] < 0:
-        if kind in (UNDERLINE, FORMULA):
-            state[BLANKS], state[HARD] = entry[BLANK_BEFORE], entry[HARD_BEFORE]
-        if kind == UNDERLINE:
-            for _ in range(4):
-                at = put(_UNDERSCORE, bare, work, out, at)
+    out = layout.out
+    state = layout.state
+    entry = layout.spans[state.depth]
+    kind = entry.kind
+    if kind == symbols.ROW:
+        return close_row(layout, at)
+    _pop_span(layout)
+    if entry.inside < 0:
+        if kind in (symbols.UNDERLINE, symbols.FORMULA):
+            state.blanks, state.hard = entry.blank_before, entry.hard_before
+        return put_blank(layout, at) if kind == symbols.UNDERLINE else at
+    if kind == symbols.ITEM:
         return at
-    if kind == ITEM:
-        return at
-    if at == state[FENCED_END]:
-        out[at] = _BREAK
-        at += 1
-        if state[HARD] == IMPLIED:
-            state[BLANKS] = 0
-        state[HARD] = 0
+    if at == state.fenced_end:
+        at = append(_BREAK, out, at)
+        state.blanks = 0 if state.hard == IMPLIED else state.blanks
+        state.hard = 0
     if _is_bracket(kind):
-        return _close_bracket(entry, work, out, at)
-    if kind in (SUP, SUB):
-        state[FLAGS] |= WITH_BRACES
-        if at - entry[INSIDE] == 1:
+        return _close_bracket(layout, entry, at)
+    if kind in (symbols.SUP, symbols.SUB):
+        state.flags |= WITH_BRACES
+        if at - entry.inside == 1:
             out[at - 2] = out[at - 1]
             return at - 1
-        out[at] = _BRACE_END
-    else:
-        if kind == FORMULA:
-            state[BLANKS] = state[HARD] = 0
-        out[at] = _ROUND_END if kind == RUBY else _DOLLAR
-    return at + 1
+        return append(_BRACE_END, out, at)
+    if kind == symbols.FORMULA:
+        state.blanks = state.hard = 0
+    return append(_ROUND_END if kind == symbols.RUBY else _DOLLAR, out, at)
 
 
 @inner
-def _close_bracket(
-    entry: NDArray[np.int32], work: Workspace, out: NDArray[np.uint32], at: int
-) -> int:
+def _close_bracket(layout: TextLayout, entry: OpenSpan, at: int) -> int:
     """End what stands in brackets; where it holds no words they go."""
-    state, kind, begin = work.state, entry[KIND], entry[BEGIN]
-    if state[WORDS] == entry[WORDS_BEFORE]:
-        blank = state[IMAGES] == entry[IMAGES_BEFORE] and kind == UNDERLINE
+    out = layout.out
+    state, kind, begin = layout.state, entry.kind, entry.begin
+    if state.words == entry.words_before:
+        blank = state.images == entry.images_before and kind == symbols.UNDERLINE
         if blank:
             at = begin + 4
             out[begin:at] = _UNDERSCORE
         else:
-            for k in range(begin, at - 1):
-                out[k] = out[k + 1]
-            at -= 1
-        k = state[SOFT_BREAKS] - 1
-        while k >= 0 and work.scratch[k] > begin:
+            at = write_points(out[begin + 1 : at], out, begin)
+        k = state.soft_breaks - 1
+        while k >= 0 and layout.breaks[k] > begin:
             if blank:
-                state[SOFT_BREAKS] -= 1
-            work.scratch[k] -= 1
+                state.soft_breaks -= 1
+            layout.breaks[k] -= 1
             k -= 1
-        if state[FENCED_END] > begin:
-            state[FENCED_END] -= 1
-        return int(at)
-    name = _UNDERLINE_END
-    if kind == DOTS:
-        name = _DOTS_END
-    elif kind == BOLD:
-        name = _BOLD_END
-    elif kind == ITALIC:
-        name = _ITALIC_END
-    for k in range(name.shape[0]):
-        out[at] = name[k]
-        at += 1
-    state[FLAGS] |= WITH_BRACES
-    return at
+        if state.fenced_end > begin:
+            state.fenced_end -= 1
+        return at
+    state.flags |= WITH_BRACES
+    return write_points(_ENDS[0 if kind == symbols.LINED else kind - symbols.UNDERLINE], out, at)

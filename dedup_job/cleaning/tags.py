@@ -1,37 +1,27 @@
-"""The form of a tag, a comment and a declaration, in native code.
-
-The grammar is that of the pattern in the tests' oracle, function by function. Each function
-returns the index behind a part, or `NONE` where the part is absent.
-"""
+"""Which `<` of a text begins a tag, a comment or a declaration, and where that ends."""
 
 from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.cleaning.names import (
-    ALNUM,
-    ELEMENT,
-    ENDS,
-    GOES_ON,
-    LETTER,
-    MARK,
-    SPACE,
-    STARTS,
-    WORD,
-    Tables,
+from dedup_job.cleaning import symbols, vocabulary
+from dedup_job.cleaning.symbols import (
+    Classes,
+    Names,
+    first_slot,
+    is_of_class,
+    letter,
     number_of,
+    skip_class,
 )
-from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import inner
+from dedup_job.cleaning.workspace import NONE, Page, Workspace
+from dedup_job.native.code_points import Points, points_of
+from dedup_job.native.jit import inlined, inner
 
-NONE: Final = -1
 _LT, _GT, _SLASH, _EQUALS, _BANG, _DASH = map(ord, "<>/=!-")
 _DOUBLE, _SINGLE, _BACKTICK = map(ord, "\"'`")
-_AT, _BRACKET, _QUESTION = map(ord, "@[?")
-CDATA: Final = points_of("<![CDATA[")
+_AT, _QUESTION, _COLON, _BRACKET, _END_BRACKET = map(ord, "@?:[]")
+_CDATA: Final = points_of("<![CDATA[")
 _DOCTYPE, _IF, _ENDIF, _XML, _IMPORT, _MSO = map(
     points_of, ("doctype", "if", "endif", "xml", "import", "mso")
 )
@@ -40,109 +30,90 @@ _LONG_S, _DOTTED_I, _DOTLESS_I = 0x17F, 0x130, 0x131
 
 
 @inner
-def is_kind(point: int, kind: int, kinds: NDArray[np.uint16]) -> bool:
-    """Tell whether a character is of one of these classes; none beyond the table is."""
-    return point < kinds.shape[0] and bool(kinds[point] & kind)
-
-
-@inner
-def behind(text: NDArray[np.uint32], at: int, kind: int, kinds: NDArray[np.uint16]) -> int:
-    """Return the next place from here on whose character is of none of these classes."""
-    while at < text.shape[0] and is_kind(text[at], kind, kinds):
-        at += 1
-    return at
-
-
-@inner
-def name_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
+def name_end(text: Points, at: int, classes: Classes) -> int:
     """Return where the name of a tag ends: letters and digits, with single marks between."""
     end = text.shape[0]
-    if at >= end or not is_kind(text[at], LETTER, kinds):
+    if at >= end or not is_of_class(text[at], symbols.LETTER, classes):
         return NONE
     while True:
-        at = behind(text, at, ALNUM, kinds)
-        if at + 1 >= end or not is_kind(text[at], MARK, kinds):
+        at = skip_class(text, at, symbols.ALNUM, classes)
+        if at + 1 >= end or not is_of_class(text[at], symbols.MARK, classes):
             return at
-        if not is_kind(text[at + 1], ALNUM, kinds):
+        if not is_of_class(text[at + 1], symbols.ALNUM, classes):
             return at
         at += 1
 
 
 @inner
-def ends_name(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> bool:
+def ends_name(text: Points, at: int, classes: Classes) -> bool:
     """Tell whether a name may end here."""
     return at < text.shape[0] and (
-        text[at] == _GT or text[at] == _SLASH or is_kind(text[at], SPACE, kinds)
+        text[at] == _GT or text[at] == _SLASH or is_of_class(text[at], symbols.SPACE, classes)
     )
 
 
 @inner
-def attributes_end(
-    text: NDArray[np.uint32], start: int, kinds: NDArray[np.uint16]
-) -> tuple[int, bool]:
+def attributes_end(text: Points, start: int, classes: Classes) -> tuple[int, bool]:
     """Return where a tag ends, behind its `>`, and whether an attribute has a value."""
     end, at, values = text.shape[0], start, False
     while True:
-        while at < end and (text[at] == _SLASH or is_kind(text[at], SPACE, kinds)):
+        while at < end and (text[at] == _SLASH or is_of_class(text[at], symbols.SPACE, classes)):
             at += 1
         if at < end and text[at] == _GT:
             return at + 1, values
-        if at == end or not is_kind(text[at], STARTS, kinds):
-            return _open_quote_end(text, start, kinds), True
-        at = behind(text, at + 1, GOES_ON, kinds)
-        value = _value_end(text, at, kinds)
+        if at == end or not is_of_class(text[at], symbols.STARTS, classes):
+            return _open_quote_end(text, start, classes), True
+        at = skip_class(text, at + 1, symbols.GOES_ON, classes)
+        _, _, value = value_of(text, at, end, classes)
         if value != NONE:
             at, values = value, True
 
 
 @inner
-def _value_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
-    end = text.shape[0]
-    at = _behind_equals(text, at, kinds)
-    if at == NONE:
-        return NONE
-    quote = text[at]
+def value_of(text: Points, at: int, end: int, classes: Classes) -> tuple[int, int, int]:
+    """Return where the value behind a name begins and ends, and the place behind its quote."""
+    at = _behind_equals(text, at, end, classes)
+    if at == NONE or text[at] in (_EQUALS, _BACKTICK):
+        return NONE, NONE, NONE
+    quote, stop = text[at], at
     if quote in (_DOUBLE, _SINGLE):
-        at += 1
-        while at < end and text[at] != quote:
-            at += 1
-        return at + 1 if at < end else NONE
-    if quote in (_EQUALS, _BACKTICK):
-        return NONE
-    start = at
-    while at < end and not is_kind(text[at], ENDS, kinds):
-        at += 1
-    return at if at > start else NONE
+        stop = at + 1
+        while stop < end and text[stop] != quote:
+            stop += 1
+        return (at + 1, stop, stop + 1) if stop < end else (NONE, NONE, NONE)
+    while stop < end and not is_of_class(text[stop], symbols.ENDS, classes):
+        stop += 1
+    return (at, stop, stop) if stop > at else (NONE, NONE, NONE)
 
 
 @inner
-def _open_quote_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
+def _open_quote_end(text: Points, at: int, classes: Classes) -> int:
     """Return where a tag ends with quotes inside quotes, style="font-family:"Arial""."""
     start, end = at, text.shape[0]
-    at = behind(text, at, SPACE, kinds)
-    if at in (start, end) or not is_kind(text[at], LETTER, kinds):
+    at = skip_class(text, at, symbols.SPACE, classes)
+    if at in (start, end) or not is_of_class(text[at], symbols.LETTER, classes):
         return NONE
     at += 1
-    while at < end and text[at] != _AT and is_kind(text[at], GOES_ON, kinds):
+    while at < end and text[at] != _AT and is_of_class(text[at], symbols.GOES_ON, classes):
         at += 1
-    at = _behind_equals(text, at, kinds)
+    at = _behind_equals(text, at, end, classes)
     if at == NONE or text[at] not in (_DOUBLE, _SINGLE):
         return NONE
     return angle_end(text, at + 1)
 
 
 @inner
-def _behind_equals(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
+def _behind_equals(text: Points, at: int, end: int, classes: Classes) -> int:
     """Return where a value begins, behind `=` and white space."""
-    at = behind(text, at, SPACE, kinds)
-    if at == text.shape[0] or text[at] != _EQUALS:
+    at = skip_class(text, at, symbols.SPACE, classes)
+    if at >= end or text[at] != _EQUALS:
         return NONE
-    at = behind(text, at + 1, SPACE, kinds)
-    return at if at < text.shape[0] else NONE
+    at = skip_class(text, at + 1, symbols.SPACE, classes)
+    return at if at < end else NONE
 
 
 @inner
-def angle_end(text: NDArray[np.uint32], at: int) -> int:
+def angle_end(text: Points, at: int) -> int:
     """Return the place behind the next `>` if no `<` comes before it."""
     while at < text.shape[0] and text[at] != _LT and text[at] != _GT:
         at += 1
@@ -150,18 +121,22 @@ def angle_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @inner
-def closing_tag(text: NDArray[np.uint32], at: int, tables: Tables) -> tuple[int, int]:
+def _closing_tag(text: Points, at: int, classes: Classes, elements: Names) -> tuple[int, int]:
     """Return where the closing tag ends whose `<` stands here, and the number of its name."""
-    stop, kinds = at + 2, tables.kinds
-    if stop >= text.shape[0] or text[at + 1] != _SLASH or not is_kind(text[stop], LETTER, kinds):
+    stop = at + 2
+    if stop >= text.shape[0] or text[at + 1] != _SLASH:
         return NONE, NONE
-    stop = behind(text, stop, ALNUM | MARK, kinds)
-    end = angle_end(text, stop) if ends_name(text, stop, kinds) else NONE
-    return end, NONE if end == NONE else number_of(tables, ELEMENT, text, at + 2, stop, True)
+    if not is_of_class(text[stop], symbols.LETTER, classes):
+        return NONE, NONE
+    stop = skip_class(text, stop, symbols.ALNUM | symbols.MARK, classes)
+    end = angle_end(text, stop) if ends_name(text, stop, classes) else NONE
+    if end == NONE:
+        return NONE, NONE
+    return end, number_of(elements, vocabulary.ELEMENT, text, at + 2, stop, True)
 
 
 @inner
-def comment_end(text: NDArray[np.uint32], at: int) -> int:
+def comment_end(text: Points, at: int) -> int:
     """Return where a comment ends that is open here, behind `-->` or `--!>`."""
     end = text.shape[0]
     while at + 2 < end:
@@ -175,7 +150,7 @@ def comment_end(text: NDArray[np.uint32], at: int) -> int:
 
 
 @inner
-def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
+def declaration_end(text: Points, at: int, classes: Classes) -> int:
     """Return where `<!doctype>`, `<?xml>`, `<![if]>` and their like end whose `<` stands here."""
     if text[at + 1] == _QUESTION:
         for word in (_XML, _IMPORT, _MSO):
@@ -183,20 +158,20 @@ def declaration_end(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]
                 return angle_end(text, at + 2)
         return NONE
     if at + 2 < text.shape[0] and text[at + 2] == _BRACKET:
-        if begins(text, at, CDATA):  # left over where two marks stood in each other
-            return at + int(CDATA.shape[0])
-        start = behind(text, at + 3, SPACE, kinds)
+        if begins(text, at, _CDATA):  # left over where two marks stood in each other
+            return at + int(_CDATA.shape[0])
+        start = skip_class(text, at + 3, symbols.SPACE, classes)
         for word in (_IF, _ENDIF):
             if begins(text, start, word):
-                return _behind_word(text, start + word.shape[0], kinds)
+                return _behind_word(text, start + word.shape[0], classes)
         return NONE
     if begins(text, at + 2, _DOCTYPE):
-        return _behind_word(text, at + 2 + _DOCTYPE.shape[0], kinds)
+        return _behind_word(text, at + 2 + _DOCTYPE.shape[0], classes)
     return NONE
 
 
 @inner
-def begins(text: NDArray[np.uint32], at: int, word: NDArray[np.uint32]) -> bool:
+def begins(text: Points, at: int, word: Points) -> bool:
     """Tell whether a word of small letters, or capital ones, or marks, begins here.
 
     The few other letters that Unicode takes for an i or s count as such, as in a pattern that
@@ -220,7 +195,200 @@ def _as_small(point: int) -> int:
 
 
 @inner
-def _behind_word(text: NDArray[np.uint32], at: int, kinds: NDArray[np.uint16]) -> int:
-    if at < text.shape[0] and is_kind(text[at], WORD, kinds):
+def _behind_word(text: Points, at: int, classes: Classes) -> int:
+    if at < text.shape[0] and is_of_class(text[at], symbols.WORD, classes):
         return NONE
     return angle_end(text, at)
+
+
+CLOSES, ITSELF, VALUES, IS_TAG, NO_MORE_COMMENTS = (1 << i for i in range(16, 21))
+"""Beside an element's roles: a closing tag; one that closes itself; one with an attribute's value;
+a tag at all; a comment that does not end, so that no later one does."""
+
+
+@inner
+def survey(raw: Points, work: Workspace) -> int:
+    """Note where the last closing tag of each element begins; forget the text before.
+
+    Returns how long the text is without its CDATA marks, in `work.copy`, -1 if it holds none.
+    """
+    work.reading[0] = work.reading[1]
+    if not _note_closing_tags(raw, work):
+        return NONE
+    length = _without_cdata_marks(raw, work.copy)
+    _note_closing_tags(work.copy[:length], work)
+    return length
+
+
+@inner
+def _note_closing_tags(text: Points, work: Workspace) -> bool:
+    """Note the last closing tag of each element; tell of a CDATA mark anywhere."""
+    for k in range(len(work.elements)):
+        work.elements[k].last = NONE
+    found = False
+    for j in range(text.shape[0] - 1):
+        if text[j] != _LT:
+            continue
+        if text[j + 1] == _SLASH:
+            _, number = _closing_tag(text, j, work.classes, work.names)
+            if number != NONE:
+                work.elements[number].last = j
+        elif text[j + 1] == _BANG:
+            found = found or begins(text, j, _CDATA)
+    return found
+
+
+@inner
+def _without_cdata_marks(text: Points, out: Points) -> int:
+    """Write a text without its CDATA marks and as many `]]>` behind the first; return its length.
+
+    The ends are looked for in what is left once the beginnings are gone.
+    """
+    at, j, marks, first = 0, 0, 0, NONE
+    while j < text.shape[0]:
+        if text[j] == _LT and begins(text, j, _CDATA):
+            first = at if first == NONE else first
+            marks += 1
+            j += _CDATA.shape[0]
+            continue
+        out[at] = text[j]
+        at += 1
+        j += 1
+    end, at, j = at, first, first
+    while j < end:
+        if marks and j + 2 < end and out[j] == _END_BRACKET == out[j + 1] and out[j + 2] == _GT:
+            marks -= 1
+            j += 3
+            continue
+        out[at] = out[j]
+        at += 1
+        j += 1
+    return at
+
+
+@inlined
+def markup(page: Page, j: int, comments: bool) -> tuple[int, int, int, int, int]:
+    """Read the markup whose `<` stands here.
+
+    Returns where it ends, `NONE` for text; the element's number; its roles and flags; where content
+    to show begins and ends, 0 and 0 without any.
+    """
+    text = page.text
+    after = text[j + 1]
+    if after == _BANG and j + 3 < text.shape[0] and text[j + 2] == _DASH and text[j + 3] == _DASH:
+        stop = comment_end(text, j + 2) if comments else NONE
+        return stop, NONE, NO_MORE_COMMENTS if stop == NONE else 0, 0, 0
+    if after in (_BANG, _QUESTION):
+        return declaration_end(text, j, page.classes), NONE, 0, 0, 0
+    if after == _SLASH or is_of_class(after, symbols.LETTER, page.classes):
+        return _tag(page, j)
+    return NONE, NONE, 0, 0, 0
+
+
+@inlined
+def _tag(page: Page, start: int) -> tuple[int, int, int, int, int]:
+    text = page.text
+    closes = text[start + 1] == _SLASH
+    begin = start + 2 if closes else start + 1
+    stop = name_end(text, begin, page.classes)
+    if stop == NONE or not ends_name(text, stop, page.classes):
+        return NONE, NONE, 0, 0, 0
+    number = number_of(page.names, vocabulary.ELEMENT, text, begin, stop, True)
+    roles = _roles_of_other(page, begin, stop) if number == NONE else page.names.values[number, 0]
+    if roles == NONE:
+        return NONE, NONE, 0, 0, 0
+    end, values = attributes_end(text, stop, page.classes)
+    if end == NONE:
+        return NONE, NONE, 0, 0, 0
+    itself = end - 2 >= stop and text[end - 2] == _SLASH
+    evident = roles & vocabulary.EVIDENT or closes or values or itself
+    if not evident and not _is_meant(page, start, begin, stop, end, number, roles):
+        return NONE, NONE, 0, 0, 0
+    flags = roles | IS_TAG | (CLOSES if closes else 0) | (VALUES if values else 0)
+    if closes or itself:
+        return end, number, flags | (ITSELF if itself else 0), 0, 0
+    if roles & vocabulary.CLOSED:
+        if page.elements[number].last < end:
+            return NONE, NONE, 0, 0, 0
+        if roles & (vocabulary.DROPS | vocabulary.SHOWS):
+            hidden, ends = _content_end(page, end, number)
+            return ends, number, flags, end, hidden
+    return end, number, flags, 0, 0
+
+
+@inlined
+def _is_meant(
+    page: Page, start: int, begin: int, stop: int, end: int, number: int, roles: int
+) -> bool:
+    """Tell whether a tag is one although its name has other uses and it has no attribute."""
+    if number == NONE:
+        return _last_of_foreign(page, begin, stop) > start
+    if roles & vocabulary.PARAGRAPH and end == stop + 1 and _starts_paragraph(page, start):
+        return True
+    return bool(page.elements[number].last > start)
+
+
+@inlined
+def _roles_of_other(page: Page, begin: int, stop: int) -> int:
+    """Return the roles of a name that is no element's, -1 if it is none of a tag."""
+    text = page.text
+    mark = skip_class(text, begin, symbols.ALNUM, page.classes)
+    if mark == stop or text[mark] not in (_COLON, _DASH):
+        return NONE
+    office = number_of(page.names, vocabulary.ELEMENT, text, begin, mark + 1, True)
+    whole = skip_class(text, mark + 1, symbols.ALNUM, page.classes) == stop
+    return vocabulary.EVIDENT if office != NONE and whole else vocabulary.FOREIGN
+
+
+@inlined
+def _starts_paragraph(page: Page, start: int) -> bool:
+    before = page.text[max(start - 1, 0)]
+    return start == 0 or before == _GT or is_of_class(before, symbols.SPACE, page.classes)
+
+
+@inner
+def _content_end(page: Page, j: int, number: int) -> tuple[int, int]:
+    """Return where the next closing tag of an element begins and ends; there is one."""
+    while True:
+        if page.text[j] == _LT:
+            end, closed = _closing_tag(page.text, j, page.classes, page.names)
+            if closed == number:
+                return j, end
+        j += 1
+
+
+@inner
+def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
+    """Return where the last closing tag of a name that no table holds begins, -1 without one."""
+    text = page.text
+    mask = 16
+    while mask < text.shape[0] // 3:
+        mask *= 2
+    mask = 2 * mask - 1
+    if not page.state.foreign_read:
+        page.state.foreign_read = 1
+        page.scratch[: mask + 1] = NONE
+        for j in range(text.shape[0] - 2):
+            closes = text[j] == _LT and text[j + 1] == _SLASH
+            if closes and is_of_class(text[j + 2], symbols.LETTER, page.classes):
+                end = skip_class(text, j + 2, symbols.ALNUM | symbols.MARK, page.classes)
+                if ends_name(text, end, page.classes) and angle_end(text, end) != NONE:
+                    page.scratch[_slot(page, j + 2, end, mask)] = j
+    place: int = page.scratch[_slot(page, begin, stop, mask)]
+    return place
+
+
+@inner
+def _slot(page: Page, begin: int, stop: int, mask: int) -> int:
+    """Return the slot of a name, or the empty one where it belongs."""
+    text, goes_on = page.text, symbols.ALNUM | symbols.MARK
+    slot = first_slot(0, text, begin, stop, True, mask)
+    while page.scratch[slot] != NONE:
+        place = page.scratch[slot] + 2
+        k = 0
+        while k < stop - begin and letter(text[place + k], True) == letter(text[begin + k], True):
+            k += 1
+        if k == stop - begin and not is_of_class(text[place + k], goes_on, page.classes):
+            return slot
+        slot = (slot + 1) & mask
+    return slot

@@ -2,29 +2,112 @@
 
 from __future__ import annotations
 
-import functools
 from html.entities import html5
 from typing import Final
 
 import numpy as np
 
-from dedup_job.cleaning.characters import LINED, UNDERLINE
-from dedup_job.cleaning.names import (
-    ATTRIBUTE,
-    CLASS_WORD,
-    ELEMENT,
-    ELEMENTS,
-    FIELD_TYPE,
-    MARKER_WORD,
-    PROPERTY,
-    REFERENCE,
-    VOID,
-    Tables,
-    roles_of,
-    tables_of,
-)
+from dedup_job.cleaning.symbols import LINED, UNDERLINE
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import inner
+
+BREAK: Final = "\n"
+NOTHING: Final = ""
+
+_BLOCK = """
+    address article aside audio blockquote body br button canvas caption center col colgroup
+    datalist dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset
+    h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe isindex layer legend li listing main
+    marquee menu menuitem multicol nav noembed noframes noscript object ol optgroup option p
+    plaintext pre script search section select style summary table tbody td template textarea
+    tfoot th thead title tr ul video xml xmp
+    mtable mtr mtd foreignobject desc text w:p w:br
+"""
+_INLINE = """
+    a abbr acronym applet area b base basefont bdi bdo bgsound big blink cite code command data
+    del dfn em embed font i image img input ins kbd keygen label link map mark meta meter nobr
+    output param picture portal progress q rb rp rt rtc ruby s samp slot small source spacer span
+    strike strong sub sup time track tt u var wbr
+    svg g path circle rect line polyline polygon ellipse tspan textpath defs use symbol marker
+    mask pattern filter stop lineargradient radialgradient clippath view set switch animate
+    animatetransform animatemotion metadata
+    math mi mn mo ms mtext mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mspace
+    mstyle mpadded mphantom mfenced menclose mmultiscripts mprescripts merror maction semantics
+    annotation annotation-xml v:imagedata
+"""
+# Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`,
+# `List<Object>`, `convert <path> <filter>`. They need evidence to be taken as tags.
+_AMBIGUOUS = """
+    a b i p q s u data label link map object output time
+    g path circle rect line polyline polygon ellipse text tspan textpath defs use symbol marker
+    mask pattern image filter stop view set switch animate metadata desc
+    mi mn mo ms none
+"""
+
+REPLACEMENT: Final[dict[str, str]] = {
+    **dict.fromkeys(_INLINE.split(), NOTHING),
+    **dict.fromkeys(_BLOCK.split(), BREAK),
+}
+"""What a tag of each known element leaves in the text."""
+
+AMBIGUOUS: Final = frozenset(_AMBIGUOUS.split())
+"""Names that are tags only with an attribute's value, a self-closing slash or a closing tag."""
+
+_VOID = """
+    area base basefont bgsound br col colgroup command embed frame hr image img input isindex keygen
+    link meta param source spacer track v:imagedata wbr mprescripts mspace
+"""
+VOID: Final = frozenset(_VOID.split())
+"""Elements without content: nothing closes them."""
+
+CLOSED_ONLY: Final = frozenset(
+    ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"]
+)
+"""Elements that would swallow the rest of the text if they were never closed."""
+
+DROPPED: Final = frozenset(["script", "style"])
+"""Elements whose content is no text."""
+
+VERBATIM: Final = frozenset(["title", "textarea", "xmp"])
+"""Elements whose content is text in which no tag counts."""
+
+CODE_LIKE: Final = frozenset(["pre", "code"])
+"""Elements that show code; style rules in them are the matter itself."""
+
+OFFICE_PREFIXES: Final = (
+    *("o", "v", "w", "m", "mml", "svg"),
+    *(f"{name}{number}" for name in ("st", "u") for number in range(10)),
+)
+"""Namespaces of what office programs write: o:p, st1:chsdate, v:shape."""
+
+BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, SHOWS_CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
+    1 << i for i in range(10)
+)
+"""Roles of an element: its tags leave a line break; need no evidence; count only with a closing
+tag; its content is no text, is text in which no tag counts; it shows code; it is `template`, `p`,
+`xmp`; it is of another namespace or a custom one."""
+
+_CUSTOM: Final = ("mjx-container",)
+ELEMENTS: Final = (*REPLACEMENT, *(f"{prefix}:" for prefix in OFFICE_PREFIXES), *_CUSTOM)
+"""The names of elements in the order of their numbers; the prefixes of office programs; custom
+elements that mean something."""
+
+
+_ROLES: Final[dict[int, frozenset[str]]] = {
+    BREAKS: frozenset(_BLOCK.split()),
+    EVIDENT: frozenset(ELEMENTS) - AMBIGUOUS - frozenset(_CUSTOM),
+    CLOSED: CLOSED_ONLY,
+    DROPS: DROPPED,
+    SHOWS: VERBATIM,
+    SHOWS_CODE: CODE_LIKE,
+    TEMPLATE: frozenset(["template"]),
+    PARAGRAPH: frozenset(["p"]),
+    RAW: frozenset(["xmp"]),
+    FOREIGN: frozenset(_CUSTOM),
+}
+
+
+ELEMENT, REFERENCE, ATTRIBUTE, CLASS_WORD, PROPERTY, FIELD_TYPE, STYLE_WORD = range(7)
+"""What a name is a name of; of words in a property's value: the last and the property's number."""
 
 (
     NO_ACTION,
@@ -184,15 +267,25 @@ _CLASSES: Final = {
 }
 
 DECIMAL, UPPER, LOWER, UPPER_ROMAN, LOWER_ROMAN, UNMARKED = range(6)
-_MARKERS: Final = {
-    "none": UNMARKED,
-    "decimal": DECIMAL,
-    "upper-alpha": UPPER,
-    "upper-latin": UPPER,
-    "lower-alpha": LOWER,
-    "lower-latin": LOWER,
-    "upper-roman": UPPER_ROMAN,
-    "lower-roman": LOWER_ROMAN,
+"""The markers of a list."""
+
+_STYLE_WORDS: Final = {
+    DECORATION: {"underline": IS_UNDERLINE},
+    BORDER: {"solid": IS_UNDERLINE},
+    ALIGN: {"super": IS_SUP, "sub": IS_SUB},
+    EMPHASIS: {"none": 0},  # any other word stands for dots
+    WEIGHT: dict.fromkeys(["bold", "bolder", "600", "700", "800", "900"], IS_BOLD),
+    SLANT: {"italic": IS_ITALIC, "oblique": IS_ITALIC},
+    LISTING: {
+        "none": UNMARKED,
+        "decimal": DECIMAL,
+        "upper-alpha": UPPER,
+        "upper-latin": UPPER,
+        "lower-alpha": LOWER,
+        "lower-latin": LOWER,
+        "upper-roman": UPPER_ROMAN,
+        "lower-roman": LOWER_ROMAN,
+    },
 }
 
 _NO_FIELDS: Final = "hidden radio checkbox submit button reset file range color"
@@ -220,39 +313,25 @@ ACTION_BITS: Final = 0xFF
 does."""
 
 
-@inner
-def action_of(number: int, tables: Tables) -> int:
-    """Return what an element does."""
-    return int(tables.values[number, 1] & ACTION_BITS)
-
-
-@functools.cache
-def tables() -> Tables:
-    """Return the tables, made at the first call."""
+def meanings() -> list[tuple[int, str, int, int]]:
+    """Return what each name is a name of, the name in ASCII, and its two values, see `Names`."""
     does = {name: action for action, names in _ACTIONS.items() for name in names.split()}
     spans = {name: flag for flag, names in _SPAN_ELEMENTS.items() for name in names.split()}
-    named = [
-        (
-            ELEMENT,
-            name,
-            roles_of(name),
-            does.get(name, NO_ACTION)
-            | spans.get(name, 0) << SPANS_FROM
-            | (VOID_FLAG if name in VOID else 0),
-        )
-        for name in ELEMENTS
-    ]
-    for name in html5:
+    named = []
+    for name in ELEMENTS:
+        roles = sum(role for role, those in _ROLES.items() if name in those)
+        spans_of = spans.get(name, 0) << SPANS_FROM
+        void = VOID_FLAG if name in VOID else 0
+        named.append((ELEMENT, name, roles, does.get(name, NO_ACTION) | spans_of | void))
+    for name, characters in html5.items():
         if name.endswith(";"):
-            first, second = (*map(ord, html5[name]), 0)[:2]
+            first, second = (*map(ord, characters), 0)[:2]
             named.append((REFERENCE, name.removesuffix(";"), first, second))
-    fields = {**dict.fromkeys(_NO_FIELDS.split(), BUTTON), "image": IMAGE_BUTTON}
     others = {
         ATTRIBUTE: {name: number for number, name in enumerate(ATTRIBUTES)},
         CLASS_WORD: _CLASSES,
         PROPERTY: _PROPERTIES,
-        MARKER_WORD: _MARKERS,
-        FIELD_TYPE: fields,
+        **{STYLE_WORD + number: words for number, words in _STYLE_WORDS.items()},
+        FIELD_TYPE: {**dict.fromkeys(_NO_FIELDS.split(), BUTTON), "image": IMAGE_BUTTON},
     }
-    named += [(of, name, n, 0) for of, meanings in others.items() for name, n in meanings.items()]
-    return tables_of(named)
+    return named + [(of, name, n, 0) for of, those in others.items() for name, n in those.items()]

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli.logs import set_up_logs
 from dedup_job.cli.options import Guarded
-from dedup_job.cli.streams import open_streams, output_error
+from dedup_job.cli.streams import open_streams, output_error, set_up_logs
 from dedup_job.errors import DedupError, Interrupted
 from dedup_job.printing import escaping
 
@@ -22,20 +21,20 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
-_COMMANDS = {  # name: module and function, what the list of commands says of it
+_COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
-    "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
+    "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
     "fingerprint": ("texts.fingerprint", "Show the fingerprint of a text and its keywords."),
-    "idf": ("idf.idf", "Write an IDF file: the weights of words in a collection."),
+    "idf": ("sources.idf", "Write an IDF file: the weights of words in a collection."),
     "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
-    "query": ("query.query", "Show what a run would do with a text."),
+    "query": ("texts.query", "Show what a run would do with a text."),
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
-    "list": ("listing.list_", "List what was dropped, or nearly was."),
-    "calibrate": ("calibrate.calibrate", "Propose distance and similarity for a collection."),
+    "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
+    "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
-    "undo": ("undo.undo", "Take the last run back."),
-    "index": ("index.app", "Plan the index, look at its snapshot."),
+    "undo": ("restore.undo", "Take the last run back."),
+    "index": ("index.app", "Plan the index of kept documents, inspect its snapshot."),
     "lock": ("lock.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),
 }

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Source, Target, check_range, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
-from dedup_job.report.output import new_table
+from dedup_job.report.check import Checked, Finding
+from dedup_job.report.output import figures, new_table
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from dedup_job.report.check import Checked, Finding
-
-_SAMPLE, _MOST = 1000, 1_000_000
+_SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 
 
 @with_options(*OF_A_TARGET)
@@ -39,9 +36,9 @@ def check(
         Path | None, typer.Option(metavar="FILE.json", help="Also write the findings as JSON.")
     ] = None,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
-    """Verify from the data alone that nothing is lost and nothing was changed by hand.
+    """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
     Each source document is in exactly one of target and ledger, originals exist, rows say what the
     texts say, fingerprints are those of the texts, counts agree. Ends with exit code 6 where they
@@ -51,14 +48,18 @@ def check(
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
-    check_range("--sample", size, 0, _MOST)
+    check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
     if report is not None:
         check_writable("--report", report)
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         found = commands.check.check_target(
             settings, source, target, None if all_ else size, progress, given=options.given
         )
+    _tell(found, report)
+
+
+def _tell(found: Checked, report: Path | None) -> None:
     output = console()
     output.table(_table(found.findings))
     for line in _first(found.findings):
@@ -77,12 +78,7 @@ def check(
 
 
 def _table(findings: Sequence[Finding]) -> Table:
-
-    table = new_table()
-    table.add_column("looked for", no_wrap=True)
-    table.add_column("examined", justify="right")
-    table.add_column("found", justify="right")
-    table.add_column("")
+    table = new_table(Column("looked for", no_wrap=True), *figures("examined", "found"), "")
     for finding in findings:
         verdict = "WRONG" if finding.is_error else "note" if finding.found else "good"
         table.add_row(str(finding.check), f"{finding.examined:,}", f"{finding.found:,}", verdict)

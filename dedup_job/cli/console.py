@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import typer
 from tqdm import tqdm
@@ -15,6 +16,8 @@ from dedup_job.printing import plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import Progress, shown_progress
 
+T = TypeVar("T")
+
 
 def console() -> Output:
     """Return standard output."""
@@ -22,7 +25,7 @@ def console() -> Output:
 
 
 @contextmanager
-def working(if_ended: str) -> Iterator[Progress]:
+def working(if_ended: str = "ended; nothing was written.") -> Iterator[Progress]:
     """Show progress within the block, which a signal ends at once; Interrupted then says this."""
     with ending_at_once(if_ended), shown_progress() as progress:
         yield progress
@@ -31,6 +34,11 @@ def working(if_ended: str) -> Iterator[Progress]:
 def is_interactive() -> bool:
     """Tell whether there is a terminal to ask on, and to answer on."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def asking(question: Callable[[T], str], unchanged: str, *, yes: bool) -> Callable[[T], None]:
+    """Return what asks about a plan before it is carried out, if not `yes`; see `confirm`."""
+    return lambda plan: None if yes else confirm(question(plan), unchanged)
 
 
 def confirm(question: str, unchanged: str, *, default: bool = False) -> None:

@@ -1,37 +1,42 @@
-"""Two texts beside each other, or as one line, with what differs marked."""
+"""Two texts beside each other, or as one line, with what differs marked; and its classes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job.report.output import Output, new_table
+
+if TYPE_CHECKING:
+    from dedup_job.judgment import Found
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
 _CLAUSE = re.compile(r"[^，,。.；;！!？?\n]*(?:[，,。.；;！!？?\n]+|$)")
 _SENTENCE = re.compile(r"[^。；;！!？?\n]*(?:[。；;！!？?\n]+[”’」』）)]*|$)")
 _ENDED = re.compile(r"[。；;！!？?\n][”’」』）)]*\Z")
 _WORD_AT_END = re.compile(r"[A-Za-z0-9.]+\Z")
-_MOST = 10_000  # characters of both that are compared one by one; of longer texts clauses are
+_MAX_CHARACTERS = (
+    10_000  # characters of both that are compared one by one; of longer texts clauses are
+)
 _MANY = 2000
-_MOST_CLAUSES = 20_000
-_LONGEST_WORD = 40
+_MAX_CLAUSES = 20_000
+_MAX_WORD = 40
 _WHOLE = 4000  # characters of both texts that are shown whole
 _COLUMN = 28  # columns of each text beside the other
 _CONTEXT = 60  # characters shown before and after a long stretch
 _CHANGE = 40  # of a change that is shown on a line with others
 _NOISE = 4  # changed characters around one that both have by chance
+_MAX_WORDS = 60  # characters of a cell
 _LESS, _MORE = "bold red", "bold green"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of two texts: the same in both, or what each has in its place."""
 
     left: str
@@ -39,7 +44,16 @@ class Piece:
     same: bool
 
 
-def differences(left: str, right: str) -> list[Piece]:
+class Line(NamedTuple):
+    """A difference: its class, whether it is harmless, the words of the two texts."""
+
+    kind: str
+    harmless: bool
+    left: str
+    right: str
+
+
+def pieces_of(left: str, right: str) -> list[Piece]:
     """Return the pieces that the texts are made of; same and changed ones take turns.
 
     Words, numbers and other characters are compared, in long texts clauses and then the characters
@@ -62,26 +76,24 @@ def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str
 
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
     """
-    table = new_table()
     widest = console.readable // 2 - 2  # without the gap between them
-    for name in names:
-        table.add_column(name, overflow="fold", min_width=_COLUMN, max_width=widest)
+    table = new_table(
+        *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
+    )
     whole = sum(len(piece.left) + len(piece.right) for piece in pieces) <= _WHOLE
     for row in _rows(pieces if whole else [_shortened(piece) for piece in pieces]):
-        cells = Text(), Text()
+        left, right = Text(), Text()
         for piece in row:
-            for cell, own, style in zip(
-                cells, (piece.left, piece.right), (_LESS, _MORE), strict=True
-            ):
+            for cell, own, style in ((left, piece.left, _LESS), (right, piece.right, _MORE)):
                 if piece.same:
                     cell.append(visible(own.rstrip("\n")))
                 else:
                     _append_change(cell, own, style, console)
-        table.add_row(*cells)
+        table.add_row(left, right)
     return table
 
 
-def on_one_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
+def marked_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
     """Return what differs with a little context, about so many columns wide."""
     changed = [i for i, piece in enumerate(pieces) if not piece.same]
     if not changed:
@@ -99,6 +111,31 @@ def on_one_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
             _append_change(text, piece.left, _LESS, console, _CHANGE)
             _append_change(text, piece.right, _MORE, console, _CHANGE)
     return text
+
+
+def lines_now(found: Sequence[Found]) -> list[Line]:
+    """Return what the judge finds now; the first text is on the left."""
+    return [Line(str(one.kind), one.harmless, one.text, one.other) for one in found]
+
+
+def lines_then(row: Mapping[str, Any]) -> list[Line]:
+    """Return what a ledger row says of a near duplicate, whose differences were all harmless."""
+    stored = row.get("differences")
+    return [
+        Line(str(one.get("class")), True, str(one.get("text")), str(one.get("of")))
+        for one in (stored if isinstance(stored, list) else [])
+        if isinstance(one, Mapping)
+    ]
+
+
+def table_of_differences(lines: Iterable[Line], left: str, right: str) -> Table:
+    """Return the table; left, right: what the two texts are called."""
+    texts = [Column(name, overflow="fold") for name in (left, right)]
+    table = new_table("difference", "harmless", *texts)
+    for kind, harmless, *words in lines:
+        cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in words)
+        table.add_row(kind, "yes" if harmless else "no", *(Text(visible(side)) for side in cut))
+    return table
 
 
 def legend(console: Output) -> str:
@@ -176,15 +213,15 @@ def _clipped(text: str, ends: int) -> str:
 
 def _compared(left: str, right: str) -> Iterator[Piece]:
     """Compare what lies between the beginning and the end that both have."""
-    if len(left) + len(right) <= _MOST:
+    if len(left) + len(right) <= _MAX_CHARACTERS:
         yield from _aligned(_TOKEN.findall(left), _TOKEN.findall(right))
         return
     clauses, others = _CLAUSE.findall(left), _CLAUSE.findall(right)
-    if len(clauses) + len(others) > _MOST_CLAUSES:
+    if len(clauses) + len(others) > _MAX_CLAUSES:
         yield Piece(left, right, same=False)
         return
     for piece in _joined(_aligned(clauses, others)):
-        if piece.same or len(piece.left) + len(piece.right) > _MOST:
+        if piece.same or len(piece.left) + len(piece.right) > _MAX_CHARACTERS:
             yield piece
         else:
             yield from _aligned(_TOKEN.findall(piece.left), _TOKEN.findall(piece.right))
@@ -225,5 +262,5 @@ def _common(left: str, right: str) -> int:
 
 def _word_begins(text: str, place: int) -> int:
     """Return where the word or number begins that reaches up to a place."""
-    word = _WORD_AT_END.search(text, max(0, place - _LONGEST_WORD), place)
+    word = _WORD_AT_END.search(text, max(0, place - _MAX_WORD), place)
     return place if word is None else word.start()

@@ -8,20 +8,16 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.errors import UsageError
-from dedup_job.report.output import new_table, whole
+from dedup_job.report.output import figures, new_table, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dedup_job.index import Plan
 
-app = typer.Typer(
-    help="The index of kept documents: plan its memory, inspect its snapshot on disk.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Plan the index of kept documents, inspect its snapshot on disk.")
 
 
 @app.command()
@@ -38,8 +34,7 @@ def plan(
     memory: Annotated[
         float,
         typer.Option(
-            metavar="BYTES",
-            help="Bytes per fingerprint at most, as index.bytes_per_document.",
+            metavar="BYTES", help="Bytes per fingerprint at most, as index.bytes_per_document."
         ),
     ] = 32.0,
 ) -> None:
@@ -60,34 +55,26 @@ def plan(
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def info(
-    target: Target,
-    *,
-    options: Options,
-) -> None:
+def info(target: Target, *, options: Given) -> None:
     """Show the snapshot of a target's index, and whether the next run would use it.
 
-    Give the settings of that run, by --config or --field: with others it is refused.
+    The settings are those of the target's last run, unless --config or --field gives others.
     """
-    with working("ended; nothing was written.") as progress:
-        rows = commands.index.describe(options.load(), target, progress)
+    with working() as progress:
+        rows = commands.index.describe(options.load(), target, progress, given=options.given)
     console().rows((name, whole(value)) for name, value in rows)
 
 
 @app.command()
 @with_options(*OF_A_TARGET)
-def rebuild(
-    target: Target,
-    *,
-    options: Options,
-) -> None:
+def rebuild(target: Target, *, options: Given) -> None:
     """Read the target and save a snapshot of its index, whatever its size, for the next run.
 
-    Takes the target's lease; no run can write meanwhile. Needs the settings that the target was
-    made with, by --config or --field.
+    Takes the target's lease; no run can write meanwhile. The settings are those of the target's
+    last run, unless --config or --field gives others.
     """
     with working("ended; the target is as it was, and so is its former snapshot.") as progress:
-        made = commands.index.rebuild(options.load(), target, progress)
+        made = commands.index.rebuild(options.load(), target, progress, given=options.given)
     typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
 
 
@@ -102,11 +89,8 @@ def _documents(size: str) -> int:
 
 
 def _plan_table(made: Plan) -> Table:
-
-    table = new_table()
-    table.add_column("")
-    for name in ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB"):
-        table.add_column(name, justify="right")
+    names = ("blocks", "bits", "radius", "buckets", "µs", "bytes", "GB")
+    table = new_table("", *figures(*names))
     shown = dict.fromkeys([*made.considered, made.chosen])
     for layout in sorted(shown, key=lambda x: x.microseconds(made.size)):
         each = layout.bytes_per_fingerprint(made.size)

@@ -9,13 +9,12 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import differences, legend, side_by_side, visible
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, check_range, with_options
+from dedup_job.cli.differences import legend, pieces_of, side_by_side, visible
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.report.output import Output, whole
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.dropped import Dropped
-    from dedup_job.mongo.care.refusals import Refusal
+    from dedup_job.mongo.care.records import Dropped, Refusal
 
 _MOST_SHOWN = 10_000
 _NAMES = ("kept", "kept before")  # of _id and of
@@ -46,9 +45,9 @@ def list_(
     target: Target,
     limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
-    """List what runs dropped, or kept although it was nearly a duplicate.
+    """List dropped documents, and kept ones that were nearly dropped.
 
     Pairs are shown with the differences of their texts marked: of near duplicates the least similar
     first; of refused pairs the most similar first, with the class of the difference that keeps
@@ -56,7 +55,7 @@ def list_(
     """
     check_range("--limit", limit, 1, _MOST_SHOWN)
     settings = options.load()
-    with working("ended; nothing was written.") as progress:
+    with working() as progress:
         given = options.given
         if what is not What.REFUSED:
             dropped = commands.listing.list_dropped(
@@ -110,4 +109,4 @@ def _show_pair(
         for name, one in zip(names, texts, strict=True):
             console.say(f"  {name}: {'its text is gone' if one is None else visible(one[:_TEXT])}")
     else:
-        console.table(side_by_side(differences(text, other), console, names))
+        console.table(side_by_side(pieces_of(text, other), console, names))

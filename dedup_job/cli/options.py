@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
@@ -20,7 +19,7 @@ from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
 
 if TYPE_CHECKING:
-    from dedup_job.settings import Settings
+    from dedup_job.settings import Loaded, Settings
 
 Source = Annotated[
     str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
@@ -31,58 +30,73 @@ Target = Annotated[
         metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
     ),
 ]
-Uri = Annotated[
-    str | None,
-    typer.Option(
-        help="MongoDB connection string without a password [default: "
-        "mongodb://localhost:27017; environment DEDUP_URI].",
-    ),
-]
-UriFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="File that holds the connection string, including the password."
-    ),
-]
-Database = Annotated[
-    str | None,
-    typer.Option("--db", metavar="NAME", help="Database for names that are given without one."),
-]
-Field = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATH",
-        help="Field that holds the text, a dotted path [default: text; to inspect a target: "
-        "that of its last run].",
-    ),
-]
-Query = Annotated[
-    str | None,
-    typer.Option(metavar="JSON", help="Read only documents that match this extended JSON."),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
-    ),
-]
-
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_SHARED: Mapping[str, Any] = {
-    "uri": Uri,
-    "uri_file": UriFile,
-    "db": Database,
-    "field": Field,
-    "query": Query,
-    "config": Config,
+_SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
+    # parameter: the setting that it stands for, its type, metavar, and help
+    "threads": ("run.threads", int, "N", "Threads that clean and fingerprint [default: 1]."),
+    "batch_bytes": (
+        "run.batch_bytes",
+        int,
+        "BYTES",
+        "Source documents per transaction, roughly [default: 16777216].",
+    ),
+    "max_rate": ("run.max_rate", float, "DOCS/S", "Read at most this fast [default: no limit]."),
+    "max_memory": (
+        "run.max_memory",
+        str,
+        "BYTES",
+        "Refuse to start if the index may need more, such as 8GB [default: warn].",
+    ),
+    "retry_for": (
+        "run.retry_for",
+        float,
+        "SECONDS",
+        "Keep retrying when the database stops answering [default: 600].",
+    ),
+    "lock_wait": (
+        "run.lock_wait",
+        float,
+        "SECONDS",
+        "Wait for another run that holds the lease [default: 0].",
+    ),
+    "uri": (
+        "connection.uri",
+        str,
+        None,
+        "MongoDB connection string without a password [default: mongodb://localhost:27017; "
+        "environment DEDUP_URI].",
+    ),
+    "uri_file": (
+        "connection.uri_file",
+        Path,
+        "FILE",
+        "File that holds the connection string, including the password.",
+    ),
+    "db": ("connection.db", str, "NAME", "Database for names that are given without one."),
+    "field": (
+        "source.field",
+        str,
+        "PATH",
+        "Field that holds the text, a dotted path [default: text; to inspect a target: that of its "
+        "last run].",
+    ),
+    "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
+    "config": (
+        "",
+        Path,
+        "FILE",
+        "Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
+    ),
 }
 CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
+OF_A_RUN = (
+    *("threads", "batch_bytes", "max_rate", "max_memory", "retry_for", "lock_wait"),
+    *OF_A_SOURCE,
+)
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _FILES = ("--uri-file", "--config", "--report", "--embedded", "--output", "--ids")
@@ -130,36 +144,40 @@ class Guarded(TyperGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What was given on the command line of the settings that most commands share."""
+class Given:
+    """What was given on the command line of the settings that several commands share.
 
-    uri: str | None = None
-    uri_file: Path | None = None
-    db: str | None = None
-    field: str | None = None
-    query: str | None = None
-    config: Path | None = None
+    values: by the name of the parameter, None where it was not given.
+    """
+
+    values: Mapping[str, Any]
 
     @property
     def given(self) -> bool:
         """Tell whether the settings are the user's own; else a target's last run has them."""
-        return self.config is not None or self.field is not None
+        return self.gives("config", "field")
 
-    def load(self, more: Mapping[str, Any] = _NOTHING) -> Settings:
-        """Return the settings; more: of other options, by dotted name, None where not given."""
+    def gives(self, *options: str) -> bool:
+        """Tell whether one of these options was given."""
+        return any(self.values.get(option) is not None for option in options)
+
+    def loaded(self) -> Loaded:
+        """Return the settings and where they come from."""
         from dedup_job.settings import load  # here: --help should not wait for pydantic
 
-        if self.uri is not None and self.uri_file is not None:
+        if self.values.get("uri") is not None and self.values.get("uri_file") is not None:
             raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
-        flags = {
-            "connection.uri": self.uri,
-            "connection.uri_file": self.uri_file,
-            "connection.db": self.db,
-            "source.field": self.field,
-            "source.query": self.query,
-            **more,
-        }
-        return load(flags, self.config).settings
+        flags = {_SETTINGS[name][0]: value for name, value in self.values.items()}
+        return load(flags, flags.pop("", None))
+
+    def load(self) -> Settings:
+        """Return the settings."""
+        return self.loaded().settings
+
+
+def group(told: str) -> typer.Typer:
+    """Return an empty group of commands."""
+    return typer.Typer(help=told, no_args_is_help=True, rich_markup_mode=None)
 
 
 def with_options(*names: str) -> Callable[[F], F]:
@@ -168,17 +186,12 @@ def with_options(*names: str) -> Callable[[F], F]:
     def decorate(command: F) -> F:
         own = inspect.signature(command, eval_str=True)
         left = [one for name, one in own.parameters.items() if name != "options"]
-        shared = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_SHARED[name]
-            )
-            for name in names
-        ]
+        shared = [_parameter(name) for name in names]
 
         @functools.wraps(command)
         def called(**values: Any) -> Any:
             given = {name: values.pop(name) for name in names}
-            return command(**values, options=Options(**given))
+            return command(**values, options=Given(given))
 
         called.__dict__.pop("__wrapped__")
         called.__annotations__ = {one.name: one.annotation for one in (*left, *shared)}
@@ -186,6 +199,14 @@ def with_options(*names: str) -> Callable[[F], F]:
         return cast("F", called)
 
     return decorate
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    _, kind, metavar, told = _SETTINGS[name]
+    annotation: Any = Annotated[kind | None, typer.Option(metavar=metavar, help=told)]
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )
 
 
 def check_range(option: str, value: float, least: float, most: float) -> None:

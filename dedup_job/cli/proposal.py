@@ -1,29 +1,163 @@
-"""What `dedup calibrate` proposes, and how its figures are written."""
+"""What `dedup calibrate` shows of the pairs of a collection, asks of them, and proposes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
-from dedup_job.commands.calibrate import Compared
-from dedup_job.decision.near_pairs import (
-    WIDEST,
-    Band,
-    Share,
-    precise_distance,
-    recall,
-    sufficient_distance,
-    threshold_by_judge,
-    threshold_by_person,
-)
+from dedup_job.cli.differences import legend, marked_line, pieces_of, side_by_side, visible
+from dedup_job.commands.sources import Compared
+from dedup_job.decision import near_pairs
+from dedup_job.decision.near_pairs import WIDEST, Band, Share, recall
 from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
-from dedup_job.report.output import new_table
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.settings import Settings
 
 _CLASSES = 3  # named of a band
+_JUDGED = 10  # pairs of a band that a person is asked about
+
+
+def show_calibration(
+    found: Compared,
+    settings: Settings,
+    console: Output,
+    examples: int,
+    ask: Callable[[str], str] | None,
+) -> None:
+    """Print all there is to say; examples: pairs per band; ask: a question to a person."""
+    console.say("\n".join(_describe_sample(found, settings)))
+    if not len(found.pairs):
+        return
+    _show_distances(found, settings, console, examples)
+    _show_similarities(found, settings, console, examples)
+    judged = ask_person(found, console, ask) if ask else {}
+    if judged:
+        console.say("\nYour answers\n")
+        console.table(answers_table(judged))
+    console.say(f"\nProposal\n\n{proposal(found, settings, judged)}")
+
+
+def _describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
+    sample, pairs = found.sample, found.pairs
+    compare = settings.decision.compare
+    measure = Comparing.JACCARD if compare is Comparing.NONE else compare
+    equal = sample.with_text - len(sample.texts)
+    yield (
+        f"{sample.documents:,} documents read, {sample.with_text:,} of them with a text; "
+        f"{equal:,} texts are equal to an earlier one, which a run always finds. "
+        f"{len(sample.texts):,} are left to compare."
+    )
+    if sample.full:
+        yield "Reading ended there, since these texts fill the memory meant for them."
+    if len(pairs):
+        yield (
+            f"{len(pairs):,} pairs are within 7 bits or share a band of minhash; a run would "
+            f"compare {int(pairs.compared.sum()):,} of them, the sketches of the others are too "
+            f"unlike. {int(pairs.similar.sum()):,} are similar: {measure} "
+            f"{settings.decision.similarity:g} or more, a little less for short texts."
+        )
+    else:
+        yield (
+            "No two of them are near: there is nothing to calibrate, and any setting finds the "
+            "same. Read more with --limit, or another part with --query."
+        )
+    if pairs.asked < len(sample.texts):
+        yield (
+            f"There are so many near pairs that only those of {pairs.asked:,} texts, drawn at "
+            "random, were looked for."
+        )
+    if pairs.cut:
+        yield (
+            f"{pairs.cut:,} texts have more than {near_pairs.MOST_OF_A_TEXT} pairs each; of "
+            "each that many were drawn."
+        )
+
+
+def _show_distances(found: Compared, settings: Settings, console: Output, examples: int) -> None:
+    names = ("pairs", "similar", "precision", "95 %", "found up to here", "cost")
+    table = _table_of_bands("distance", *names)
+    for distance, band in enumerate(found.bands.by_distance):
+        upto, cost = "", ""
+        if distance <= WIDEST:
+            upto = _percent(recall(found.pairs, distance, with_minhash=False))
+            each = near_pairs.candidates_per_similar(found.pairs, distance)
+            cost = "-" if math.isnan(each) else f"{each:,.1f}"
+        similar = band.similar
+        counts = f"{similar.whole:,}", f"{similar.part:,}", _percent(similar), _interval(similar)
+        table.add_row(band.name, *counts, upto, cost, _percent(band.joined), _classes_of(band))
+    console.say(f"\nBy distance (index.distance is {settings.index.distance})\n")
+    console.table(table, spare=("found up to here", "95 %", "cost"))
+    console.say(
+        "\nprecision: share of the pairs that are similar; found up to here: share of all similar "
+        "pairs above that simhash alone finds with this distance; cost: pairs within it for each "
+        "similar one; joined: share of the similar pairs that the judge takes for the same; kept "
+        "apart by: the most frequent classes of differences of the others. Of the differences, "
+        f"{legend(console)}."
+    )
+    _show_examples(found, found.bands.by_distance, console, examples)
+
+
+def _show_similarities(found: Compared, settings: Settings, console: Output, examples: int) -> None:
+    bits, pairs = settings.index.distance, found.pairs
+    table = _table_of_bands("similarity", "pairs", f"within {bits} bits", "by minhash")
+    for band in found.bands.by_similarity:
+        near = int((pairs.distances[band.places] <= bits).sum())
+        by_minhash = int(pairs.by_minhash[band.places].sum())
+        counts = (f"{count:,}" for count in (len(band.places), near, by_minhash))
+        table.add_row(band.name, *counts, _percent(band.joined), _classes_of(band))
+    console.say("\nBy similarity\n")
+    console.table(table)
+    console.say(
+        "\n1: the same but for white space; joined: share of the pairs that the judge takes for "
+        "the same, whether or not it decides; kept apart by: the most frequent classes of "
+        "differences of the others. Of pairs below 0.6 only a part is found. Of the "
+        f"differences, {legend(console)}."
+    )
+    _show_examples(found, found.bands.by_similarity, console, examples)
+
+
+def _show_examples(found: Compared, bands: Sequence[Band], console: Output, examples: int) -> None:
+    sample, pairs = found.sample, found.pairs
+    for band in bands:
+        for place in band.places[:examples].tolist():
+            earlier, later = int(pairs.others[place]), int(pairs.rows[place])
+            distance = int(pairs.distances[place])
+            head = (
+                f"{band.name}: similarity {pairs.similarities[place]:.2f}, distance "
+                f"{distance if distance <= WIDEST else f'over {WIDEST}'}, "
+                f"_id {shown(sample.keys[earlier])} and {shown(sample.keys[later])}"
+            )
+            console.say(f"\n{visible(head)}")
+            pieces = pieces_of(sample.texts[earlier], sample.texts[later])
+            line = marked_line(pieces, console, 2 * (console.readable - 8))
+            console.rows([("", line)], indent=2)
+
+
+def ask_person(found: Compared, console: Output, ask: Callable[[str], str]) -> dict[float, Share]:
+    """Ask about some pairs of each band, in random order; return the answers by lower edge."""
+    bands = [band for band in found.bands.by_similarity if band.least >= near_pairs.EDGES[1]]
+    asked = [(band.least, place) for band in bands for place in band.places[:_JUDGED].tolist()]
+    random.Random(0).shuffle(asked)  # who judges should not know the similarity
+    answers: dict[float, list[bool]] = {}
+    for number, (least, place) in enumerate(asked, 1):
+        texts = [
+            found.sample.texts[int(side[place])] for side in (found.pairs.others, found.pairs.rows)
+        ]
+        console.say()
+        console.table(side_by_side(pieces_of(*texts), console, ("one", "other")))
+        answer = ask(f"{number} of {len(asked)}: are they duplicates? [y]es [n]o [s]kip [q]uit")
+        if answer == "q":
+            break
+        if answer in "yn":
+            answers.setdefault(least, []).append(answer == "y")
+    return {least: Share(sum(given), len(given)) for least, given in answers.items()}
 
 
 def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share]) -> str:
@@ -55,46 +189,37 @@ def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share])
 
 def answers_table(judged: Mapping[float, Share]) -> Table:
     """Return a person's answers by band."""
-    table = table_of("similarity from", "judged", "duplicates", "precision", "95 %")
+    first = Column("similarity from", overflow="fold", min_width=len("similarity from"))
+    table = new_table(first, *figures("judged", "duplicates", "precision", "95 %"))
     for least, share in sorted(judged.items()):
-        table.add_row(
-            f"{least:g}", f"{share.whole}", f"{share.part}", percent(share), interval(share)
-        )
+        counts = f"{share.whole}", f"{share.part}"
+        table.add_row(f"{least:g}", *counts, _percent(share), _interval(share))
     return table
 
 
-def table_of(first: str, *names: str) -> Table:
-    """Return an empty table of figures."""
-    table = new_table()
-    table.add_column(first, overflow="fold", min_width=len(first))
-    for name in names:
-        table.add_column(name, justify="right")
-    return table
+def _table_of_bands(first: str, *names: str) -> Table:
+    return new_table(
+        Column(first, overflow="fold", min_width=len(first)),
+        *figures(*names, "joined"),
+        Column("kept apart by", overflow="fold", min_width=10),
+    )
 
 
-def percent(share: Share) -> str:
-    """Write a share; - where there is none."""
+def _percent(share: Share) -> str:
     return f"{share.rate:.1%}" if share.whole else "-"
 
 
-def classes_of(band: Band) -> str:
+def _classes_of(band: Band) -> str:
     """Name the classes that keep most pairs of a band apart, each with its share."""
     first = list(band.apart.items())[:_CLASSES]
-    return ", ".join(f"{kind} {percent(share)}" for kind, share in first) or "-"
+    return ", ".join(f"{kind} {_percent(share)}" for kind, share in first) or "-"
 
 
-def interval(share: Share) -> str:
-    """Write the interval of a share; - where there is none."""
+def _interval(share: Share) -> str:
     if not share.whole:
         return "-"
     low, high = share.interval
     return f"{low:.1%} to {high:.1%}"
-
-
-def measure_of(settings: Settings) -> str:
-    """Name the measure that texts are compared by here."""
-    compare = settings.decision.compare
-    return str(Comparing.JACCARD if compare is Comparing.NONE else compare)
 
 
 def _distance(found: Compared, settings: Settings) -> tuple[int, str]:
@@ -102,15 +227,15 @@ def _distance(found: Compared, settings: Settings) -> tuple[int, str]:
     if not recall(pairs, WIDEST, with_minhash=True).whole:
         return current, "as it is, since no pair here is similar."
     if Channel.MINHASH not in settings.index.channels:
-        alone = percent(recall(pairs, current, with_minhash=False))
+        alone = _percent(recall(pairs, current, with_minhash=False))
         return current, (
             f"as it is, but with minhash in index.channels: simhash alone finds {alone} of the "
-            f"similar pairs with it, {percent(recall(pairs, WIDEST, with_minhash=False))} with "
+            f"similar pairs with it, {_percent(recall(pairs, WIDEST, with_minhash=False))} with "
             f"{WIDEST}."
         )
-    distance = sufficient_distance(pairs, current)
+    distance = near_pairs.sufficient_distance(pairs, current)
     with_it, least, most = (
-        percent(recall(pairs, d, with_minhash=True)) for d in (distance, 0, WIDEST)
+        _percent(recall(pairs, d, with_minhash=True)) for d in (distance, 0, WIDEST)
     )
     return distance, (
         f"with minhash beside it {with_it} of the similar pairs are found, {least} with 0 and "
@@ -121,7 +246,7 @@ def _distance(found: Compared, settings: Settings) -> tuple[int, str]:
 
 def _distance_alone(found: Compared) -> tuple[int, str]:
     why = "no texts are compared (decision.compare = none), so the distance alone decides. "
-    distance = precise_distance(found.bands.by_distance)
+    distance = near_pairs.precise_distance(found.bands.by_distance)
     if distance is None:
         return 0, why + "At none are pairs mostly similar: compare the texts."
     return distance, why + (
@@ -135,7 +260,7 @@ def _similarity(
 ) -> tuple[float, str]:
     current = settings.decision.similarity
     if judged:
-        if (proposed := threshold_by_person(judged)) is not None:
+        if (proposed := near_pairs.threshold_by_person(judged)) is not None:
             return proposed, (
                 "by your answers. Down to it nine in ten pairs of each band are duplicates, and "
                 "more than half with 95 % certainty."
@@ -152,7 +277,7 @@ def _similarity(
     advice = (
         "Whether pairs say the same a person has to judge: look at the examples, or use --judge."
     )
-    if (proposed := threshold_by_judge(found.bands.by_similarity)) is not None:
+    if (proposed := near_pairs.threshold_by_judge(found.bands.by_similarity)) is not None:
         return proposed, (
             f"{decides}Down to it the judge keeps apart a tenth of the pairs of each band or less. "
             f"{advice}"
@@ -172,6 +297,4 @@ def _toml(**sections: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)

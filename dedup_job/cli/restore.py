@@ -1,20 +1,21 @@
-"""`dedup restore`: a decision corrected by a person."""
+"""`dedup restore` and `dedup undo`: decisions taken back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import working
-from dedup_job.cli.options import OF_A_TARGET, Options, Target, with_options
+from dedup_job.cli.console import asking, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
-
+    from dedup_job.mongo.care.rollback import Planned, Undone
 
 _LARGEST = 64 << 20  # bytes of a file of ids
 
@@ -31,15 +32,13 @@ def restore(
         ),
     ] = None,
     ids: Annotated[
-        Path | None,
-        typer.Option("--ids", metavar="FILE", help="File with many _id, one per line."),
+        Path | None, typer.Option("--ids", metavar="FILE", help="File with many _id, one per line.")
     ] = None,
     again: Annotated[
-        bool,
-        typer.Option("--again", help="Only remove its row: the next run decides again."),
+        bool, typer.Option("--again", help="Only remove its row: the next run decides again.")
     ] = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Put documents that were dropped wrongly into the target, for good.
 
@@ -56,7 +55,7 @@ def restore(
         for found in commands.restore.restore_ids(
             settings, target, written, progress, again=again, given=options.given
         ):
-            _tell(found, again=again)
+            typer.echo(_restored(found, again=again))
 
 
 def _ids(id_: str | None, file: Path | None) -> list[str]:
@@ -79,11 +78,66 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
     raise UsageError(f"--ids {file} holds no _id.")
 
 
-def _tell(found: Restored, *, again: bool) -> None:
+def _restored(found: Restored, *, again: bool) -> str:
     done = "is open again: the next run decides it" if again else f"is kept now in {found.target}"
     remark = f" {found.remark}" if found.remark else ""
-    typer.echo(
+    return (
         f"{found.id} ({found.decision}: {found.reason} in run {found.run}) {done}.{remark} "
         f"Recorded as number {found.number}; `dedup undo {found.number} --target {found.target}` "
         "takes it back."
+    )
+
+
+@with_options(*OF_A_TARGET)
+def undo(
+    run: Annotated[
+        int, typer.Argument(metavar="RUN", help="The number of the run, its _id in T.runs.", min=1)
+    ],
+    target: Target,
+    yes: Yes = False,
+    *,
+    options: Given,
+) -> None:
+    """Take the last run back: what it kept leaves the target, what it dropped the ledger.
+
+    The next run decides these documents anew. A kept document that the source no longer holds
+    stays, since it may be the only copy. Also takes back what `dedup restore` did last.
+    """
+    settings = options.load()
+    agree = asking(_question, "nothing was written", yes=yes)
+    with working("ended at once. The same command or the next run finishes what began.") as bar:
+        found = commands.restore.undo_run(settings, target, run, agree, bar, given=options.given)
+    for line in _undone(found, target):
+        typer.echo(line)
+
+
+def _undone(found: Undone, target: str) -> Iterator[str]:
+    """Say what was taken back."""
+    if found.by_hand and found.left:
+        yield (
+            f"_id {found.id} stays in {target}: the source no longer holds it, so this may be the "
+            "only copy."
+        )
+    elif found.by_hand:
+        gone = f"_id {found.id} left {target}, and" if found.kept else f"of _id {found.id}"
+        yield f"number {found.run} is undone: {gone} its row stands in the ledger again."
+    else:
+        back = f"{found.kept:,} documents and {found.ledger:,} rows of the ledger were taken back"
+        yield f"run {found.run} is undone: {back}. The next run decides them anew."
+        if found.left:
+            yield (
+                f"{found.left:,} documents stay: the source no longer holds them, so these may be "
+                "the only copies."
+            )
+
+
+def _question(planned: Planned) -> str:
+    """Say what will leave the target and its ledger."""
+    begun = "Finish the undo of" if planned.begun else "Take back"
+    if planned.by_hand:
+        what = f"a document {planned.by_hand} by hand"
+        return f"{begun} number {planned.run} of {planned.target}, {what}?"
+    return (
+        f"{begun} run {planned.run} of {planned.target}? {planned.kept:,} documents leave the "
+        f"target, {planned.ledger:,} rows its ledger."
     )

@@ -1,123 +1,86 @@
-"""`dedup run`."""
+"""`dedup run` and `dedup demo`."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
-from dedup_job.cli.options import OF_A_SOURCE, Options, Source, with_options
+from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
+from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import above, shown_progress
-from dedup_job.report.run import Status
+from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
-    from dedup_job.report.run import Report
+    from dedup_job.demo import Score
 
 QUARANTINED = 3
+_Into = Annotated[
+    str,
+    typer.Option(
+        metavar="NS",
+        help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
+    ),
+]
+_Limit = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
+]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
+_ReportFile = Annotated[
+    Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
+]
+_Profile = Annotated[
+    bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
+]
+_Embedded = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
+]
+_YesToAll = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent.")
+]
 
 
-@with_options(*OF_A_SOURCE)
+@with_options(*OF_A_RUN)
 def run(
     source: Source,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="NS",
-            help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
-        ),
-    ],
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Decide and report, write nothing.")
-    ] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Threads that clean and fingerprint [default: 1]."),
-    ] = None,
-    batch_bytes: Annotated[
-        int | None,
-        typer.Option(
-            metavar="BYTES", help="Source documents per transaction, roughly [default: 16777216]."
-        ),
-    ] = None,
-    max_rate: Annotated[
-        float | None,
-        typer.Option(metavar="DOCS/S", help="Read at most this fast [default: no limit]."),
-    ] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BYTES",
-            help="Refuse to start if the index may need more, such as 8GB [default: warn].",
-        ),
-    ] = None,
-    profile: Annotated[
-        bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
-    ] = False,
-    retry_for: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Keep retrying when the database stops answering [default: 600].",
-        ),
-    ] = None,
-    lock_wait: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Wait for another run that holds the lease [default: 0]."
-        ),
-    ] = None,
-    embedded: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
-    ] = None,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent."),
-    ] = False,
+    target: _Into,
+    limit: _Limit = None,
+    dry_run: _DryRun = False,
+    report: _ReportFile = None,
+    profile: _Profile = False,
+    embedded: _Embedded = None,
+    yes: _YesToAll = False,
     *,
-    options: Options,
+    options: Given,
 ) -> None:
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 
     A second run with the same target decides only new documents. The same command resumes a run
     that was stopped, killed or cut off.
     """
-    if embedded is not None and (options.uri is not None or options.uri_file is not None):
+    if embedded is not None and options.gives("uri", "uri_file"):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
-    settings = options.load(
-        {
-            "run.threads": threads,
-            "run.batch_bytes": batch_bytes,
-            "run.max_rate": max_rate,
-            "run.max_memory": max_memory,
-            "run.retry_for": retry_for,
-            "run.lock_wait": lock_wait,
-        }
-    )
+    settings = options.load()
     if report is not None:
         check_writable("--report", report)
     request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
     with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
         agree = _agree if is_interactive() and not yes else None
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, _warn)
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, above)
         try:
             outcome = commands.run.run_job(settings.at(uri) if uri else settings, request, watch)
         except KeyboardInterrupt:
@@ -128,25 +91,16 @@ def run(
     tell(outcome, report, stop, profile=profile)
 
 
-@contextmanager
-def _server(folder: Path | None) -> Iterator[str | None]:
+def _server(folder: Path | None) -> AbstractContextManager[str | None]:
     """Run a server on the data in a folder within the block; yield its URI, None without one."""
-    if folder is None:
-        yield None
-        return
     from dedup_job.mongo.embedded import embedded_server  # here: --help should not wait for it
 
-    with embedded_server(folder) as uri:
-        yield uri
+    return nullcontext() if folder is None else embedded_server(folder)
 
 
 def _agree(source: str, target: str) -> None:
     question = f"Copy the unique documents of {source} to the new {target}?"
     confirm(question, "nothing was written", default=True)
-
-
-def _warn(message: str) -> None:
-    above(f"warning: {message}")
 
 
 def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
@@ -167,7 +121,6 @@ def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool
 
 
 def _write_report(outcome: Report, file: Path) -> None:
-    """Write the report as JSON."""
     try:
         write_whole(file, as_json(outcome.as_json()))
     except OSError as e:
@@ -178,3 +131,44 @@ def _write_report(outcome: Report, file: Path) -> None:
             f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
             f"printed above{where}."
         ) from e
+
+
+def demo(
+    documents: Annotated[
+        int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
+    ] = 5000,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of the random documents.")
+    ] = 20260101,
+    embedded: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),
+    ] = None,
+) -> None:
+    """Make labelled documents, run on them, check the result; on a MongoDB server of its own."""
+    out = console()
+    with StopSignals() as stop, shown_progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
+        report, result = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
+    tell(report, None, stop)
+    out.say(Text("\nWhat was planted, and what became of it", style="bold"))
+    out.table(_planted(result))
+    out.say(
+        f"planted duplicates found: {result.found:,} of {result.planted:,}\n"
+        f"innocents dropped: {result.innocents_dropped:,}\n"
+        f"documents lost: {result.lost:,}, both kept and dropped: {result.doubled:,}\n\n"
+        "On your own data (whole documents go to the target; the source is only read):\n"
+        "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
+        "  dedup run --source DATABASE.COLLECTION --target DATABASE.COLLECTION_unique "
+        "--field text --dry-run"
+    )
+    if result.lost or result.doubled:
+        raise typer.Exit(1)
+
+
+def _planted(result: Score) -> Table:
+    table = new_table("kind", *figures("documents", "kept", "duplicate", "skipped", "as due"))
+    for row in result.rows():
+        values = (row.documents, row.kept, row.duplicates, row.skipped, row.as_due)
+        table.add_row(str(row.kind), *(f"{value:,}" for value in values))
+    return table

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType, TracebackType
+from types import FrameType
 
 from dedup_job.errors import Interrupted
 
@@ -40,12 +40,7 @@ class StopSignals:
                 self._former[signum] = signal.signal(signum, self._remember)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for signum, handler in self._former.items():
             signal.signal(signum, handler)  # type: ignore[arg-type]  # as signal() returned it
 

@@ -10,32 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands import (
-        calibrate,
         check,
         demo,
         explain,
-        idf,
         index,
         lease,
         listing,
-        query,
         restore,
         run,
+        sources,
         texts,
     )
 
 __all__ = [
-    "calibrate",
     "check",
     "demo",
     "explain",
-    "idf",
     "index",
     "lease",
     "listing",
-    "query",
     "restore",
     "run",
+    "sources",
     "texts",
 ]
 

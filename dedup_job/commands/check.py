@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.index import snapshot_differences
-from dedup_job.commands.opened import opened_as_made
+from dedup_job.commands.opened import opened
 from dedup_job.decision import Again
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Finding
 from dedup_job.report.progress import QUIET, Progress
@@ -31,25 +29,17 @@ def check_target(
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened_as_made(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress, given=given) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
-        stamp.check_source(made_from, str(given_name), on.target.name)
+        stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
-        fingerprinter = on.equipment.fingerprinter
-        cleaner = Cleaner(on.settings.cleaning)
-        collection = Source(
-            on.target.source, on.settings.source, [], PageSize(), on.target.patience
+        fingerprint, clean = (
+            on.equipment.fingerprinter.fingerprint,
+            Cleaner(on.settings.cleaning).clean,
         )
-        again = Again(on.settings.decision, on.settings.index, on.equipment)
-        checker = Checker(
-            on.target,
-            collection,
-            cleaner.clean,
-            fingerprinter.fingerprint,
-            again.decide,
-            on.progress,
-        )
+        again = Again(on.settings.decision, on.settings.index, on.equipment).decide
+        checker = Checker(on.target, clean, fingerprint, again, on.progress)
         found = checker.check(sample)
         if sample is not None:
             return found

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.opened import Opened, opened_as_made
-from dedup_job.commands.query import Neighbourhood
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.texts import Neighbourhood
 from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import kind_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
-from dedup_job.mongo.care.records import Kept, Record, Records
+from dedup_job.mongo.care.records import KeptRecord, Record, Records
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-_MOST_VIEWED = 64
-_MOST_SHOWN = 200  # characters of an _id that a message repeats
+_MAX_VIEWED = 64
+_MAX_SHOWN = 200  # characters of an _id that a message repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Explained:
     settings_of: int
     also: tuple[str, ...]
     row: Mapping[str, Any] | None
-    kept: Kept | None
+    kept: KeptRecord | None
     run: Mapping[str, Any] | None
     left: Side
     right: Side | None = None
@@ -75,13 +75,13 @@ def explain_id(
 
     given: the settings are the user's own; else those of the target's last run are used.
     """
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         return _explained(on, written)
 
 
 def _explained(on: Opened, written: str) -> Explained:
     on.progress.stage("looking the document up")
-    records = Records(on.target, on.settings.source)
+    records = Records(on.target)
     record, *others = decided_records(on, records, written)
     row, kept = record.row, record.kept
     number = row["run"] if row else kept.run if kept else 0
@@ -131,7 +131,7 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
 
 
 def _brief(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _source_side(settings: Settings, record: Record) -> Side:
@@ -156,44 +156,40 @@ def refusal(document: Document, field: str) -> str:
     return f"field `{field}` is {kind_at(document.raw, field.split('.'))} now, not text"
 
 
-def _kept_side(key: bytes, kept: Kept | None) -> Side:
+def _kept_side(key: bytes, kept: KeptRecord | None) -> Side:
     if kept is None:
         return Side(shown(key), None, "the target no longer holds it")
     return Side(shown(key), kept.text, "" if kept.text is not None else "its text is gone")
 
 
-def _viewer(on: Opened) -> PairViewer:
-    return PairViewer(on.settings.decision, on.settings.index, on.equipment.any_judge)
-
-
-def _with_pair(base: Explained, on: Opened, key: bytes, kept: Kept | None) -> Explained:
+def _with_pair(base: Explained, on: Opened, key: bytes, kept: KeptRecord | None) -> Explained:
     fingerprinter = on.equipment.fingerprinter
     left, right = _seen(base.left, fingerprinter), _seen(_kept_side(key, kept), fingerprinter)
     view = None
     if left.text is not None and right.text is not None:
         prints = fingerprinter.fingerprint([left.text, right.text])
-        view = _viewer(on).view(left.text, right.text, prints)
+        viewer = PairViewer(on.settings.decision, on.settings.index, on.equipment.any_judge)
+        view = viewer.view(left.text, right.text, prints)
     return replace(base, left=left, right=right, view=view)
 
 
-def _with_near(base: Explained, on: Opened, key: bytes, kept: Kept) -> Explained:
+def _with_near(base: Explained, on: Opened, key: bytes, kept: KeptRecord) -> Explained:
     """Look for the nearest candidates of a kept document among all that are kept now."""
     left = _seen(_kept_side(key, kept), on.equipment.fingerprinter)
     if left.text is None:
         return replace(base, left=left)
-    all_kept = Neighbourhood(on)
-    around = all_kept.around(left.text)
+    around = Neighbourhood(on, left.text)
     numbers = around.found()
     own = around.number_of(key, numbers)
     others = [number for number in numbers if number != own]
     near = [
         Near(Side(shown(one.key), one.text), one.view, None if own is None else one.number < own)
-        for one in around.look_at(others[:_MOST_VIEWED])
+        for one in around.look_at(others[:_MAX_VIEWED])
     ]
     near.sort(
         key=lambda n: (-n.view.similarity, 64 if n.view.distance is None else n.view.distance)
     )
-    return replace(base, left=left, near=tuple(near), found=len(others), among=len(all_kept) - 1)
+    return replace(base, left=left, near=tuple(near), found=len(others), among=len(around) - 1)
 
 
 def _seen(side: Side, fingerprinter: Fingerprinter) -> Side:

@@ -71,9 +71,9 @@ class _Texts:
         self._equipment: Equipment = settings.equipment()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
-        index = KeptIndex(settings.index)
-        judge = self._equipment.judge
-        self._engine = FirstWins(index, settings.decision, self._fetch, judge)
+        self._engine = FirstWins(
+            KeptIndex(settings.index), settings.decision, self._fetch, self._equipment.judge
+        )
 
     def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
         """Yield what becomes of each text."""
@@ -105,17 +105,14 @@ class _Texts:
 
     def _outcome(self, key: bytes, decision: Decision, text: str) -> Outcome:
         id_ = self._id_of(key)
-        match decision:
-            case Kept():
-                return Outcome(id_, "kept", text)
-            case Duplicate():
-                of, reason = self._id_of(decision.of), str(decision.reason)
-                similarity, richer = decision.similarity, decision.richer
-                return Outcome(id_, "duplicate", text, of, reason, similarity, richer)
-            case Skipped():
-                return Outcome(id_, "skipped", text, reason=str(decision.reason))
-            case Quarantined():
-                return Outcome(id_, "quarantined", text, reason=str(decision.reason))
+        if isinstance(decision, Kept):
+            return Outcome(id_, "kept", text)
+        reason = str(decision.reason)
+        if isinstance(decision, Duplicate):
+            of, similarity = self._id_of(decision.of), decision.similarity
+            return Outcome(id_, "duplicate", text, of, reason, similarity, decision.richer)
+        name = "skipped" if isinstance(decision, Skipped) else "quarantined"
+        return Outcome(id_, name, text, reason=reason)
 
     def _id_of(self, key: bytes) -> Any:
         return self._ids[int.from_bytes(key, "big")]

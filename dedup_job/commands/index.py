@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.opened import Opened, opened, refusal_of
 from dedup_job.decision import Comparison
-from dedup_job.decision.comparison import Difference
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.index import KeptIndex, snapshot
 from dedup_job.index import plan as plan
@@ -19,7 +18,7 @@ from dedup_job.index.layout import Block, Layout
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.target import Version
+from dedup_job.mongo.target_reader import Version
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -35,9 +34,14 @@ class Rebuilt:
     seconds: float
 
 
-def describe(settings: Settings, name: str, progress: Progress = QUIET) -> list[tuple[str, str]]:
-    """Return what there is to say of a target's snapshot, whether there is one or not."""
-    with opened(settings, name, progress) as on:
+def describe(
+    settings: Settings, name: str, progress: Progress = QUIET, *, given: bool = True
+) -> list[tuple[str, str]]:
+    """Return what there is to say of a target's snapshot, whether there is one or not.
+
+    given: the settings are the user's own; else those of the target's last run are used.
+    """
+    with opened(settings, name, progress, given=given, as_made=False) as on:
         version, file = _version_and_file(on)
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)
@@ -48,6 +52,7 @@ def describe(settings: Settings, name: str, progress: Progress = QUIET) -> list[
             ("its batches", f"{version.generation:,}"),
             *_facts(file),
             ("used by the next run", used),
+            *([("settings", f"those of run {on.settings_of}")] if on.settings_of else []),
         ]
 
 
@@ -79,16 +84,21 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     return done, list(_differences(comparison))
 
 
-def rebuild(settings: Settings, name: str, progress: Progress = QUIET) -> Rebuilt:
-    """Read the target under its lease and save a snapshot of it, however small it is."""
+def rebuild(
+    settings: Settings, name: str, progress: Progress = QUIET, *, given: bool = True
+) -> Rebuilt:
+    """Read the target under its lease and save a snapshot of it, however small it is.
+
+    given: the settings are the user's own; else those of the target's last run are used.
+    """
     began = time.perf_counter()
-    with opened(settings, name, progress) as on:
-        _check_folder(on)
+    with opened(settings, name, progress, given=given, as_made=False) as on:
+        _check_folder(_version_and_file(on)[1])
         on.progress.stage("taking the lease")
         with on.target.hold():
             version, file = _version_and_file(on)
             on.progress.stage("loading the index")
-            index = KeptIndex(settings.index)
+            index = KeptIndex(on.settings.index)
             read_index(on.target, index, on.progress)
             if on.target.version() != version:  # this process slept through its lease
                 raise LeaseLost(
@@ -115,10 +125,8 @@ def _version_and_file(on: Opened) -> tuple[Version, Path]:
 
 def _why_not(on: Opened) -> str | None:
     """Return why a run would not use the snapshot; None if it would, "" where there is none."""
-    try:
-        on.target.check()
-    except StateMismatch as e:
-        return f"a run with these settings is refused: {e}"
+    if refused := refusal_of(on.target):
+        return f"a run with these settings is refused: {refused}"
     return on.snapshots.load(KeptIndex(on.settings.index))
 
 
@@ -149,22 +157,19 @@ def _bytes_on_disk(file: Path) -> int:
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:
-    def named(difference: Difference) -> str:
-        more = ", ..." if difference.count > len(difference.keys) else ""
-        return f"_id {', '.join(shown(key) for key in difference.keys)}{more}"
-
     for difference, what in (
         (comparison.missing, "in the target, not in the snapshot"),
         (comparison.surplus(), "in the snapshot, not in the target"),
         (comparison.changed, "with another fingerprint or text"),
     ):
         if difference.count:
-            yield f"{difference.count:,} documents {what}: {named(difference)}"
+            more = ", ..." if difference.count > len(difference.keys) else ""
+            ids = ", ".join(map(shown, difference.keys))
+            yield f"{difference.count:,} documents {what}: _id {ids}{more}"
 
 
-def _check_folder(on: Opened) -> None:
+def _check_folder(file: Path) -> None:
     """Refuse a folder that could not be written to, before the work rather than after it."""
-    _, file = _version_and_file(on)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(file.parent, os.W_OK):

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.opened import opened_as_made
+from dedup_job.commands.opened import opened
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.dropped import Dropped, read_dropped
-from dedup_job.mongo.care.refusals import Refusal, most_similar
+from dedup_job.mongo.care.records import Dropped, Refusal, most_similar, read_dropped
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -38,16 +37,16 @@ def list_dropped(
     """
     if what not in DROPPED:
         raise UsageError(f"what is {what!r}, expected one of {', '.join(DROPPED)}.")
-    with opened_as_made(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress, given=given) as on:
         progress.stage("looking for what was dropped")
         cleaner = Cleaner(on.settings.cleaning)
-        return read_dropped(on.target, on.settings.source, cleaner.clean_all, DROPPED[what], limit)
+        return read_dropped(on.target, cleaner.clean_all, DROPPED[what], limit)
 
 
 def list_refused(
     settings: Settings, target: str, limit: int, progress: Progress = QUIET, *, given: bool = True
 ) -> list[Refusal]:
     """Return up to `limit` kept documents that nearly were duplicates, the most similar first."""
-    with opened_as_made(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress, given=given) as on:
         progress.stage("looking for what was refused")
         return most_similar(on.target, limit)

@@ -29,12 +29,13 @@ def check_memory(
     limit = _available() if allowed is None else allowed
     if needed <= limit:
         return
-    whose = "this machine has available" if allowed is None else "run.max_memory allows"
+    whose = "this machine has" if allowed is None else "run.max_memory allows"
+    left = " available" if allowed is None else ""
     way_out = _way_out(allowed, index, each, kept, limit)
     message = (
         f"the index may need {needed / 1e9:,.1f} GB for {kept:,} documents kept and about "
         f"{more:,} to be decided ({each:.0f} bytes each and {_REST / 1e9:.1f} GB for "
-        f"the rest), and {whose} {limit / 1e9:,.1f} GB. {way_out}"
+        f"the rest), and {whose} {limit / 1e9:,.1f} GB{left}. {way_out}"
     )
     if allowed is None:
         log.warning("%s", message)

@@ -28,7 +28,6 @@ _OTHERS = {  # settings that take native code of their own
     "fingerprint.fold_case": True,
     "index.channels": ["simhash", "minhash", "sentences"],
     "decision.judge": "similarity",
-    "decision.compare": "edit",
 }
 _TEXTS = ["下列关于光合作用的叙述，正确的是哪一项？", "下列关于呼吸作用的叙述，错误的是哪一项？"]
 

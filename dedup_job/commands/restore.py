@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.explain import decided_records, refusal
-from dedup_job.commands.opened import Opened, opened_as_made
+from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, Kept, too_long
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.records import Record, Records
-from dedup_job.mongo.care.reinstate import take_out
-from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.care.rollback import Planned, Undone, planned, take_out, undo
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
@@ -51,7 +50,7 @@ def undo_run(
     given: bool = True,
 ) -> Undone:
     """Take the last run of a target back. What `agree` raises about the plan stops it."""
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         agree(planned(on.target, run))
         return undo(on.target, run, on.progress)
 
@@ -71,12 +70,13 @@ def restore_ids(
     given: the settings are the user's own; else those of the target's last run are used.
     """
     _finish(settings, name, progress, given=given)
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         on.progress.total(len(written), "looking up")
         found = _all_dropped(on, written, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            for record, row, document in found:
+            for record, document in found:
+                row = record.row or {}
                 began = datetime.now(UTC)
                 kept = None if document is None else (document, _decision(on, document))
                 number = take_out(on.target, record.key, _row(on, began, kept), kept)
@@ -93,7 +93,7 @@ def restore_ids(
 
 def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
     """Take back first what was cut off: on a standalone server a restore may be half done."""
-    with opened_as_made(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress, given=given) as on:
         if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
             on.progress.stage("taking the lease")
             with on.target.hold():
@@ -102,16 +102,16 @@ def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -
 
 def _all_dropped(
     on: Opened, written: Sequence[str], *, again: bool
-) -> list[tuple[Record, Mapping[str, Any], Document | None]]:
-    """Return the documents that are meant, with their ledger rows, and as they will be kept."""
-    records = Records(on.target, on.settings.source)
-    found: dict[bytes, tuple[Record, Mapping[str, Any], Document | None]] = {}
+) -> list[tuple[Record, Document | None]]:
+    """Return the documents that are meant, and as they will be kept."""
+    records = Records(on.target)
+    found: dict[bytes, tuple[Record, Document | None]] = {}
     wrong: list[str] = []
     for done, name in enumerate(written):
         on.progress.advance(done)
         try:
-            record, row = _dropped(on, records, name)
-            found[record.key] = record, row, None if again else _kept(on, record)
+            record = _dropped(on, records, name)
+            found[record.key] = record, None if again else _kept(on, record)
         except UsageError as e:
             wrong.append(str(e))
     if not wrong:
@@ -126,8 +126,8 @@ def _all_dropped(
     )
 
 
-def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mapping[str, Any]]:
-    """Return the one document that is meant, and its row in the ledger."""
+def _dropped(on: Opened, records: Records, written: str) -> Record:
+    """Return the one document that is meant, which has a row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
         names = " or ".join(unmistakable(r.key) for r in (record, *others))
@@ -137,7 +137,7 @@ def _dropped(on: Opened, records: Records, written: str) -> tuple[Record, Mappin
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "
             "shows it and its nearest neighbours."
         )
-    return record, record.row
+    return record
 
 
 def _kept(on: Opened, record: Record) -> Document:
@@ -176,26 +176,23 @@ def _remark(record: Record) -> str:
     gone, changed = record.source is None, record.changed
     if record.stored is None or not (gone or changed):
         return ""
-    if changed and record.whole:
-        return "The source document has changed since; this is the one that was dropped."
-    if changed:
-        return (
-            "The text in the source has changed since; this is the one that was dropped, with _id "
-            "and text only."
-        )
-    return "" if record.whole else "The ledger held _id and text only; other fields are gone."
+    if record.whole:
+        told = "The source document has changed since; this is the one that was dropped."
+        return told if changed else ""
+    if not changed:
+        return "The ledger held _id and text only; other fields are gone."
+    return (
+        "The text in the source has changed since; this is the one that was dropped, with _id "
+        "and text only."
+    )
 
 
 def _row(on: Opened, began: datetime, kept: tuple[Document, Kept] | None) -> dict[str, Any]:
     """Return what `T.runs` says of it: the same as of a run."""
     now = datetime.now(UTC)
-    about = About(
-        source=on.target.source.full_name,
-        target=on.target.name,
-        settings=on.settings.recorded(),
-        versions=versions(on.target.documents.database.client),
-        dry_run=False,
-    )
+    target = on.target
+    used = versions(target.documents.database.client)
+    about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
     counts = Counts() if kept is None else Counts.of([kept[1]])
     status = Status.REOPENED if kept is None else Status.RESTORED
     seconds = (now - began).total_seconds()

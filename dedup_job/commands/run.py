@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import platform
 from collections.abc import Callable, Mapping
@@ -18,21 +17,14 @@ from dedup_job.decision import Brakes, Equipment, FirstWins
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.pending_texts import PendingTexts
-from dedup_job.job.rate_limit import RateLimit
+from dedup_job.mongo import checks
 from dedup_job.mongo.care.rollback import finish_undo
-from dedup_job.mongo.connection import (
-    Client,
-    Namespace,
-    check_source,
-    check_target,
-    patience_with,
-)
+from dedup_job.mongo.connection import Client, Namespace, patience_with
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.rights import check_rights
-from dedup_job.mongo.server import check_takes_writes
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Form, Target
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
@@ -109,48 +101,34 @@ def _job(
 ) -> story.Job:
     """Wire the parts of a run together."""
     cleaner = Cleaner(settings.cleaning)
-    into = DryTarget(target, source, cleaner) if request.dry_run else target
-    pending = PendingTexts(into.texts)
-    index = KeptIndex(settings.index)
     snapshots = SnapshotStore(target, settings.index)
+    if isinstance(target, DryTarget):
+        target.look_into(source, cleaner)
+        snapshots = DrySnapshots(target, settings.index)
+    limits = settings.brakes
+    if request.yes:  # whoever says so knows the field
+        limits = limits.model_copy(update={"without_text": 1.0})
+    pending = PendingTexts(target.texts)
+    index = KeptIndex(settings.index)
+    recorded = settings.recorded()
     return story.Job(
-        about=About(
-            source=source.name,
-            target=target.name,
-            settings=settings.recorded(),
-            versions=used,
-            dry_run=request.dry_run,
-        ),
+        about=About(source.name, target.name, recorded, used, dry_run=request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
-        target=into,
+        target=target,
         cleaner=cleaner,
         fingerprinter=equipment.fingerprinter,
         index=index,
         decider=FirstWins(index, settings.decision, pending, equipment.judge),
         pending_texts=pending,
-        brakes=_brakes(settings, request, source, target, watch.warn),
-        snapshots=DrySnapshots(snapshots) if request.dry_run else snapshots,
+        brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
+        snapshots=snapshots,
         most_chars=settings.source.max_chars,
         threads=settings.run.threads,
-        rate_limit=RateLimit(settings.run.max_rate),
+        max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
     )
-
-
-def _brakes(
-    settings: Settings,
-    request: Request,
-    source: Source,
-    target: Target,
-    warn: Callable[[str], None],
-) -> Brakes:
-    """Return what stops a run whose settings are probably wrong."""
-    limits = settings.brakes
-    if request.yes:  # whoever says so knows the field
-        limits = limits.model_copy(update={"without_text": 1.0})
-    return Brakes(limits, target.usual_without_text(), source.fields, warn)
 
 
 def _checked(
@@ -158,23 +136,22 @@ def _checked(
     settings: Settings,
     request: Request,
     names: tuple[Namespace, Namespace],
-    form: Form,
+    form: TargetForm,
     patience: Patience,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
     source_name, target_name = names
-    check_source(client, source_name)
-    check_target(client, source_name, target_name)
-    wait = settings.run.lock_wait
-    target = Target(client, target_name, form, source_name, finish_undo, patience, wait)
+    checks.check_source_collection(client, source_name)
+    checks.check_target_collections(client, source_name, target_name)
+    wait, kind = settings.run.lock_wait, DryTarget if request.dry_run else Target
+    target = kind(client, target_name, form, source_name, finish_undo, patience, wait)
     if not request.dry_run:
-        check_takes_writes(client.admin.command("hello"))
-        check_rights(client, target_name)
+        checks.check_takes_writes(client.admin.command("hello"))
+        checks.check_rights(client, target_name)
     target.check()
     target.lasting.check()
     page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
-    collection = client[source_name.database][source_name.collection]
-    source = Source(collection, settings.source, target.decided, page, patience)
+    source = target.source_reader(page, target.decided)
     source.check_query()
     if not request.yes:
         source.check_field()
@@ -190,10 +167,6 @@ def _check_memory(settings: Settings, limit: int | None, source: Source, target:
 
 def versions(client: Client) -> dict[str, str]:
     """Return the versions of what has a part in a decision."""
+    own = {name: metadata.version(name) for name in _PACKAGES}
     server = client.server_info()["version"]
-    return {**_own_versions(), "python": platform.python_version(), "server": server}
-
-
-@functools.cache
-def _own_versions() -> dict[str, str]:
-    return {name: metadata.version(name) for name in _PACKAGES}
+    return {**own, "python": platform.python_version(), "server": server}

@@ -13,7 +13,7 @@ from platformdirs import user_state_path
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.state import stamp as stamps
-from dedup_job.mongo.target import Target, Version
+from dedup_job.mongo.target_reader import TargetReader, Version
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000
@@ -22,7 +22,7 @@ _SAMPLE = 1000
 class SnapshotStore:
     """Saves what the index remembers of a target and brings it back."""
 
-    def __init__(self, target: Target, settings: IndexSettings) -> None:
+    def __init__(self, target: TargetReader, settings: IndexSettings) -> None:
         self._target = target
         self._folder = settings.folder or user_state_path("dedup")
         self._least = settings.snapshot_from
@@ -114,7 +114,7 @@ class SnapshotStore:
             )
         if not stamps.agree(facts["stamp"], self._target.stamp, as_made=False):
             raise SnapshotError("it was made with other settings")
-        count = self._target.held.count(facts["kept"])
+        count = self._target.count(facts["kept"])
         if count != facts["kept"]:
             raise SnapshotError(f"it holds {facts['kept']:,} documents, the target {count:,}")
 
@@ -122,5 +122,5 @@ class SnapshotStore:
         """Raise SnapshotError unless documents chosen at random have their fingerprints."""
         numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
         sample = dict(kept.sample(numbers))
-        if self._target.held.fingerprints(list(sample)) != sample:
+        if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")

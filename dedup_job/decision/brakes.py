@@ -7,15 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dedup_job.decision.settings import BrakeSettings
-from dedup_job.documents import (
-    NOTHING_TRIED,
-    Decision,
-    Document,
-    Duplicate,
-    Kept,
-    Reason,
-    Skipped,
-)
+from dedup_job.documents import NOTHING_TRIED, Decision, Document, Duplicate, Kept, Reason, Skipped
 from dedup_job.errors import BrakeApplied
 
 _SHOWN = 80  # characters of a text

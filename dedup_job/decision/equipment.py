@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 
 from dedup_job.decision.settings import DecisionSettings
+from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Packed, Sketcher
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge
+from dedup_job.judgment.folding import fold_texts
 
 
 class Equipment:
@@ -29,9 +31,9 @@ class Equipment:
     ) -> None:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
-        self._channels = index.channels
-        self._form = self._canonical if decision.judges else None
-        self.sketcher = Sketcher(index.channels, self._form)
+        self._channels = (*index.channels, *(Channel.FORM,) * decision.judges)
+        self._form = self._canonical if decision.judges else fold_texts
+        self.sketcher = Sketcher(self._channels, self._form)
 
     @cached_property
     def lexicon(self) -> Lexicon:

@@ -7,14 +7,14 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress, repeat
 from operator import attrgetter
 
 import numpy as np
 
-from dedup_job.decision.candidates import Choices, Chosen, choose
+from dedup_job.decision.batches import Choices, choose
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
@@ -134,7 +134,7 @@ class FirstWins:
 
         decisions = _all_kept(fingerprints)
         tried = self._tried(choices, key_of)
-        duplicates = self._exact(choices.exact, key_of) | self._near(choices.near, texts, key_of)
+        duplicates = self._duplicates(choices, texts, key_of)
         sizes = self._clusters.array
         for row in choices.open.tolist():
             short, own = bool(fingerprints.short[row]), tried.get(row, NOTHING_TRIED)
@@ -146,61 +146,51 @@ class FirstWins:
             decisions[row] = duplicate._replace(short=short, cluster=int(sizes[number]), tried=own)
         self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
         self._kept.add(keys, fingerprints[rows])
-        self._kept.hidden += choices.hidden
+        self._kept.unindexed_texts += choices.unindexed
         return decisions
 
-    def _exact(self, found: Mapping[int, int], key_of: KeyOf) -> dict[int, tuple[int, Duplicate]]:
-        """Return the exact duplicates by row, each with the number of the kept document."""
-        return {
+    def _duplicates(
+        self, choices: Choices, texts: Sequence[str], key_of: KeyOf
+    ) -> dict[int, tuple[int, Duplicate]]:
+        """Return the duplicates by row, each with the number of the kept document."""
+        found = {
             row: (
                 number,
                 Duplicate(key_of(number), 0, 1.0, _BY_TEXT, Reason.EXACT, short=False),
             )
-            for row, number in found.items()
+            for row, number in choices.exact.items()
         }
-
-    def _near(
-        self, found: Chosen, texts: Sequence[str], key_of: KeyOf
-    ) -> dict[int, tuple[int, Duplicate]]:
-        """Return the near duplicates by row, each with the number of the kept document."""
-        near = {}
-        named = self._weighing.differences([texts[row] for row in found.rows], found.texts)
-        for i, (row, number) in enumerate(
-            zip(found.rows.tolist(), found.numbers.tolist(), strict=True)
-        ):
+        near = choices.near
+        named = self._weighing.differences(
+            [texts[pair.row] for pair in near], [pair.kept for pair in near]
+        )
+        for pair, differences in zip(near, named, strict=True):
             duplicate = Duplicate(
-                key_of(number),
-                int(found.distances[i]),
-                float(found.similarities[i]) if self._compares else None,
-                found.channels[i],
+                key_of(pair.number),
+                pair.distance,
+                pair.similarity if self._compares else None,
+                pair.channels,
                 Reason.NEAR,
                 short=False,
-                differences=named[i],
-                richer=found.richer[i],
+                differences=differences,
+                richer=pair.richer,
             )
-            near[row] = number, duplicate
-        return near
+            found[pair.row] = pair.number, duplicate
+        return found
 
     def _tried(self, choices: Choices, key_of: KeyOf) -> dict[int, Tried]:
         """Return what was tried for each text that had candidates and has no equal."""
-        found = choices.refused
         refused = {
-            row: Refused(key_of(number), similarity, kind)
-            for row, number, similarity, kind in zip(
-                found.rows.tolist(),
-                found.numbers.tolist(),
-                found.similarities.tolist(),
-                found.kinds,
-                strict=True,
-            )
+            pair.row: Refused(key_of(pair.number), pair.similarity, pair.kind)
+            for pair in choices.refused
         }
         tried = {}
         for row in choices.open.tolist():
             total = int(choices.totals[row])
-            if row not in choices.exact and (total or row in choices.void):
-                void = tuple(map(self._kept.key, choices.void.get(row, ())))
+            if row not in choices.exact and (total or row in choices.missing_originals):
+                missing = tuple(map(self._kept.key, choices.missing_originals.get(row, ())))
                 cut = max(total - self._most, 0)
-                tried[row] = Tried(total, cut, void, refused.get(row))
+                tried[row] = Tried(total, cut, missing, refused.get(row))
         return tried
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.threshold import Check
-from dedup_job.decision.weighing import least_agreement
+from dedup_job.decision.settings import Comparing, DecisionSettings, Judging
+from dedup_job.decision.weighing import SimilarityThreshold, used_texts
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.proposals import BY_SIMHASH
+from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.judgment import CLASSES, Judge
 from dedup_job.native.code_points import pack
 
@@ -67,12 +67,12 @@ def find_pairs(
     Jaccard's. Where texts have very many pairs, as those of one template, some texts are drawn and
     some of their pairs. advance is told how many texts are done.
     """
-    judged = settings.judges
     if settings.compare is Comparing.NONE:
-        settings = settings.model_copy(update={"compare": Comparing.JACCARD})
+        similarity = {"compare": Comparing.JACCARD, "judge": Judging.SIMILARITY}
+        settings = settings.model_copy(update=similarity)
     random = np.random.default_rng(0)
     index = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
-    found, asked, cut = [_Found.none()], 0, 0
+    found, asked, cut = [np.empty(0, dtype=_FOUND)], 0, 0
     total, each = 0, 0.0  # pairs so far, and of a text of the block before
     for start in range(0, len(texts), _BLOCK):
         stop = min(start + _BLOCK, len(texts))
@@ -80,90 +80,74 @@ def find_pairs(
         count = int(np.clip(allowed, min(_LEAST_OF_A_BLOCK, stop - start), stop - start))
         rows = np.sort(random.permutation(stop - start)[:count]) + start
         part = _look_up(index, fingerprints, rows, start, stop)
-        total, each = total + len(part.rows), len(part.rows) / count
-        part, more = part.drawn(random)
+        total, each = total + len(part), len(part) / count
+        part, more = _drawn(part, random)
         found.append(part)
         asked, cut = asked + count, cut + more
         index.add([i.to_bytes(8, "big") for i in range(start, stop)], fingerprints[start:stop])
         advance(stop)
-    return _compared(texts, _Found.together(found), Check(settings), judged, asked, cut)
+    return _compared(texts, np.concatenate(found), SimilarityThreshold(settings), asked, cut)
 
 
-class _Found(NamedTuple):
-    """What is found before the texts are compared; as in Pairs."""
+_FOUND = np.dtype(  # a pair before the texts are compared; as in Pairs
+    [("row", "i8"), ("other", "i8"), ("distance", "u1"), ("by_minhash", "?"), ("agreement", "u1")]
+)
 
-    rows: NDArray[np.int64]
-    others: NDArray[np.int64]
-    distances: NDArray[np.uint8]
-    by_minhash: NDArray[np.bool_]
-    agreements: NDArray[np.uint8]
 
-    @classmethod
-    def none(cls) -> _Found:
-        empty = np.empty(0, dtype=np.int64)
-        small = empty.astype(np.uint8)
-        return cls(empty, empty, small, empty.astype(np.bool_), small)
-
-    @classmethod
-    def together(cls, parts: Sequence[_Found]) -> _Found:
-        columns: Iterable[Sequence[NDArray[Any]]] = zip(*parts, strict=True)
-        return cls(*map(np.concatenate, columns))
-
-    def drawn(self, random: np.random.Generator) -> tuple[_Found, int]:
-        """Draw MOST_OF_A_TEXT pairs of each text, text by text; count the texts with more."""
-        order = np.lexsort((random.random(len(self.rows)), self.rows))
-        _, starts, totals = np.unique(self.rows[order], return_index=True, return_counts=True)
-        rank = np.arange(len(order)) - np.repeat(starts, totals)
-        chosen = order[rank < MOST_OF_A_TEXT]
-        columns: list[NDArray[Any]] = [column[chosen] for column in self]
-        return _Found(*columns), int(np.sum(totals > MOST_OF_A_TEXT))
+def _drawn(found: NDArray[np.void], random: np.random.Generator) -> tuple[NDArray[np.void], int]:
+    """Draw MOST_OF_A_TEXT pairs of each text, text by text; count the texts with more."""
+    order = np.lexsort((random.random(len(found)), found["row"]))
+    _, starts, totals = np.unique(found["row"][order], return_index=True, return_counts=True)
+    rank = np.arange(len(order)) - np.repeat(starts, totals)
+    return found[order[rank < MOST_OF_A_TEXT]], int(np.sum(totals > MOST_OF_A_TEXT))
 
 
 def _look_up(
     index: KeptIndex, prints: Fingerprints, rows: NDArray[np.int64], start: int, stop: int
-) -> _Found:
+) -> NDArray[np.void]:
     """Find the pairs of some texts with the texts before `start`, and with those from there on.
 
     The texts up to `stop` are looked up with them, lest earlier ones that were not drawn be missed.
     """
-    some = prints[rows]
-    before = index.look_up(some, np.zeros(len(some), dtype=np.int64)).before
     own = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
-    block = prints[start:stop]
-    own.add([i.to_bytes(8, "big") for i in range(start, stop)], block)
-    within = own.look_up(some, np.zeros(len(some), dtype=np.int64)).before
-    within = within.chosen(within.numbers + start < rows[within.rows])
-    columns = np.concatenate([before.columns, within.columns])
-    distances = np.concatenate([before.distances, within.distances])
-    return _Found(
-        rows[np.concatenate([before.rows, within.rows])],
-        np.concatenate([before.numbers, within.numbers + start]),
-        np.where(columns & BY_SIMHASH, distances, np.uint8(64)),
-        (columns & ~np.uint32(BY_SIMHASH)) != 0,
-        np.concatenate([before.agreements, within.agreements]),
-    )
+    own.add([i.to_bytes(8, "big") for i in range(start, stop)], prints[start:stop])
+    parts = []
+    for held, first in ((index, 0), (own, start)):
+        found = held.look_up(prints[rows], np.zeros(len(rows), dtype=np.int64)).candidates
+        mask = found.numbers < len(held)
+        mask &= found.numbers + first < rows[found.rows]
+        found = found.chosen(mask)
+        part = np.empty(len(found.numbers), dtype=_FOUND)
+        part["row"], part["other"] = rows[found.rows], found.numbers + first
+        part["distance"] = np.where(found.columns & BY_SIMHASH, found.distances, np.uint8(64))
+        part["by_minhash"] = (found.columns & ~np.uint32(BY_SIMHASH)) != 0
+        part["agreement"] = found.agreements
+        parts.append(part)
+    return np.concatenate(parts)
 
 
 def _compared(
-    texts: Sequence[str], found: _Found, check: Check, judged: bool, asked: int, cut: int
+    texts: Sequence[str],
+    found: NDArray[np.void],
+    threshold: SimilarityThreshold,
+    asked: int,
+    cut: int,
 ) -> Pairs:
     """Compare the texts of all pairs."""
-    count = len(found.rows)
+    count = len(found)
     similarities, similar = np.zeros(count), np.zeros(count, dtype=np.bool_)
     compared = np.zeros(count, dtype=np.bool_)
     for start in range(0, count, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        used, rows = np.unique(found.rows[some], return_inverse=True)
-        own = [texts[i] for i in used.tolist()]
-        others, other_rows = np.unique(found.others[some], return_inverse=True)
-        verdict = check.compare(own, rows, [texts[i] for i in others.tolist()], other_rows)
-        similarities[some], similar[some] = verdict.similarities, verdict.agree
-        compared[some] = found.agreements[some] >= least_agreement(check, own, judged=judged)[rows]
+        own, rows = used_texts(texts, found["row"][some])
+        alike = threshold.compare(own, rows, *used_texts(texts, found["other"][some]))
+        similarities[some], similar[some] = alike
+        compared[some] = found["agreement"][some] >= threshold.least_agreement(own)[rows]
     return Pairs(
-        found.rows,
-        found.others,
-        found.distances,
-        found.by_minhash,
+        found["row"],
+        found["other"],
+        found["distance"],
+        found["by_minhash"],
         compared,
         similarities,
         similar,
@@ -220,49 +204,40 @@ class Band:
     apart: Mapping[str, Share] = field(default_factory=dict)
 
 
-class Bands:
-    """The pairs in bands, each with what the judge says of a sample."""
+class Bands(NamedTuple):
+    """The pairs in bands, by distance and by similarity."""
 
-    def __init__(self, texts: Sequence[str], pairs: Pairs, judge: Judge) -> None:
-        self._texts, self._pairs, self._judge = texts, pairs, judge
-        self._random = np.random.default_rng(1)
-        self.by_distance = [
-            *(
-                self._band(f"{d}", d, pairs.distances == d, similar_only=True)
-                for d in range(WIDEST + 1)
-            ),
-            self._band("more, by minhash", WIDEST + 1, pairs.distances > WIDEST, similar_only=True),
-        ]
-        ends = [*EDGES[1:], math.inf]
-        self.by_similarity = [
-            self._band(
-                f"{least:.1f} to {end:.1f}" if end <= 1 else "1",
-                least,
-                (pairs.similarities >= least) & (pairs.similarities < end),
-                similar_only=False,
-            )
-            for least, end in zip(EDGES, ends, strict=True)
-        ]
+    by_distance: list[Band]
+    by_similarity: list[Band]
 
-    def _band(
-        self, name: str, least: float, mask: NDArray[np.bool_], *, similar_only: bool
-    ) -> Band:
-        """Return a band; its similar pairs only are judged, or all."""
-        places = self._random.permutation(np.flatnonzero(mask))
-        alike = self._pairs.similar[places]
+
+def judged_bands(texts: Sequence[str], pairs: Pairs, judge: Judge) -> Bands:
+    """Put pairs in bands, each with what the judge says of a sample."""
+    random = np.random.default_rng(1)
+
+    def band(name: str, least: float, mask: NDArray[np.bool_], *, similar_only: bool) -> Band:
+        places = random.permutation(np.flatnonzero(mask))
+        alike = pairs.similar[places]
         asked = (places[alike] if similar_only else places)[:_SAMPLE]
-        used, rows = np.unique(self._pairs.rows[asked], return_inverse=True)
-        others, other_rows = np.unique(self._pairs.others[asked], return_inverse=True)
-        said = self._judge.judge(
-            pack([self._texts[i] for i in used.tolist()]),
-            rows,
-            pack([self._texts[i] for i in others.tolist()]),
-            other_rows,
-        )
+        own, rows = used_texts(texts, pairs.rows[asked])
+        others, other_rows = used_texts(texts, pairs.others[asked])
+        said = judge.judge(pack(own), rows, pack(others), other_rows)
         counts = Counter(CLASSES[code] for code in said.refused[~said.joined].tolist())
         apart = {str(kind): Share(n, len(asked)) for kind, n in counts.most_common()}
         similar, joined = Share(int(alike.sum()), len(places)), int(said.joined.sum())
         return Band(name, least, places, similar, Share(joined, len(asked)), apart)
+
+    far = pairs.distances > WIDEST
+    by_distance = [
+        *(band(f"{d}", d, pairs.distances == d, similar_only=True) for d in range(WIDEST + 1)),
+        band("more, by minhash", WIDEST + 1, far, similar_only=True),
+    ]
+    by_similarity = []
+    for least, end in pairwise((*EDGES, math.inf)):
+        mask = (pairs.similarities >= least) & (pairs.similarities < end)
+        name = f"{least:.1f} to {end:.1f}" if end <= 1 else "1"
+        by_similarity.append(band(name, least, mask, similar_only=False))
+    return Bands(by_distance, by_similarity)
 
 
 def recall(pairs: Pairs, distance: int, *, with_minhash: bool) -> Share:

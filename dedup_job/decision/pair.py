@@ -9,14 +9,14 @@ import numpy as np
 
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.similarity import Measure, similarities
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
 from dedup_job.fingerprint import pack
-from dedup_job.fingerprint.folding import fold_texts
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment.folding import fold_texts
+from dedup_job.judgment.similarity import jaccard
 
 _ROW = np.zeros(1, dtype=np.int64)
 
@@ -53,19 +53,15 @@ class PairViewer:
     def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
         """Take the judge, who names the differences even where similarity decides."""
         self._weighing = Weighing(decision, judge if decision.judges else None)
-        self._check = self._weighing.check
         self._judge = judge
-        self._measure = Measure(
-            (Comparing.JACCARD if decision.compare is Comparing.NONE else decision.compare).value
-        )
         self._index = index
 
     def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
         """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
         left, right = pack([text]), pack([other])
-        raw = similarities(self._measure, left, _ROW, right, _ROW)
-        folded = similarities(self._measure, fold_texts(left), _ROW, fold_texts(right), _ROW)
-        verdict = self._check.compare([text], _ROW, [other], _ROW)
+        raw = jaccard(left, _ROW, right, _ROW)
+        folded = jaccard(fold_texts(left), _ROW, fold_texts(right), _ROW)
+        alike = self._weighing.threshold.compare([text], _ROW, [other], _ROW)
         weighed = self._weighing.weigh([text], _ROW, [other], _ROW)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
@@ -73,7 +69,7 @@ class PairViewer:
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._weighing.least_agreement([text])[0])
+            least = int(self._weighing.threshold.least_agreement([text])[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
@@ -87,8 +83,8 @@ class PairViewer:
             distance=distance if has_distance else None,
             raw=float(raw[0]),
             folded=float(folded[0]),
-            similarity=float(verdict.similarities[0]),
-            required=self._check.required(text, other),
+            similarity=float(alike.values[0]),
+            required=self._weighing.threshold.required(text, other),
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
@@ -132,12 +128,9 @@ class Again:
         rows = np.arange(len(texts))
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
-        weighed = self._weighing.weigh(texts, rows, originals, rows)
-        alike = (
-            -weighed.cost
-            if self._weighing.judge is None
-            else self._weighing.check.compare(texts, rows, originals, rows).similarities
-        )
+        pairs = (texts, rows, originals, rows)
+        weighed = self._weighing.weigh(*pairs)
+        alike = self._weighing.similarities(weighed.cost, pairs)
         named = self._weighing.differences(texts, originals)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)

@@ -14,8 +14,6 @@ class Comparing(StrEnum):
     """How the texts of a document and of a candidate are compared."""
 
     JACCARD = "jaccard"
-    CONTAINMENT = "containment"
-    EDIT = "edit"
     NONE = "none"
 
 
@@ -41,6 +39,8 @@ GONE = {
     "file of decision.words",
 }
 """Settings of former versions, and what replaces them."""
+GONE_MEASURES = ("containment", "edit")
+"""Values of decision.compare in former versions."""
 
 
 class DecisionSettings(BaseModel):
@@ -51,8 +51,7 @@ class DecisionSettings(BaseModel):
     compare: Comparing = Field(
         default=Comparing.JACCARD,
         description="similarity of two texts. jaccard: share of common character 3-grams; "
-        "containment: the same, of the shorter text; edit: 1 - edit distance / "
-        "length; none: texts are not compared, every candidate is a duplicate",
+        "none: texts are not compared, every candidate is a duplicate",
     )
     similarity: float = Field(
         default=0.8,
@@ -96,6 +95,16 @@ class DecisionSettings(BaseModel):
     def judges(self) -> bool:
         """Tell whether differences decide."""
         return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
+
+    @field_validator("compare", mode="before")
+    @classmethod
+    def _not_gone(cls, compare: object) -> object:
+        if compare in GONE_MEASURES:
+            raise ValueError(
+                f"{compare} is gone: write jaccard, and let differences decide (decision.judge), "
+                "which finds more with fewer errors; expected 'jaccard' or 'none'"
+            )
+        return compare
 
     @field_validator("harmless")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 Fetch = Callable[[Sequence[bytes]], Mapping[bytes, str]]
@@ -46,16 +46,11 @@ class KeptTexts:
         self._batch.clear()
         self._forget()
 
-    def get(self, numbers: Iterable[int]) -> dict[int, str]:
+    def get(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the texts of some documents; those that are gone are left out."""
-        found: dict[int, str] = {}
-        missing: list[int] = []
-        for number in numbers:
-            text = self._held.get(number)
-            if text is None:
-                missing.append(number)
-            else:
-                found[number] = text
+        held = self._held
+        found = {number: held[number] for number in numbers if number in held}
+        missing = [number for number in numbers if number not in held]
         for start in range(0, len(missing), _MOST_KEYS):
             keys = {self._key(number): number for number in missing[start : start + _MOST_KEYS]}
             texts = self._fetch(list(keys))

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, assert_never
 
 from dedup_job.demo import phrases
-from dedup_job.demo.phrases import Filler, dress, lines, words
+from dedup_job.demo.phrases import WORDS, Filler, dress
 
 
 class Kind(StrEnum):
@@ -145,7 +145,7 @@ def _original(rng: random.Random, used: set[str]) -> _Draft:
 
 
 def _short(rng: random.Random, used: set[str]) -> _Draft:
-    names = words("bioprocess") + words("reagent") + words("landform")
+    names = WORDS["bioprocess"] + WORDS["reagent"] + WORDS["landform"]
     while True:
         a, b, letter = rng.randint(1, 99), rng.randint(1, 99), rng.choice("abkmnxy")
         sums = ((f"{a}+{b}=?", str(a + b)), (f"{a}×{b}=?", str(a * b)), (f"{a}-{b}=?", str(a - b)))
@@ -165,7 +165,7 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
     """Return the paragraphs of one text; more than one only where no `<` could mislead a parser."""
     fill = Filler(rng, phrases.CLAIMS[subject])
     longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
-    pool = lines(phrases.SENTENCES[subject])
+    pool = phrases.SENTENCES[subject]
     sentences: list[str] = []
     for template in rng.sample(pool, rng.randint(2, longest)):
         sentence = fill(template)
@@ -174,7 +174,7 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
             sentences.append(sentence)
     if subject != "新闻":
         closing = phrases.CLOSINGS["english" if subject == "英语" else "exam"]
-        sentences.append(fill(rng.choice(lines(closing))))
+        sentences.append(fill(rng.choice(closing)))
     glue = " " if subject == "英语" else ""
     if len(sentences) < 5 or rng.random() < 0.5 or any("<" in part for part in sentences):
         return (glue.join(sentences),)
@@ -211,7 +211,7 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
             for i in rng.sample(marks, min(rng.randint(1, 3), len(marks))):
                 characters[i] = phrases.WIDTHS[text[i]]
         case _:
-            characters.append(rng.choice(words("note")))
+            characters.append(rng.choice(WORDS["note"]))
     return "".join(characters)
 
 

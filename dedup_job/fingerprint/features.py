@@ -7,18 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.lexicon import (
-    ALPHANUMERIC,
-    HAN,
-    LETTER,
-    STOP_WORD,
-    Lexicon,
-)
+from dedup_job.fingerprint import lexicon as words
+from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find_word
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
-from dedup_job.fingerprint.trie import ABSENT, PLANE, find, key_shift
+from dedup_job.fingerprint.trie import ABSENT, PLANE, key_shift
 from dedup_job.native.jit import inlined, inner, native
 
-_A, _Z, _TO_LOWER = 65, 90, 32
 _ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FNV_BASIS, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -92,43 +86,30 @@ def count_words(
     room: Features,
 ) -> int:
     """Count the distinct tokens of a segmented text; return how many there are."""
-    first, edges, filter_, nodes = lexicon.first, lexicon.edges, lexicon.filter, lexicon.nodes
-    classes, median, shift = lexicon.classes, lexicon.constants[1], key_shift(lexicon.edges)
-    starts, node_of = scratch.starts, scratch.nodes
-    f_start, f_stop, f_node = room.start, room.stop, room.node
-    f_frequency, f_idf = room.frequency, room.idf
-    key_at, slot, f_place = room.key, room.slot, room.place
-    singles, digits = options.singles, options.digits
-    mask = _mask(tokens, slot.shape[0])
+    nodes, median, shift = lexicon.nodes, lexicon.constants[1], key_shift(lexicon.edges)
+    mask = _mask(tokens, room.slot.shape[0])
     found = 0
     for t in range(tokens):
-        start, stop, node = starts[t], starts[t + 1], node_of[t]
+        start, stop, node = scratch.starts[t], scratch.starts[t + 1], scratch.nodes[t]
         if stop - start == 1:
-            if not singles or not _is_letter(classes, points[start]):
+            if not options.singles or not _is_letter(lexicon.classes, points[start]):
                 continue
-            node = first[points[start]]
+            node = lexicon.first[points[start]]
         elif node == OUTSIDE:
             continue
         key = np.uint64(node + 1) if node >= 0 else _key(points, start, stop)
-        place = _find_place(key_at, mask, key)
-        if key_at[place] == key:
-            f_frequency[slot[place]] += 1.0
+        if _is_counted(room, mask, key, found):
             continue
-        key_at[place], slot[place], f_place[found] = key, found, place
         weight = nodes[node].idf if node >= 0 else median
         if _has_upper(points, start, stop):
             # stop words are looked up in lower case, weights as written
-            lower = _find_lower(first, edges, filter_, shift, points, start, stop)
+            lower = find_word(lexicon, shift, points, start, stop, True)
             if lower >= 0 and nodes[lower].idf == STOP_WORD:
                 weight = STOP_WORD
-        if not digits and _is_number(points, start, stop):
+        if not options.digits and _is_number(points, start, stop):
             weight = STOP_WORD
-        f_start[found], f_stop[found], f_node[found] = start, stop, node
-        f_frequency[found], f_idf[found] = 1.0, weight
-        found += 1
-    for f in range(found):
-        room.token[f] = key_at[f_place[f]]
-        key_at[f_place[f]] = 0
+        found = _add(room, found, start, stop, node, weight)
+    _finish(room, found)
     return found
 
 
@@ -147,28 +128,43 @@ def count_ngrams(
     """
     length = 0
     for i in range(start, stop):
-        if not _is_blank(points[i]):
+        if not is_white_space(points[i]):
             packed[length] = points[i]
             length += 1
-    f_start, f_stop, f_node = room.start, room.stop, room.node
-    f_frequency, f_idf = room.frequency, room.idf
-    key_at, slot, f_place = room.key, room.slot, room.place
-    mask = _mask(length, slot.shape[0])
+    mask = _mask(length, room.slot.shape[0])
     found = 0
     for i in range(length - n + 1):
-        key = _key(packed, i, i + n)
-        place = _find_place(key_at, mask, key)
-        if key_at[place] == key:
-            f_frequency[slot[place]] += 1.0
-            continue
-        key_at[place], slot[place], f_place[found] = key, found, place
-        f_start[found], f_stop[found], f_node[found] = i, i + n, ABSENT
-        f_frequency[found], f_idf[found] = 1.0, 1.0
-        found += 1
-    for f in range(found):
-        room.token[f] = key_at[f_place[f]]
-        key_at[f_place[f]] = 0
+        if not _is_counted(room, mask, _key(packed, i, i + n), found):
+            found = _add(room, found, i, i + n, ABSENT, 1.0)
+    _finish(room, found)
     return found
+
+
+@inlined
+def _is_counted(room: Features, mask: np.uint64, key: np.uint64, found: int) -> bool:
+    """Count a feature once more; one that is new takes its place in the table instead."""
+    place = _find_place(room.key, mask, key)
+    if room.key[place] == key:
+        room.frequency[room.slot[place]] += 1.0
+        return True
+    room.key[place], room.slot[place], room.place[found] = key, found, place
+    return False
+
+
+@inlined
+def _add(room: Features, found: int, start: int, stop: int, node: int, idf: float) -> int:
+    """Append a feature; return the new count."""
+    room.start[found], room.stop[found], room.node[found] = start, stop, node
+    room.frequency[found], room.idf[found] = 1.0, idf
+    return found + 1
+
+
+@inlined
+def _finish(room: Features, found: int) -> None:
+    """Write the keys of all features, and leave the table free."""
+    for f in range(found):
+        room.token[f] = room.key[room.place[f]]
+        room.key[room.place[f]] = 0
 
 
 @inlined
@@ -203,11 +199,12 @@ def _mask(length: int, slots: int) -> np.uint64:
 
 @inlined
 def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
-    return point < PLANE and classes[point] in (HAN, ALPHANUMERIC, LETTER)
+    return point < PLANE and classes[point] in (words.HAN, words.ALPHANUMERIC, words.LETTER)
 
 
 @inlined
-def _is_blank(point: int) -> bool:
+def is_white_space(point: int) -> bool:
+    """Tell whether a code point is white space, as str.isspace says."""
     return (
         point == 0x20
         or 0x09 <= point <= 0x0D
@@ -227,7 +224,7 @@ def _is_blank(point: int) -> bool:
 @inlined
 def _has_upper(points: NDArray[np.uint32], start: int, stop: int) -> bool:
     for i in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
-        if _A <= points[i] <= _Z:
+        if words.UPPER_A <= points[i] <= words.UPPER_Z:
             return True
     return False
 
@@ -239,20 +236,3 @@ def _is_number(points: NDArray[np.uint32], start: int, stop: int) -> bool:
         if not (_ZERO <= p <= _NINE or p in (_DOT, _PERCENT)):
             return False
     return True
-
-
-@native
-def _find_lower(
-    first: NDArray[np.int32],
-    edges: NDArray[np.uint64],
-    filter_: NDArray[np.uint8],
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-) -> np.int64:
-    lower = points[start:stop].copy()
-    for i in range(stop - start):
-        if _A <= lower[i] <= _Z:
-            lower[i] += _TO_LOWER
-    return find(first, edges, filter_, shift, lower, 0, stop - start)

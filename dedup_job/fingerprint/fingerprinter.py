@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dedup_job.documents import Channel, Fingerprints
 from dedup_job.fingerprint import kernel
-from dedup_job.fingerprint.characters import fold, fold_table, stemmer
+from dedup_job.fingerprint.characters import case_fold, case_fold_table, stemmer
 from dedup_job.fingerprint.features import Options, count_words, make_features
 from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon
@@ -71,7 +71,7 @@ class Fingerprinter:
         lexicon: the one of these settings, where it is loaded already.
         """
         self.lexicon = lexicon or load_lexicon(settings, notify)
-        self._fold = fold_table(settings.fold_case, settings.fold_width)
+        self._fold = case_fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
         self._sketcher = Sketcher(channels, form)
         self.options = Options(
@@ -129,7 +129,7 @@ class Fingerprinter:
         return (
             packed
             if self._fold is None
-            else Packed(fold(packed.points, self._fold), packed.offsets)
+            else Packed(case_fold(packed.points, self._fold), packed.offsets)
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -150,8 +149,7 @@ class Room(NamedTuple):
     sums: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What one text's fingerprint is made of.
 
     route: WORDS, NGRAMS or WHOLE; tokens: int64 (tokens + 1,), where they begin, and the end;
@@ -185,18 +183,17 @@ def fingerprint_batch(
 
 def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Parts:
     """Return what the fingerprint of one text is made of."""
-    n = points.shape[0]
     values, routes = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint8)
-    room, offsets = _make_room(n), np.array([0, n])
+    room, offsets = _make_room(len(points)), np.array([0, len(points)])
     tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
-    order = room.features.order[:chosen]
+    features, order = room.features, room.features.order[:chosen]
     return Parts(
-        route=int(routes[0]),
-        tokens=room.scratch.starts[: tokens + 1],
-        starts=room.features.start[order],
-        stops=room.features.stop[order],
-        weights=room.features.weight[order],
-        source=room.packed if routes[0] == NGRAMS else points,
+        int(routes[0]),
+        room.scratch.starts[: tokens + 1],
+        features.start[order],
+        features.stop[order],
+        features.weight[order],
+        room.packed if routes[0] == NGRAMS else points,
     )
 
 
@@ -220,18 +217,15 @@ def _fingerprint_all(
 
     One function for many texts and for one, because it takes so long to compile.
     """
-    scratch, features, packed, sums = room
     tokens = chosen = 0
     for i in range(values.shape[0]):
-        tokens = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)
-        route, chosen = choose_features(
-            lexicon, points, offsets[i], offsets[i + 1], options, scratch, tokens, features, packed
-        )
-        routes[i] = route
-        if route == WHOLE:
+        start, stop = offsets[i], offsets[i + 1]
+        tokens = segment(lexicon, points, start, stop, room.scratch)
+        routes[i], chosen = choose_features(lexicon, points, start, stop, options, room, tokens)
+        if routes[i] == WHOLE:
             continue
-        source = points if route == WORDS else packed
-        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, features, sums)
+        source = points if routes[i] == WORDS else room.packed
+        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, room)
     return tokens, chosen
 
 
@@ -242,28 +236,26 @@ def choose_features(
     start: int,
     stop: int,
     options: Options,
-    scratch: Scratch,
+    room: Room,
     tokens: int,
-    room: Features,
-    packed: NDArray[np.uint32],
 ) -> tuple[int, int]:
     """Choose the features of one segmented text; return its route and how many they are.
 
     Words where there are enough and jieba segments most of the text; else character n-grams
     where there are enough; else none, and the text stands for itself.
     """
-    found = count_words(lexicon, points, tokens, scratch, options, room)
-    chosen = choose(found, room, options.top_k, options.weighting)
+    features = room.features
+    found = count_words(lexicon, points, tokens, room.scratch, options, features)
+    chosen = choose(found, features, options.top_k, options.weighting)
     if options.ngram == 0:
         return (WORDS if chosen >= options.min_features else WHOLE), chosen
     if chosen >= options.min_features and _is_jiebas(lexicon.classes, points, start, stop):
         return WORDS, chosen
-    n = options.ngram
-    found = count_ngrams(points, start, stop, n, packed, room)
+    found = count_ngrams(points, start, stop, options.ngram, room.packed, features)
     if found < options.min_ngrams:
         return WHOLE, 0
     for i in range(found):
-        room.order[i], room.weight[i] = i, room.frequency[i]
+        features.order[i], features.weight[i] = i, features.frequency[i]
     return NGRAMS, found
 
 
@@ -289,15 +281,15 @@ def _sum_up(
     points: NDArray[np.uint32],
     chosen: int,
     hash_kind: int,
-    room: Features,
-    sums: NDArray[np.float64],
+    room: Room,
 ) -> np.uint64:
-    order, start, stop, node, weight = room.order, room.start, room.stop, room.node, room.weight
-    sums[:] = 0.0
+    of = room.features
+    room.sums[:] = 0.0
     for i in range(chosen):
-        f = order[i]
-        token = nodes[node[f]].token if node[f] >= 0 else np.uint64(0)
+        f = of.order[i]
+        node = of.node[f]
+        token = nodes[node].token if node >= 0 else np.uint64(0)
         if token == 0:  # no word of the lists
-            token = hash_points(points, start[f], stop[f], hash_kind, room.bytes)
-        add_token(sums, token, weight[f])
-    return bits_of(sums)
+            token = hash_points(points, of.start[f], of.stop[f], hash_kind, of.bytes)
+        add_token(room.sums, token, of.weight[f])
+    return bits_of(room.sums)

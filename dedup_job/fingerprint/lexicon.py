@@ -9,57 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.trie import PLANE, Trie, build_trie, is_trie
+from dedup_job.fingerprint.trie import ABSENT, PLANE, Trie, build_trie, child_at, is_trie, place_of
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import hash_all
-from dedup_job.native.jit import inner
-
-B, E, M, S = 0, 1, 2, 3  # begin, end, middle of a word, single: as in lexicon.STATES
-
-
-@inner
-def find_states(
-    emission: NDArray[np.float64],
-    initial: NDArray[np.float64],
-    transition: NDArray[np.float64],
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    back: NDArray[np.int8],
-) -> None:
-    """Viterbi over a run of Han (`jieba.finalseg.viterbi`); the states end up in back[:, 0].
-
-    Each state has two predecessors; ties go to the one whose letter is the greater.
-    """
-    e_b, s_b = transition[E, B], transition[S, B]
-    b_e, m_e = transition[B, E], transition[M, E]
-    b_m, m_m = transition[B, M], transition[M, M]
-    e_s, s_s = transition[E, S], transition[S, S]
-    row = emission[points[start] - HAN_FIRST]
-    b, e = initial[B] + row[B], initial[E] + row[E]
-    m, s = initial[M] + row[M], initial[S] + row[S]
-    for i in range(start + 1, stop):
-        row = emission[points[i] - HAN_FIRST]
-        k = i - start
-        one, two = e + e_b + row[B], s + s_b + row[B]
-        next_b, back[k, B] = (two, S) if two >= one else (one, E)
-        one, two = b + b_e + row[E], m + m_e + row[E]
-        next_e, back[k, E] = (two, M) if two >= one else (one, B)
-        one, two = b + b_m + row[M], m + m_m + row[M]
-        next_m, back[k, M] = (two, M) if two >= one else (one, B)
-        one, two = e + e_s + row[S], s + s_s + row[S]
-        next_s, back[k, S] = (two, S) if two >= one else (one, E)
-        b, e, m, s = next_b, next_e, next_m, next_s
-    state = S if s >= e else E
-    for k in range(stop - start - 1, -1, -1):
-        before = back[k, state]
-        back[k, 0] = state
-        state = before
-
+from dedup_job.native.jit import inlined, inner
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
+UPPER_A, UPPER_Z, TO_LOWER = 65, 90, 32
 STATES = "BEMS"  # begin, end, middle of a word, single
+B, E, M, S = range(4)
 SEPARATOR, HAN, ALPHANUMERIC, SYMBOL, LETTER = 0, 1, 2, 3, 4
 NO_WORD = -math.inf  # in place of a log probability: never the best
 STOP_WORD = -1.0  # in place of an IDF, which is never negative
@@ -98,6 +57,73 @@ class Lexicon(NamedTuple):
     constants: NDArray[np.float64]
 
 
+@inlined
+def find_word(
+    lexicon: Lexicon,
+    shift: np.uint64,
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    lower: bool,
+) -> np.int64:
+    """Return the node of points[start:stop], characters of the basic plane, -1 if none.
+
+    shift: of `key_shift`; lower: ASCII letters are taken in lower case.
+    """
+    node = np.int64(ABSENT)
+    for i in range(start, stop):
+        point = points[i]
+        if lower and UPPER_A <= point <= UPPER_Z:
+            point += np.uint32(TO_LOWER)
+        if i == start:
+            node = np.int64(lexicon.first[point])
+        else:
+            place = place_of(lexicon.edges, lexicon.filter, shift, node, point)
+            node = child_at(lexicon.edges, place) if place >= 0 else np.int64(ABSENT)
+        if node < 0:
+            break
+    return node
+
+
+@inner
+def find_states(
+    lexicon: Lexicon,
+    points: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    back: NDArray[np.int8],
+) -> None:
+    """Viterbi over a run of Han (`jieba.finalseg.viterbi`); the states end up in back[:, 0].
+
+    Each state has two predecessors; ties go to the one whose letter is the greater.
+    """
+    emission, initial, transition = lexicon.emission, lexicon.start, lexicon.transition
+    e_b, s_b = transition[E, B], transition[S, B]
+    b_e, m_e = transition[B, E], transition[M, E]
+    b_m, m_m = transition[B, M], transition[M, M]
+    e_s, s_s = transition[E, S], transition[S, S]
+    row = emission[points[start] - HAN_FIRST]
+    b, e = initial[B] + row[B], initial[E] + row[E]
+    m, s = initial[M] + row[M], initial[S] + row[S]
+    for i in range(start + 1, stop):
+        row = emission[points[i] - HAN_FIRST]
+        k = i - start
+        one, two = e + e_b + row[B], s + s_b + row[B]
+        next_b, back[k, B] = (two, S) if two >= one else (one, E)
+        one, two = b + b_e + row[E], m + m_e + row[E]
+        next_e, back[k, E] = (two, M) if two >= one else (one, B)
+        one, two = b + b_m + row[M], m + m_m + row[M]
+        next_m, back[k, M] = (two, M) if two >= one else (one, B)
+        one, two = e + e_s + row[S], s + s_s + row[S]
+        next_s, back[k, S] = (two, S) if two >= one else (one, E)
+        b, e, m, s = next_b, next_e, next_m, next_s
+    state = S if s >= e else E
+    for k in range(stop - start - 1, -1, -1):
+        before = back[k, state]
+        back[k, 0] = state
+        state = before
+
+
 class Hmm(NamedTuple):
     """jieba's hidden Markov model (`jieba.finalseg`), log probabilities by state."""
 
@@ -124,25 +150,25 @@ def build_lexicon(
         dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
     )
     trie, places, count = build_trie(entries)
-    place_of = dict(zip(entries, places.tolist(), strict=True))
+    node_of = dict(zip(entries, places.tolist(), strict=True))
     median = sorted(idf.values())[len(idf) // 2]
 
     nodes = np.zeros(count, dtype=NODE)
     nodes["probability"], nodes["idf"] = NO_WORD, median
     log_total = math.log(total)
     words = [word for word in known if frequencies[word]]
-    nodes["probability"][[place_of[w] for w in words]] = [
+    nodes["probability"][[node_of[w] for w in words]] = [
         math.log(frequencies[w]) - log_total for w in words
     ]
     rated = _in_plane(idf)
-    nodes["idf"][[place_of[w] for w in rated]] = [idf[w] for w in rated]
+    nodes["idf"][[node_of[w] for w in rated]] = [idf[w] for w in rated]
     # jieba compares stop words with the token in lower case: others never match
     lower = [word for word in _in_plane(stop_words) if word == word.lower()]
-    nodes["idf"][[place_of[w] for w in lower]] = STOP_WORD
+    nodes["idf"][[node_of[w] for w in lower]] = STOP_WORD
     nodes["token"][places] = hash_all(points_of("".join(entries)), offsets_of(entries), hash_kind)
     to_split, are_names = (np.zeros(nodes.shape[0], dtype=np.bool_) for _ in range(2))
-    to_split[[place_of[w] for w in _in_plane(split)]] = True
-    are_names[[place_of[w] for w in _in_plane(names) if w in place_of]] = True
+    to_split[[node_of[w] for w in _in_plane(split)]] = True
+    are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True
     return Lexicon(
         *trie,
         nodes=nodes,

@@ -26,7 +26,7 @@ class TokenHash(StrEnum):
 class FingerprintSettings(BaseModel):
     """How a text becomes a fingerprint.
 
-    The defaults are what decided best on real questions and articles (scripts/evaluate.py): with
+    The defaults decided best on real questions and articles (scripts/bench/evaluate.py): with
     a few heavy keywords, formulas and phrases such as 下列说法正确的是 outweigh the rest of a text,
     and most of what is dropped is innocent.
     """

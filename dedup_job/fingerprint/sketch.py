@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Channel, Sketches
-from dedup_job.fingerprint.characters import fold_table
-from dedup_job.fingerprint.folding import fold_texts
+from dedup_job.fingerprint.characters import case_fold_table
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import Packed
 from dedup_job.native.hashing import text_digests
@@ -35,18 +34,18 @@ _LETTER, _WHITE, _END = 0, 1, 2
 _LINE_ENDS = "\n\x0b\x0c\r\x85\u2028\u2029"
 
 
-def sketch(folded: Packed) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """Return keys and bits of n folded texts.
+def sketch(texts: Packed) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Return keys and bits of n texts, as a form has them.
 
     keys: uint32 (n, BANDS), below 2**KEY_BITS, a hash of ROWS bins each; two texts share a band
     with probability J**ROWS. bits: uint64 (n, BINS / 64), a bit of each bin (Li and König,
     "b-bit minwise hashing", WWW 2010), see `equal_bits`. The 3-grams count as a set; a text of one
     or two characters is a gram, and the empty text is one that no other has.
     """
-    n = len(folded.offsets) - 1
+    n = len(texts.offsets) - 1
     keys = np.empty((n, BANDS), dtype=np.uint32)
     bits = np.zeros((n, BINS // 64), dtype=np.uint64)
-    _sketch_all(folded.points, folded.offsets, keys, bits)
+    _sketch_all(texts.points, texts.offsets, keys, bits)
     return keys, bits
 
 
@@ -75,7 +74,7 @@ def sentence_keys(raw: Packed) -> NDArray[np.uint32]:
 @functools.cache
 def _characters() -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """Return what each character of the basic plane becomes in a sentence, and its kind."""
-    folded = fold_table(case=True, width=True)
+    folded = case_fold_table(case=True, width=True)
     assert folded is not None  # something was asked of it
     kinds = np.zeros(PLANE, dtype=np.uint8)
     for point in range(PLANE):
@@ -240,16 +239,11 @@ def _offer(
     length: int, sentence: np.uint64, lengths: NDArray[np.int64], hashes: NDArray[np.uint64]
 ) -> None:
     """Put a sentence among the longest, in descending order, where it is one of them."""
-    place = SENTENCES
-    while place > 0 and (
-        lengths[place - 1] < length
-        or (lengths[place - 1] == length and hashes[place - 1] < sentence)
-    ):
-        place -= 1
-        if place + 1 < SENTENCES:
-            lengths[place + 1], hashes[place + 1] = lengths[place], hashes[place]
-    if place < SENTENCES:
-        lengths[place], hashes[place] = length, sentence
+    for place in range(SENTENCES):
+        least, hash_ = lengths[place], hashes[place]
+        if length > least or (length == least and sentence > hash_):
+            lengths[place], hashes[place] = length, sentence
+            length, sentence = least, hash_
 
 
 Form = Callable[[Packed], Packed]
@@ -260,18 +254,19 @@ class Sketcher:
     """Sketches batches of texts for the channels chosen; thread-safe, without state."""
 
     def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
-        """Take the channels, and the form by which candidates are found.
+        """Take the channels, and the form by which candidates are found; None: the text itself.
 
-        With a form, texts of the same form share a key of their own, however many share the
-        others; without one, the folded form is sketched.
+        With Channel.FORM texts of the same form share a key of their own, however many share the
+        others.
         """
         self._form = form
         self._minhash = Channel.MINHASH in channels
         self._sentences = Channel.SENTENCES in channels
+        self._whole = Channel.FORM in channels
         self.channels = (
             *(Channel.MINHASH,) * (BANDS * self._minhash),
             *(Channel.SENTENCES,) * self._sentences,
-            *(Channel.FORM,) * (form is not None),
+            *(Channel.FORM,) * self._whole,
         )
 
     def sketch(self, texts: Packed) -> Sketches | None:
@@ -280,13 +275,13 @@ class Sketcher:
             return None
         columns: list[NDArray[np.uint32]] = []
         bits: NDArray[np.uint64] = np.empty((len(texts.offsets) - 1, 0), dtype=np.uint64)
-        form = (self._form or fold_texts)(texts) if self._minhash or self._form else texts
+        form = self._form(texts) if self._form and (self._minhash or self._whole) else texts
         if self._minhash:
             keys, bits = sketch(form)
             columns.append(keys)
         if self._sentences:
             columns.append(sentence_keys(texts)[:, np.newaxis])
-        if self._form:
+        if self._whole:
             columns.append(_form_keys(form)[:, np.newaxis])
         return Sketches(np.hstack(columns), bits, self.channels)
 

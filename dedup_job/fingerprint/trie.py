@@ -133,16 +133,6 @@ def key_shift(edges: NDArray[np.uint64]) -> np.uint64:
 
 
 @inlined
-def probe(
-    filter_: NDArray[np.uint8], shift: np.uint64, node: np.int64, point: np.uint32
-) -> tuple[np.uint64, np.uint64, bool]:
-    """Return the key of a step, its hash (two bits finer than a row), and what the filter says."""
-    key = _key(node, point)
-    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))
-    return key, bit, (filter_[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & np.uint64(1) != 0
-
-
-@inlined
 def place_of(
     edges: NDArray[np.uint64],
     filter_: NDArray[np.uint8],
@@ -151,8 +141,9 @@ def place_of(
     point: np.uint32,
 ) -> np.int64:
     """Return the row of the edge that `point` leads along from `node`, -1 if none."""
-    key, bit, hit = probe(filter_, shift, node, point)
-    if not hit:
+    key = _key(node, point)
+    bit = (key * _FIBONACCI) >> (shift - np.uint64(2))  # two bits finer than a row
+    if (filter_[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & np.uint64(1) == 0:
         return np.int64(ABSENT)
     place = bit >> np.uint64(2)
     mask = np.uint64(edges.shape[0] - 1)
@@ -169,23 +160,3 @@ def place_of(
 def child_at(edges: NDArray[np.uint64], place: np.int64) -> np.int64:
     """Return the node that the edge in a row leads to."""
     return np.int64(edges[place] & _CHILD)
-
-
-@inlined
-def find(
-    first: NDArray[np.int32],
-    edges: NDArray[np.uint64],
-    filter_: NDArray[np.uint8],
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-) -> np.int64:
-    """Return the node of points[start:stop], characters of the basic plane, -1 if none."""
-    node = np.int64(first[points[start]])
-    i = start + 1
-    while i < stop and node >= 0:
-        place = place_of(edges, filter_, shift, node, points[i])
-        node = child_at(edges, place) if place >= 0 else np.int64(ABSENT)
-        i += 1
-    return node

@@ -1,10 +1,10 @@
 """Search among kept documents: by simhash, sketch and equal text. No I/O, no clock."""
 
+from dedup_job.index.candidates import Candidates
 from dedup_job.index.equal import EqualIndex, Ids
-from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
+from dedup_job.index.hamming import HammingIndex, pairs_within
 from dedup_job.index.kept import KeptIndex, Neighbour
 from dedup_job.index.layout import Layout, Plan, plan
-from dedup_job.index.proposals import Proposals
 from dedup_job.index.settings import IndexSettings
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Layout",
     "Neighbour",
     "Plan",
-    "Proposals",
     "pairs_within",
     "plan",
 ]

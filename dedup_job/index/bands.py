@@ -9,42 +9,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import buckets, probing
+from dedup_job.index import buckets
+from dedup_job.index.candidates import Candidates
 from dedup_job.index.snapshot import Part
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.growing import Growing
+from dedup_job.native.jit import native
 
 MOST_EQUAL = 128
 _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
-_MOST_COLUMNS = 1 << probing.COLUMN_BITS
+_MOST_COLUMNS = 1 << buckets.COLUMN_BITS
 _LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
 _LOAD = 11  # documents a bucket, of 10 a chunk
 _AHEAD = (4096, 1024, 256, 64, 16, 4, 2)  # times the rows that are needed
 _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
-
-
-class Shared(NamedTuple):
-    """What shares a key with each of n rows.
-
-    offsets: int64 (n + 1,), row i has the places offsets[i] to offsets[i + 1]; numbers: int64
-    (c,), of documents or earlier rows, ascending, each once; columns: uint32 (c,), bit j is set
-    where they share the key of column j.
-    """
-
-    offsets: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    columns: NDArray[np.uint32]
-
-    def of(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return numbers and columns of one row."""
-        start, stop = self.offsets[row], self.offsets[row + 1]
-        return self.numbers[start:stop], self.columns[start:stop]
+_ONE = np.uint64(1)
 
 
 class BandIndex:
@@ -121,44 +106,30 @@ class BandIndex:
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             self._grow(len(some))
-            buckets.insert(
-                self._heads.array,
-                self._more.array,
-                self._buckets,
-                some,
-                self._size,
-                self.most_equal,
-                self._dropped,
-            )
+            buckets.insert(self._pages, some, self._size, self.most_equal, self._dropped)
             self._size += len(some)
 
-    def search(self, keys: NDArray[np.uint32]) -> Shared:
+    def search(self, keys: NDArray[np.uint32]) -> Candidates:
         """Return the documents that share a key with each of n rows, uint32 (n, columns).
 
         Raises ValueError as `extend` does.
         """
         keys = self._checked(keys)
         offsets = np.zeros(len(keys) + 1, dtype=np.int64)
-        done = 0
+        done, pages = 0, self._pages
         while True:
-            done = probing.search(
-                self._heads.array,
-                self._more.array,
-                self._buckets,
-                keys,
-                done,
-                self._size,
-                self._room,
-                self._found,
-                self._masks,
-                offsets,
-            )
+            found, masks = self._found, self._masks
+            done = buckets.search(pages, keys, done, self._size, self._room, found, masks, offsets)
             if done == len(keys):
                 break
-            self._found.resize(2 * len(self._found), refcheck=False)
-            self._masks.resize(2 * len(self._masks), refcheck=False)
+            found.resize(2 * len(found), refcheck=False)
+            masks.resize(2 * len(masks), refcheck=False)
         count = offsets[-1]
-        return Shared(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
+        return Candidates(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
+
+    @property
+    def _pages(self) -> buckets.Pages:
+        return buckets.Pages(self._heads.array, self._more.array, self._buckets)
 
     @property
     def _used(self) -> int:
@@ -180,13 +151,13 @@ class BandIndex:
         wanted = math.ceil((self._size + count) / _LOAD)
         if wanted > self._buckets:
             _reserve(self._heads, wanted * self.columns)
-            buckets.split(self._heads.array, self._more.array, self.columns, self._buckets, wanted)
+            buckets.split(self._pages, self.columns, wanted)
             self._buckets = wanted
 
     def _make_room(self) -> None:
         """Make what a search writes to; an index is for one thread at a time."""
-        self._room = probing.make_room(self.columns, self.most_equal)
-        self._found = np.empty(2 * len(self._room.items), dtype=np.uint32)
+        self._room = buckets.make_room(self.columns, self.most_equal)
+        self._found = np.empty(2 * self._room.items.shape[1], dtype=np.uint32)
         self._masks = np.empty_like(self._found)
 
 
@@ -204,7 +175,7 @@ def _reserve(pages: Growing[np.uint32], rows: int) -> None:
     pages.grow(rows)
 
 
-def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:
+def pairs_sharing(keys: NDArray[np.uint32]) -> Candidates:
     """Return for each of n rows, uint32 (n, columns), the earlier rows that share a key.
 
     For some thousands at once: n equal rows are n * n / 2 pairs.
@@ -213,8 +184,78 @@ def pairs_sharing(keys: NDArray[np.uint32]) -> Shared:
     offsets = np.zeros(len(keys) + 1, dtype=np.int64)
     found = np.empty(len(keys) + 16, dtype=np.uint32)
     masks = np.empty_like(found)
-    count = probing.pairs_sharing(keys, offsets, found, masks)
+    count = _pairs_sharing(keys, offsets, found, masks)
     if count > len(found):
         found, masks = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
-        probing.pairs_sharing(keys, offsets, found, masks)
-    return Shared(offsets, found[:count].astype(np.int64), masks[:count])
+        _pairs_sharing(keys, offsets, found, masks)
+    return Candidates(offsets, found[:count].astype(np.int64), masks[:count])
+
+
+@native
+def _pairs_sharing(
+    keys: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    found: NDArray[np.uint32],
+    masks: NDArray[np.uint32],
+) -> int:
+    """For each of n rows find the earlier ones that share a key, ascending.
+
+    Returns how many pairs there are; where `found` is too small the rest is counted only.
+    """
+    n, columns = keys.shape
+    former = _former_rows(keys)
+    shared = np.zeros(n, dtype=np.uint32)
+    count = 0
+    for i in range(n):
+        first = i
+        for c in range(columns):
+            j = former[c, i]
+            while j >= 0:
+                shared[j] |= _ONE << np.uint64(c)
+                first = min(first, j)
+                j = former[c, j]
+        for j in range(first, i):
+            if shared[j] != 0:
+                if count < found.shape[0]:
+                    found[count] = j
+                    masks[count] = shared[j]
+                count += 1
+                shared[j] = 0
+        offsets[i + 1] = count
+    return count
+
+
+@native
+def count_meetings(keys: NDArray[np.uint32] | NDArray[np.uint64]) -> int:
+    """Count the pairs of rows with an equal key, once for each column."""
+    former = _former_rows(keys)
+    columns, n = former.shape
+    earlier = np.empty(n, dtype=np.int64)  # rows with the same key
+    count = 0
+    for c in range(columns):
+        for i in range(n):
+            j = former[c, i]
+            earlier[i] = earlier[j] + 1 if j >= 0 else 0
+            count += earlier[i]
+    return count
+
+
+@native
+def _former_rows(keys: NDArray[np.uint32] | NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return for each column and row the last row before it with the same key, or -1."""
+    n, columns = keys.shape
+    bits = 4
+    while 1 << bits < 2 * n:
+        bits += 1
+    table = np.empty(1 << bits, dtype=np.int64)
+    former = np.empty((columns, n), dtype=np.int64)
+    for c in range(columns):
+        table[:] = -1
+        for i in range(n):
+            # Fibonacci hashing: Knuth, TAOCP 3, section 6.4
+            place = (np.uint64(keys[i, c]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+            while table[place] >= 0 and keys[table[place], c] != keys[i, c]:
+                place = (place + _ONE) & np.uint64((1 << bits) - 1)
+            former[c, i] = table[place]
+            table[place] = i
+    return former

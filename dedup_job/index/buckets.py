@@ -15,31 +15,57 @@ are in use.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.cache_lines import (
-    CHECKS,
-    ENTRIES,
-    FIRST,
-    NEXT,
-    WORDS,
-    fetch_row,
-    near_entries,
-)
-from dedup_job.native.jit import inlined, inner, native, popcount
+from dedup_job.native import cache_lines as lines
+from dedup_job.native.jit import borrowing, inlined, inner, native, popcount
 
-USED = FIRST  # of row 0
+USED = lines.FIRST  # of row 0
 ADDRESS_BITS = 14  # at least; the check is what lies above these
-_LAST = CHECKS - 1
+_LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
-CHECK_SHIFT = np.uint64(ADDRESS_BITS)
+_CHECK_SHIFT = np.uint64(ADDRESS_BITS)
 _ONE = np.uint64(1)
-AHEAD = 2  # rows
+_AHEAD = 2  # rows
+COLUMN_BITS = 5
+_COLUMN_SHIFT = np.uint64(COLUMN_BITS)
+_COLUMN_MASK = np.uint64((1 << COLUMN_BITS) - 1)
+_DIGIT_BITS, _FEW = 9, 40
+
+
+class Pages(NamedTuple):
+    """Where an index lies: heads and more, uint32 (rows, WORDS); buckets: how many a column has."""
+
+    heads: NDArray[np.uint32]
+    more: NDArray[np.uint32]
+    buckets: int
+
+
+class Room(NamedTuple):
+    """Where a query is worked on.
+
+    walks: int64 (4, columns), of the chains walked the chunk, the next one, the column and the
+    check bits; items: uint64 (2, m), what one query finds at most, number and column in one word,
+    and room to sort it.
+    """
+
+    walks: NDArray[np.int64]
+    items: NDArray[np.uint64]
+
+
+def make_room(columns: int, most_equal: int) -> Room:
+    """Return room for one query at a time."""
+    return Room(
+        np.empty((4, columns), dtype=np.int64),
+        np.empty((2, columns * most_equal), dtype=np.uint64),
+    )
 
 
 @inlined
-def mask_of(buckets: int) -> np.uint64:
+def _mask_of(buckets: int) -> np.uint64:
     """Return the bits of a key that are an address, some of them of buckets not yet there."""
     mask = np.uint64(1)
     while mask < np.uint64(buckets - 1):
@@ -48,7 +74,7 @@ def mask_of(buckets: int) -> np.uint64:
 
 
 @inlined
-def head_of(key: np.uint64, buckets: int, mask: np.uint64, columns: int, column: int) -> np.int64:
+def _head_of(key: np.uint64, buckets: int, mask: np.uint64, columns: int, column: int) -> np.int64:
     """Return the row of `heads` at which a key's bucket begins."""
     address = key & mask
     if address >= np.uint64(buckets):  # not there yet
@@ -57,27 +83,23 @@ def head_of(key: np.uint64, buckets: int, mask: np.uint64, columns: int, column:
 
 
 @inlined
-def fetch_heads(
-    heads: NDArray[np.uint32], keys: NDArray[np.uint32], buckets: int, mask: np.uint64
-) -> None:
+def _fetch_heads(pages: Pages, keys: NDArray[np.uint32], mask: np.uint64) -> None:
     """Ask for the heads of a row that is to come, so that they are there by then."""
     columns = keys.shape[0]
     for c in range(columns):
-        fetch_row(heads, head_of(np.uint64(keys[c]), buckets, mask, columns, c))
+        lines.fetch_row(pages.heads, _head_of(np.uint64(keys[c]), pages.buckets, mask, columns, c))
 
 
 @inlined
 def check_of(chunks: NDArray[np.uint32], chunk: int | np.int64, place: int) -> np.uint64:
     """Return the check bits of a chunk's entry."""
-    word = np.uint64(chunks[chunk, CHECKS + place // 2])
+    word = np.uint64(chunks[chunk, lines.CHECKS + place // 2])
     return (word >> np.uint64(16 * (place & 1))) & _HALF
 
 
 @native
 def insert(
-    heads: NDArray[np.uint32],
-    more: NDArray[np.uint32],
-    buckets: int,
+    pages: Pages,
     keys: NDArray[np.uint32],
     number: int,
     most_equal: int,
@@ -88,52 +110,48 @@ def insert(
     Where a column holds `most_equal` of a key, `dropped` of this column is counted up instead.
     `more` must have a row left for each key.
     """
+    heads, more = pages.heads, pages.more
     n, columns = keys.shape
-    mask = mask_of(buckets)
+    mask = _mask_of(pages.buckets)
     at, ahead = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
     for i in range(n):
-        if i + AHEAD < n:
-            fetch_heads(heads, keys[i + AHEAD], buckets, mask)
+        if i + _AHEAD < n:
+            _fetch_heads(pages, keys[i + _AHEAD], mask)
         for c in range(columns):
-            at[c] = head_of(np.uint64(keys[i, c]), buckets, mask, columns, c)
+            at[c] = _head_of(np.uint64(keys[i, c]), pages.buckets, mask, columns, c)
         for c in range(columns):  # touched, so that the processor waits for all of them at once
-            ahead[c] = heads[at[c], NEXT]
+            ahead[c] = heads[at[c], lines.NEXT]
         for c in range(columns):
-            ahead[c] = more[ahead[c], NEXT]
+            ahead[c] = more[ahead[c], lines.NEXT]
         for c in range(columns):
-            check = np.uint64(keys[i, c]) >> CHECK_SHIFT
-            if _has_room(heads, more, at[c], check, most_equal):
-                _put(heads, more, at[c], np.uint64(number + i + 1), check)
+            check = np.uint64(keys[i, c]) >> _CHECK_SHIFT
+            if _has_room(pages, at[c], check, most_equal):
+                _put(pages, at[c], np.uint64(number + i + 1), check)
             else:
                 dropped[c] += 1
 
 
 @inner
-def _has_room(
-    heads: NDArray[np.uint32],
-    more: NDArray[np.uint32],
-    head: int,
-    check: np.uint64,
-    most_equal: int,
-) -> bool:
+def _has_room(pages: Pages, head: int, check: np.uint64, most_equal: int) -> bool:
     """Tell whether a bucket holds fewer than `most_equal` documents under a key.
 
     Nearly always it holds fewer than that under all keys together.
     """
+    heads, more = pages.heads, pages.more
     entries = _in_use(heads, head)
-    chunk = np.int64(heads[head, NEXT])
+    chunk = np.int64(heads[head, lines.NEXT])
     while chunk != 0:
-        entries += ENTRIES
-        chunk = np.int64(more[chunk, NEXT])
+        entries += lines.ENTRIES
+        chunk = np.int64(more[chunk, lines.NEXT])
     if entries < most_equal:
         return True
     count = np.uint64(0)
-    for place in range(ENTRIES):
-        count += check_of(heads, head, place) == check and heads[head, FIRST + place] != 0
-    chunk = np.int64(heads[head, NEXT])
+    for place in range(lines.ENTRIES):
+        count += check_of(heads, head, place) == check and heads[head, lines.FIRST + place] != 0
+    chunk = np.int64(heads[head, lines.NEXT])
     while chunk != 0:
-        count += popcount(near_entries(more, chunk, check, np.uint64(0)))
-        chunk = np.int64(more[chunk, NEXT])
+        count += popcount(lines.near_entries(more, chunk, check, np.uint64(0)))
+        chunk = np.int64(more[chunk, lines.NEXT])
     return bool(count < np.uint64(most_equal))
 
 
@@ -141,47 +159,41 @@ def _has_room(
 def _in_use(heads: NDArray[np.uint32], head: int) -> int:
     """Count the documents of a head; behind them all is free."""
     count = 0
-    for place in range(ENTRIES):
-        count += heads[head, FIRST + place] != 0
+    for place in range(lines.ENTRIES):
+        count += heads[head, lines.FIRST + place] != 0
     return count
 
 
 @inner
-def _put(
-    heads: NDArray[np.uint32],
-    more: NDArray[np.uint32],
-    head: int,
-    entry: np.uint64,
-    check: np.uint64,
-) -> None:
+def _put(pages: Pages, head: int, entry: np.uint64, check: np.uint64) -> None:
     """Put a document into a bucket."""
+    heads, more = pages.heads, pages.more
     if heads[head, _LAST] != 0:
-        chunk = np.int64(more[0, NEXT])
+        chunk = np.int64(more[0, lines.NEXT])
         if chunk != 0:
-            more[0, NEXT] = more[chunk, NEXT]
+            more[0, lines.NEXT] = more[chunk, lines.NEXT]
         else:
             chunk = np.int64(more[0, USED])
             more[0, USED] += 1
-        for word in range(WORDS):
+        for word in range(lines.WORDS):
             more[chunk, word] = heads[head, word]
             heads[head, word] = 0
-        heads[head, NEXT] = chunk
+        heads[head, lines.NEXT] = chunk
     place = _in_use(heads, head)
-    heads[head, FIRST + place] = entry
-    heads[head, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
+    heads[head, lines.FIRST + place] = entry
+    heads[head, lines.CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
 
 
 @native
-def split(
-    heads: NDArray[np.uint32], more: NDArray[np.uint32], columns: int, start: int, stop: int
-) -> None:
-    """Make the buckets start:stop, of which the heads are zero, of older ones.
+def split(pages: Pages, columns: int, stop: int) -> None:
+    """Make the buckets up to `stop`, of which the heads are zero, of older ones.
 
     Two buckets need no more chunks than the one did, and a chunk is free before its documents are
     put elsewhere, so `more` does not grow.
     """
-    moved = np.empty((1, WORDS), dtype=np.uint32)
-    for bucket in range(start, stop):
+    heads, more = pages.heads, pages.more
+    moved = np.empty((1, lines.WORDS), dtype=np.uint32)
+    for bucket in range(pages.buckets, stop):
         level = ADDRESS_BITS
         while bucket >> (level + 1) != 0:
             level += 1
@@ -189,19 +201,138 @@ def split(
         for c in range(columns):
             low = (bucket - (1 << level)) * columns + c
             high = bucket * columns + c
-            for word in range(WORDS):
+            for word in range(lines.WORDS):
                 moved[0, word] = heads[low, word]
                 heads[low, word] = 0
             while True:
-                for place in range(ENTRIES):
-                    if moved[0, FIRST + place] != 0:
+                for place in range(lines.ENTRIES):
+                    if moved[0, lines.FIRST + place] != 0:
                         check = check_of(moved, 0, place)
                         head = high if (check >> shift) & _ONE != 0 else low
-                        _put(heads, more, head, np.uint64(moved[0, FIRST + place]), check)
-                chunk = np.int64(moved[0, NEXT])
+                        _put(pages, head, np.uint64(moved[0, lines.FIRST + place]), check)
+                chunk = np.int64(moved[0, lines.NEXT])
                 if chunk == 0:
                     break
-                for word in range(WORDS):
+                for word in range(lines.WORDS):
                     moved[0, word] = more[chunk, word]
-                more[chunk, NEXT] = more[0, NEXT]
-                more[0, NEXT] = chunk
+                more[chunk, lines.NEXT] = more[0, lines.NEXT]
+                more[0, lines.NEXT] = chunk
+
+
+@borrowing
+def search(
+    pages: Pages,
+    keys: NDArray[np.uint32],
+    start: int,
+    size: int,
+    room: Room,
+    found: NDArray[np.uint32],
+    masks: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+) -> int:
+    """Search keys[start:] in turn; return the first row that is not done, for want of room.
+
+    Row i has found[offsets[i]:offsets[i + 1]], numbers below `size`, ascending, each once, and in
+    masks the columns of each; offsets[start] is given.
+    """
+    mask = _mask_of(pages.buckets)
+    count: int = offsets[start]
+    for i in range(start, keys.shape[0]):
+        if count + room.items.shape[1] > found.shape[0]:
+            return i
+        if i + _AHEAD < keys.shape[0]:
+            _fetch_heads(pages, keys[i + _AHEAD], mask)
+        n = _collect(pages, mask, keys[i], room)
+        items = _sorted(room.items[0], room.items[1], n, size)
+        former = np.uint64(2**64 - 1)
+        for j in range(n):
+            number = items[j] >> _COLUMN_SHIFT
+            bit = _ONE << (items[j] & _COLUMN_MASK)
+            if number != former:
+                found[count] = number
+                masks[count] = 0
+                count += 1
+                former = number
+            masks[count - 1] |= bit
+        offsets[i + 1] = count
+    return len(keys)
+
+
+@inner
+def _collect(pages: Pages, mask: np.uint64, keys: NDArray[np.uint32], room: Room) -> int:
+    """Write what is held under one row's keys into the room; return how many items.
+
+    All chains are walked side by side, and each chunk is touched before anything depends on it.
+    """
+    chunk, nexts, column, check = room.walks[0], room.walks[1], room.walks[2], room.walks[3]
+    walks, count = keys.shape[0], 0
+    for c in range(walks):
+        chunk[c] = _head_of(np.uint64(keys[c]), pages.buckets, mask, walks, c)
+        column[c] = c
+        check[c] = np.uint64(keys[c]) >> _CHECK_SHIFT
+    chunks = pages.heads
+    while walks > 0:
+        for w in range(walks):
+            nexts[w] = chunks[chunk[w], lines.NEXT]
+        for w in range(walks):
+            count = _look(chunks, chunk[w], np.uint64(check[w]), column[w], room.items[0], count)
+        on = 0
+        for w in range(walks):
+            chunk[on], column[on], check[on] = nexts[w], column[w], check[w]
+            on += nexts[w] != 0
+        walks, chunks = on, pages.more
+    return count
+
+
+@inlined
+def _look(
+    chunks: NDArray[np.uint32],
+    chunk: int,
+    check: np.uint64,
+    column: int,
+    items: NDArray[np.uint64],
+    count: int,
+) -> int:
+    """Append the documents of a chunk that have this check; return the new count."""
+    equal = lines.near_entries(chunks, chunk, check, np.uint64(0))
+    while equal != 0:
+        entry = np.uint64(chunks[chunk, lines.FIRST + lines.first_bit(equal)])
+        equal &= equal - _ONE
+        if entry != 0:
+            items[count] = ((entry - _ONE) << _COLUMN_SHIFT) | np.uint64(column)
+            count += 1
+    return count
+
+
+@native
+def _sorted(
+    items: NDArray[np.uint64], other: NDArray[np.uint64], n: int, size: int
+) -> NDArray[np.uint64]:
+    """Sort n items by number, below `size`: few by insertion, many digit by digit; return where.
+
+    Both are a fraction of numba's own sort, in time and in compilation.
+    """
+    if n <= _FEW:
+        for i in range(1, n):
+            item, place = items[i], i
+            while place > 0 and items[place - 1] > item:
+                items[place] = items[place - 1]
+                place -= 1
+            items[place] = item
+        return items
+    begin = np.empty((1 << _DIGIT_BITS) + 1, dtype=np.int64)
+    digit_mask = np.uint64((1 << _DIGIT_BITS) - 1)
+    shift = COLUMN_BITS
+    while size >> (shift - COLUMN_BITS) != 0:
+        begin[:] = 0
+        for i in range(n):
+            begin[((items[i] >> np.uint64(shift)) & digit_mask) + _ONE] += 1
+        for digit in range(1, begin.shape[0]):
+            begin[digit] += begin[digit - 1]
+        for i in range(n):
+            digit_of = (items[i] >> np.uint64(shift)) & digit_mask
+            other[begin[digit_of]] = items[i]
+            begin[digit_of] += 1
+        items, other = other, items
+        shift += _DIGIT_BITS
+    return items

@@ -13,17 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.cache_lines import (
-    CHECKS,
-    ENTRIES,
-    FIRST,
-    NEXT,
-    first_bit,
-    near_entries,
-)
+from dedup_job.native import cache_lines as lines
 from dedup_job.native.jit import borrowing, inlined, inner, popcount
 
-_LAST = CHECKS - 1
+_LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 
 
@@ -46,26 +39,23 @@ class Tables(NamedTuple):
     check: NDArray[np.int64]
 
 
-class Room(NamedTuple):
-    """Where a query is worked on: the chunks to look at, with check bits and limit of each."""
+class Chunks(NamedTuple):
+    """An index: its layout, its chunks, and the fingerprints by number.
 
-    chunk: NDArray[np.int64]
-    check: NDArray[np.uint64]
-    limit: NDArray[np.uint64]
-    block: NDArray[np.int64]
-    next: NDArray[np.int64]
+    pool: uint32 (chunks, lines.WORDS); fingerprints: uint64 (n,).
+    """
+
+    tables: Tables
+    pool: NDArray[np.uint32]
+    fingerprints: NDArray[np.uint64]
 
 
-def make_room(tables: Tables) -> Room:
-    """Return room for one query at a time."""
-    n = len(tables.flips)
-    return Room(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.uint64),
-        np.empty(n, dtype=np.uint64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-    )
+def make_room(tables: Tables) -> NDArray[np.int64]:
+    """Return room for one query at a time, int64 (5, f).
+
+    Of each chunk to look at its number, check bits, limit, block, and the next chunk.
+    """
+    return np.empty((5, len(tables.flips)), dtype=np.int64)
 
 
 @inlined
@@ -76,10 +66,8 @@ def _address(tables: Tables, block: int, fingerprint: np.uint64) -> np.uint64:
 
 @borrowing
 def insert(
-    tables: Tables,
-    pool: NDArray[np.uint32],
+    index: Chunks,
     used: int,
-    fingerprints: NDArray[np.uint64],
     searchable: NDArray[np.bool_],
     start: int,
     stop: int,
@@ -90,11 +78,12 @@ def insert(
     One that is there already is not inserted again: same[i - start] is the number of the first,
     or i. The pool must have room for a chunk more for each fingerprint and block.
     """
+    tables, pool, fingerprints = index
     for i in range(start, stop):
         same[i - start] = i
         if not searchable[i]:
             continue
-        first = _find_equal(tables, pool, fingerprints, fingerprints[i])
+        first = _find_equal(index, fingerprints[i])
         if first >= 0:
             same[i - start] = first
             continue
@@ -102,40 +91,36 @@ def insert(
             check = (fingerprints[i] >> np.uint64(tables.check[block])) & _HALF
             chunk = tables.base[block] + np.int64(_address(tables, block, fingerprints[i]))
             if pool[chunk, _LAST] != 0:  # full: only the chunk after the first may have room
-                after = np.int64(pool[chunk, NEXT])
+                after = np.int64(pool[chunk, lines.NEXT])
                 if after == 0 or pool[after, _LAST] != 0:
-                    pool[used, NEXT] = after
-                    pool[chunk, NEXT] = used
+                    pool[used, lines.NEXT] = after
+                    pool[chunk, lines.NEXT] = used
                     after = np.int64(used)
                     used += 1
                 chunk = after
             place = 0
-            while pool[chunk, FIRST + place] != 0:
+            while pool[chunk, lines.FIRST + place] != 0:
                 place += 1
-            pool[chunk, FIRST + place] = i + 1
-            pool[chunk, CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
+            pool[chunk, lines.FIRST + place] = i + 1
+            pool[chunk, lines.CHECKS + place // 2] |= check << np.uint64(16 * (place & 1))
     return used
 
 
 @inlined
-def _find_equal(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
-    fingerprint: np.uint64,
-) -> np.int64:
+def _find_equal(index: Chunks, fingerprint: np.uint64) -> np.int64:
     """Return the number of the equal fingerprint, -1 if there is none."""
+    tables, pool, fingerprints = index
     chunk = tables.base[0] + np.int64(_address(tables, 0, fingerprint))
     check = (fingerprint >> np.uint64(tables.check[0])) & _HALF
     found = np.int64(-1)
     while found < 0:
-        for place in range(ENTRIES):
-            word = np.uint64(pool[chunk, CHECKS + place // 2])
+        for place in range(lines.ENTRIES):
+            word = np.uint64(pool[chunk, lines.CHECKS + place // 2])
             if (word >> np.uint64(16 * (place & 1))) & _HALF == check:
-                entry = np.int64(pool[chunk, FIRST + place])
+                entry = np.int64(pool[chunk, lines.FIRST + place])
                 if entry != 0 and fingerprints[entry - 1] == fingerprint:
                     found = entry - 1
-        chunk = np.int64(pool[chunk, NEXT])
+        chunk = np.int64(pool[chunk, lines.NEXT])
         if chunk == 0:
             break
     return found
@@ -143,13 +128,11 @@ def _find_equal(
 
 @borrowing
 def search(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
+    index: Chunks,
     queries: NDArray[np.uint64],
     start: int,
     distance: int,
-    room: Room,
+    room: NDArray[np.int64],
     found: NDArray[np.uint32],
     offsets: NDArray[np.int64],
 ) -> int:
@@ -160,7 +143,7 @@ def search(
     """
     count: int = offsets[start]
     for i in range(start, queries.shape[0]):
-        count = _search_one(tables, pool, fingerprints, queries[i], distance, room, found, count)
+        count = _search_one(index, queries[i], distance, room, found, count)
         if count < 0:
             return i
         offsets[i + 1] = count
@@ -169,12 +152,10 @@ def search(
 
 @inner
 def _search_one(
-    tables: Tables,
-    pool: NDArray[np.uint32],
-    fingerprints: NDArray[np.uint64],
+    index: Chunks,
     query: np.uint64,
     distance: int,
-    room: Room,
+    room: NDArray[np.int64],
     found: NDArray[np.uint32],
     count: int,
 ) -> int:
@@ -183,29 +164,18 @@ def _search_one(
     All buckets are walked side by side, a chunk of each at a time, and first each of these is
     touched without anything depending on it: so the processor waits for all of them at once.
     """
-    chunks, checks, limits, blocks, nexts = (
-        room.chunk, room.check, room.limit, room.block, room.next,
-    )  # fmt: skip
-    walks = 0
-    for block in range(tables.bits.shape[0]):
-        address = _address(tables, block, query)
-        check = (query >> np.uint64(tables.check[block])) & _HALF
-        base = tables.base[block]
-        for f in range(tables.begin[block], tables.begin[block + 1]):
-            chunks[walks] = base + np.int64(address ^ tables.flips[f])
-            checks[walks] = check
-            limits[walks] = np.uint64(distance - tables.errors[f])
-            blocks[walks] = block
-            walks += 1
+    tables, pool, fingerprints = index
+    chunks, checks, limits, blocks, nexts = room[0], room[1], room[2], room[3], room[4]
+    walks = _begin_walks(tables, query, distance, room)
     while walks > 0:
         for w in range(walks):
-            nexts[w] = pool[chunks[w], NEXT]
+            nexts[w] = pool[chunks[w], lines.NEXT]
         for w in range(walks):
-            near = near_entries(pool, chunks[w], checks[w], limits[w])
+            near = lines.near_entries(pool, chunks[w], np.uint64(checks[w]), np.uint64(limits[w]))
             while near != 0:
-                place = first_bit(near)
+                place = lines.first_bit(near)
                 near &= near - np.uint64(1)
-                entry = np.int64(pool[chunks[w], FIRST + place])
+                entry = np.int64(pool[chunks[w], lines.FIRST + place])
                 if entry == 0:
                     continue
                 difference = query ^ fingerprints[entry - 1]
@@ -223,6 +193,24 @@ def _search_one(
             on += nexts[w] != 0
         walks = on
     return count
+
+
+@inlined
+def _begin_walks(tables: Tables, query: np.uint64, distance: int, room: NDArray[np.int64]) -> int:
+    """Write the first chunk of each bucket that a query looks into; return how many there are."""
+    chunks, checks, limits, blocks = room[0], room[1], room[2], room[3]
+    walks = 0
+    for block in range(tables.bits.shape[0]):
+        address = _address(tables, block, query)
+        check = (query >> np.uint64(tables.check[block])) & _HALF
+        base = tables.base[block]
+        for f in range(tables.begin[block], tables.begin[block + 1]):
+            chunks[walks] = base + np.int64(address ^ tables.flips[f])
+            checks[walks] = check
+            limits[walks] = distance - tables.errors[f]
+            blocks[walks] = block
+            walks += 1
+    return walks
 
 
 @inlined

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index import chunks
+from dedup_job.index.candidates import BY_SIMHASH, Candidates
 from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
 from dedup_job.index.snapshot import Part
 from dedup_job.native.cache_lines import WORDS
+from dedup_job.native.code_points import offsets_of
 from dedup_job.native.growing import Growing
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
@@ -28,24 +29,6 @@ _AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that i
 _CHECK_BITS = 16
 NUMBER_BITS = 32  # as MOST says
 _NUMBER = (1 << NUMBER_BITS) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What was found for n queries.
-
-    offsets: int64 (n + 1,), query i has the places offsets[i] to offsets[i + 1]; numbers: int64
-    (c,), of the fingerprints found, in order of arrival; distances: uint8 (c,), in bits.
-    """
-
-    offsets: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    distances: NDArray[np.uint8]
-
-    def of(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return numbers and distances of one query."""
-        start, stop = self.offsets[query], self.offsets[query + 1]
-        return self.numbers[start:stop], self.distances[start:stop]
 
 
 class HammingIndex:
@@ -167,43 +150,33 @@ class HammingIndex:
         most_equal: of equal ones the first so many only, 0 for all.
         """
         offsets = np.zeros(len(queries) + 1, dtype=np.int64)
-        done = 0
+        index, done = self._chunks, 0
         while done < len(queries):
-            done = chunks.search(
-                self._tables,
-                self._pool.array,
-                self._fingerprints.array,
-                queries,
-                done,
-                self.distance,
-                self._room,
-                self._found,
-                offsets,
-            )
+            found = self._found
+            done = chunks.search(index, queries, done, self.distance, self._room, found, offsets)
             if done < len(queries):
-                self._found.resize(2 * len(self._found), refcheck=False)
+                found.resize(2 * len(found), refcheck=False)
         numbers = self._found[: offsets[-1]].astype(np.int64)
         if self._equal and most_equal != 1:
             offsets, numbers = self._expanded(offsets, numbers, most_equal)
         rows = np.repeat(np.arange(len(queries)), np.diff(offsets))
         numbers = np.sort(rows << NUMBER_BITS | numbers) & _NUMBER
         distances = np.bitwise_count(self._fingerprints.array[numbers] ^ queries[rows])
-        return Candidates(offsets, numbers, distances)
+        return Candidates(offsets, numbers, _by_simhash(len(numbers)), distances)
+
+    @property
+    def _chunks(self) -> chunks.Chunks:
+        return chunks.Chunks(self._tables, self._pool.array, self._fingerprints.array)
 
     def _expanded(
         self, offsets: NDArray[np.int64], numbers: NDArray[np.int64], most_equal: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Put in the fingerprints that are equal to those found."""
         none: array[int] = array("I")
-        more = [self._equal.get(number, none) for number in numbers.tolist()]
-        if most_equal:
-            more = [later[: most_equal - 1] for later in more]
-        counts = 1 + np.array([len(later) for later in more], dtype=np.int64)
-        expanded = np.empty(counts.sum(), dtype=np.int64)
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        for i, later in enumerate(more):
-            expanded[ends[i]] = numbers[i]
-            expanded[ends[i] + 1 : ends[i + 1]] = later
+        stop = most_equal - 1 if most_equal else None
+        found = [(number, *self._equal.get(number, none)[:stop]) for number in numbers.tolist()]
+        ends = offsets_of(found)
+        expanded = np.fromiter(chain.from_iterable(found), np.int64, ends[-1])
         return ends[offsets], expanded
 
     def _lay_out(self, size: int) -> None:
@@ -229,16 +202,8 @@ class HammingIndex:
             b = min(a + _AT_ONCE, stop)
             same = np.empty(b - a, dtype=np.int64)
             self._pool.grow(self._used + (b - a) * len(self._layout.blocks))
-            self._used = chunks.insert(
-                self._tables,
-                self._pool.array,
-                self._used,
-                self._fingerprints.array,
-                self._searchable.array,
-                a,
-                b,
-                same,
-            )
+            searchable = self._searchable.array
+            self._used = chunks.insert(self._chunks, self._used, searchable, a, b, same)
             for i in np.flatnonzero(same != np.arange(a, b)).tolist():
                 self._equal.setdefault(int(same[i]), array("I")).append(a + i)
 
@@ -266,7 +231,11 @@ def pairs_within(
     numbers = found[:count].astype(np.int64)
     rows = np.repeat(np.arange(len(fingerprints)), np.diff(offsets))
     distances = np.bitwise_count(fingerprints[numbers] ^ fingerprints[rows])
-    return Candidates(offsets, numbers, distances)
+    return Candidates(offsets, numbers, _by_simhash(count), distances)
+
+
+def _by_simhash(count: int) -> NDArray[np.uint32]:
+    return np.full(count, BY_SIMHASH, dtype=np.uint32)
 
 
 def tables_of(layout: Layout) -> chunks.Tables:

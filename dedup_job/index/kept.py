@@ -13,7 +13,7 @@ from dedup_job.documents import Channel, Fingerprints, KeptPage
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
-from dedup_job.index.look_up import LookUp
+from dedup_job.index.look_up import LookUp, look_up
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part, SnapshotError
 from dedup_job.native.growing import Growing
@@ -58,7 +58,7 @@ class KeptIndex:
         self._bands: BandIndex | None = None
         self._bits: Growing[np.uint64] | None = None
         self._heirs: dict[int, int] = {}
-        self.hidden = 0  # that their fingerprint does not find, since this process began
+        self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
         """Return the number of kept documents known."""
@@ -72,9 +72,9 @@ class KeptIndex:
         return self._near.nbytes + self._equal.nbytes + self._ids.nbytes + sum(more)
 
     @property
-    def left_out(self) -> int:
+    def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self.hidden + (0 if self._bands is None else int(self._bands.dropped.sum()))
+        return self.unindexed_texts + (0 if self._bands is None else int(self._bands.dropped.sum()))
 
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.
@@ -143,7 +143,7 @@ class KeptIndex:
         near = self._near if self._by_simhash else None
         self._sketched(texts)
         bits = None if self._bits is None else self._bits.array
-        return LookUp(self._near.fingerprints, near, self._bands, bits, texts, least)
+        return look_up(self._near.fingerprints, near, self._bands, bits, texts, least)
 
     def _sketched(self, texts: Fingerprints) -> None:
         """Make room for sketches such as these texts have."""
@@ -164,8 +164,8 @@ class KeptIndex:
         same = int(self.equal(text)[0])
         found = {same: 0} if same >= 0 else {}
         if not text.short[0]:
-            numbers, distances = self._near.search(text.values).of(0)
-            found |= dict(zip(numbers.tolist(), distances.tolist(), strict=True))
+            near = self._near.search(text.values)
+            found |= dict(zip(near.numbers.tolist(), near.distances.tolist(), strict=True))
         ordered = sorted(found, key=lambda number: (found[number], number != same, number))
         return [
             Neighbour(self._ids[number], found[number], number == same)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import Fingerprints
-from dedup_job.index import probing
-from dedup_job.index.bands import BandIndex, Shared, pairs_sharing
-from dedup_job.index.hamming import Candidates, HammingIndex, pairs_within
-from dedup_job.index.proposals import BY_SIMHASH, Found, merged
+from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
+from dedup_job.index.candidates import BY_SIMHASH, Candidates, Earlier, merged, no_candidates
+from dedup_job.index.hamming import HammingIndex, pairs_within
 from dedup_job.native.jit import borrowing, inner
 
 _COLUMNS = 32
@@ -30,8 +29,8 @@ class Turns(NamedTuple):
     it finds; counts: int64 (32,), overwritten.
     """
 
-    held: Shared
-    pairs: Shared
+    held: Candidates
+    pairs: Candidates
     asked_for: NDArray[np.bool_]
     limits: NDArray[np.int64]
     twins: NDArray[np.int64]
@@ -45,44 +44,38 @@ class Turns(NamedTuple):
 
 
 def turns_of(
-    index: BandIndex | None,
-    keys: NDArray[np.uint32] | None,
-    values: NDArray[np.uint64],
-    short: NDArray[np.bool_],
-    twins: NDArray[np.int64],
-    most_same: int,
+    index: BandIndex | None, texts: Fingerprints, twins: NDArray[np.int64], most_same: int
 ) -> Turns:
-    """Look n rows of keys up, uint32 (n, columns), None where there are none.
+    """Look the keys of n texts up, in the index and among themselves.
 
-    values: uint64 (n,), fingerprints; most_same: so many kept documents are found by one. An index
+    twins: as in Turns; most_same: so many kept documents are found by one fingerprint. An index
     holds a bounded number of documents under a key, so whether a kept row of the batch is found by
     later ones depends on how many came before it. When all rows are decided, the kept ones are
     added by `BandIndex.extend`.
     """
-    n = len(values)
-    held = pairs = Shared(
-        np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32)
-    )
+    n = len(texts)
+    held = pairs = no_candidates(n)
     columns = most_equal = 0
-    if index is not None and keys is not None:
+    if index is not None and texts.sketches is not None:
+        keys = texts.sketches.keys
         held, pairs = index.search(keys), pairs_sharing(keys)
         columns, most_equal = index.columns, index.most_equal
     asked_for = np.zeros(n, dtype=np.bool_)
     asked_for[pairs.numbers] = True
-    _, same = np.unique(values, return_inverse=True)
+    _, same = np.unique(texts.values, return_inverse=True)
     return Turns(
-        held,
-        pairs,
-        asked_for,
-        np.array([columns, most_equal, most_same], dtype=np.int64),
-        twins,
-        same.astype(np.int64),
-        short,
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(n, dtype=np.uint32),
-        np.zeros(n, dtype=np.uint32),
-        np.zeros(n, dtype=np.int64),
-        np.zeros(_COLUMNS, dtype=np.int64),
+        held=held,
+        pairs=pairs,
+        asked_for=asked_for,
+        limits=np.array([columns, most_equal, most_same], dtype=np.int64),
+        twins=twins,
+        same=same.astype(np.int64),
+        short=texts.short,
+        kept=np.zeros(n, dtype=np.bool_),
+        stored=np.zeros(n, dtype=np.uint32),
+        visible=np.zeros(n, dtype=np.uint32),
+        here=np.zeros(n, dtype=np.int64),
+        counts=np.zeros(_COLUMNS, dtype=np.int64),
     )
 
 
@@ -147,77 +140,69 @@ MOST_EQUAL, MOST_SKETCHED = 16, 1
 _SAMPLED = 4
 
 
-class LookUp:
-    """Candidates of n texts: `before` by number in the index, `within` by row of the batch."""
+class LookUp(NamedTuple):
+    """What n texts find: kept documents, then earlier texts of the batch.
 
-    def __init__(
-        self,
-        values: NDArray[np.uint64],
-        near: HammingIndex | None,
-        bands: BandIndex | None,
-        bits: NDArray[np.uint64] | None,
-        texts: Fingerprints,
-        least: NDArray[np.int64],
-    ) -> None:
-        """Look n texts up; values and bits are of the kept documents, by number.
+    candidates: with numbers below `held`, those of kept documents, and `held` + row for the texts
+    of the batch; turns: by what the latter are found once they are kept; alone: bool (n,), which
+    texts find nothing and meet no other of the batch. Not even one with the same fingerprint, or
+    with a key in common that has too few equal bits: so none of them hides another, and nobody
+    needs to be told that it is kept.
+    """
 
-        least: int64 (n,), as many bits of the sketches have to be equal.
-        """
-        before, within = [], []
-        twins = np.zeros(len(texts), dtype=np.int64)
-        self._most_same = MOST_EQUAL if bits is None else MOST_SKETCHED
-        if near is not None:
-            found = near.search(texts.values, most_equal=self._most_same)
-            before.append(_of_simhash(found, texts.short))
-            rows = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
-            twins = np.bincount(rows[found.distances == 0], minlength=len(texts))
-            pairs = pairs_within(texts.values, ~texts.short, near.distance)
-            within.append(_of_simhash(pairs, texts.short))
-        sketches = texts.sketches
-        keys = None if sketches is None else sketches.keys
-        self.turns = turns_of(bands, keys, texts.values, texts.short, twins, self._most_same)
-        own_bits = None
-        if bands is not None and sketches is not None:
-            own_bits = sketches.bits if bits is not None else None
-            before.append(Found(*self.turns.held))
-            within.append(Found(*self.turns.pairs))
-        alone: NDArray[np.bool_] = (
-            np.bincount(self.turns.same, minlength=len(texts))[self.turns.same] == 1
-        )
-        for part in within:
-            alone[part.numbers] = False
-            alone &= np.diff(part.offsets) == 0
-        self.before = merged(before, texts, values, bits, least)
-        self.within = merged(within, texts, texts.values, own_bits, least)
-        alone &= np.diff(self.before.offsets) == 0
-        self._alone = alone
+    candidates: Candidates
+    held: int
+    turns: Turns
+    alone: NDArray[np.bool_]
 
-    @property
-    def alone(self) -> NDArray[np.bool_]:
-        """Which texts find nothing and meet no other of the batch, bool (n,).
 
-        Not even one with the same fingerprint, or with a key in common that has too few equal
-        bits: so none of them makes another hidden, and nobody needs to be told that it is kept.
-        """
-        return self._alone
+def look_up(
+    values: NDArray[np.uint64],
+    near: HammingIndex | None,
+    bands: BandIndex | None,
+    bits: NDArray[np.uint64] | None,
+    texts: Fingerprints,
+    least: NDArray[np.int64],
+) -> LookUp:
+    """Look n texts up; values and bits are of the kept documents, by number.
 
-    def keep(self, row: int) -> None:
-        """Let later texts find this one."""
-        keep(self.turns, row)
+    near, bands: what finds kept documents, None where a channel is not used; least: int64 (n,), as
+    many bits of the sketches have to be equal.
+    """
+    n = len(texts)
+    most_same = MOST_EQUAL if bits is None else MOST_SKETCHED
+    twins = np.zeros(n, dtype=np.int64)
+    before = within = no_candidates(n)
+    if near is not None:
+        before = near.search(texts.values, most_equal=most_same)
+        rows = before.rows
+        twins = np.bincount(rows[before.distances == 0], minlength=n)
+        before = before.chosen(~texts.short[rows])  # a short text has no simhash to compare
+        within = pairs_within(texts.values, ~texts.short, near.distance)
+    turns = turns_of(bands, texts, twins, most_same)
+    alone: NDArray[np.bool_] = np.bincount(turns.same, minlength=n)[turns.same] == 1
+    for part in (within, turns.pairs):
+        alone[part.numbers] = False
+        alone &= np.diff(part.offsets) == 0
+    if bits is None or texts.sketches is None:
+        bits, own_bits = np.empty((0, 0), dtype=np.uint64), np.empty((n, 0), dtype=np.uint64)
+    else:
+        own_bits = texts.sketches.bits
+    candidates = merged(
+        Earlier(before, turns.held, values, bits, 0),
+        Earlier(within, turns.pairs, texts.values, own_bits, len(values)),
+        least,
+    )
+    alone &= np.diff(candidates.offsets) == 0
+    return LookUp(candidates, len(values), turns, alone)
 
-    @property
-    def hidden(self) -> int:
-        """How many of the texts that are kept their fingerprint does not find later."""
-        if self._most_same <= MOST_SKETCHED:
-            return 0
-        turns = self.turns
-        unseen = turns.kept & ~turns.short & ((turns.visible & np.uint32(BY_SIMHASH)) == 0)
-        return int(np.count_nonzero(unseen))
 
-    @property
-    def visible(self) -> NDArray[np.uint32]:
-        """The columns by which later texts find each one, uint32 (n,); 0 where it is not kept."""
-        return self.turns.visible
+def count_unindexed(turns: Turns) -> int:
+    """Count the texts that are kept and that their fingerprint does not find later."""
+    if turns.limits[2] <= MOST_SKETCHED:
+        return 0
+    unseen = turns.kept & ~turns.short & ((turns.visible & np.uint32(BY_SIMHASH)) == 0)
+    return int(np.count_nonzero(unseen))
 
 
 def meetings(texts: Fingerprints) -> int:
@@ -226,15 +211,6 @@ def meetings(texts: Fingerprints) -> int:
     Of the keys every fourth column is looked at, and counted four times.
     """
     if texts.sketches is None:
-        return probing.count_meetings(texts.values[:, np.newaxis])
+        return count_meetings(texts.values[:, np.newaxis])
     keys = np.ascontiguousarray(texts.sketches.keys[:, ::_SAMPLED])
-    return _SAMPLED * probing.count_meetings(keys)
-
-
-def _of_simhash(near: Candidates, short: NDArray[np.bool_]) -> Found:
-    """Take what is within the distance; a short text has no simhash to compare."""
-    counts = np.diff(near.offsets)
-    long = np.repeat(~short, counts)
-    offsets = np.concatenate([[0], np.cumsum(np.where(short, 0, counts))])
-    numbers = near.numbers[long]
-    return Found(offsets, numbers, np.full(len(numbers), BY_SIMHASH, dtype=np.uint32))
+    return _SAMPLED * count_meetings(keys)

@@ -13,8 +13,8 @@ import math
 import mmap
 import os
 import struct
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -77,28 +77,29 @@ def remove_partial(file: Path) -> None:
 
 def read(file: Path) -> Snapshot:
     """Check a file from end to end and map it. Raises SnapshotError."""
+    with _opened(file) as stream:
+        return _read(stream)
+
+
+def facts_of(file: Path) -> Mapping[str, Any]:
+    """Return a file's facts without checking its arrays. Raises SnapshotError."""
+    with _opened(file) as stream:
+        facts: Mapping[str, Any] = _header(stream)["facts"]
+        return facts
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file; what goes wrong with it is a SnapshotError."""
     try:
         with open_regular(file) as stream:
-            return _read(stream)
+            yield stream
     except FileNotFoundError:
         raise NoSnapshotError("there is none") from None
     except OSError as e:
         raise SnapshotError(f"it cannot be read: {e.strerror}") from e
     except (ValueError, KeyError, TypeError, struct.error) as e:
         raise SnapshotError("it is damaged") from e
-
-
-def facts_of(file: Path) -> Mapping[str, Any]:
-    """Return a file's facts without checking its arrays. Raises SnapshotError."""
-    try:
-        with open_regular(file) as stream:
-            header = _header(stream)
-    except FileNotFoundError:
-        raise NoSnapshotError("there is none") from None
-    except (OSError, ValueError, KeyError, TypeError, struct.error) as e:
-        raise SnapshotError("it is damaged") from e
-    facts: Mapping[str, Any] = header["facts"]
-    return facts
 
 
 def _write(stream: BinaryIO, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

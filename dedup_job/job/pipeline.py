@@ -1,5 +1,7 @@
 """Work that goes on beside other work, in order: threads ahead of the caller, and one behind it.
 
+A rate limits the documents read per second, for servers that have other work to do.
+
 Every queue is bounded, so the slowest stage sets the pace and memory stays flat. The order of what
 comes out is that of what went in, whatever the number of threads. Threads are daemons: where a
 person ends the process at once, none of them holds it up.
@@ -9,8 +11,9 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
@@ -18,7 +21,24 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+Page = TypeVar("Page", bound=Sized)
+_SLICE = 0.2  # seconds after which a stop is noticed
 _POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
+
+
+def paced(pages: Iterable[Page], rate: float | None, stop: Callable[[], bool]) -> Iterator[Page]:
+    """Yield pages, none before all documents of the pages before it may have passed.
+
+    rate: documents per second, None for no limit. Time that was lost is not made up for: the limit
+    holds at any moment. A stop that is asked for ends the waiting.
+    """
+    due = 0.0
+    for page in pages:
+        if rate is not None:
+            while (left := due - time.monotonic()) > 0 and not stop():
+                time.sleep(min(left, _SLICE))
+            due = max(due, time.monotonic()) + len(page) / rate
+        yield page
 
 
 def prefetch(items: Iterable[T], depth: int) -> Iterator[T]:

@@ -30,9 +30,8 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.job.pending_texts import PendingTexts
-from dedup_job.job.pipeline import BackgroundWriter, in_order, prefetch
+from dedup_job.job.pipeline import BackgroundWriter, in_order, paced, prefetch
 from dedup_job.job.protocols import Snapshots, Source, Target
-from dedup_job.job.rate_limit import RateLimit
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
@@ -62,7 +61,7 @@ class Job:
     snapshots: Snapshots
     most_chars: int
     threads: int
-    rate_limit: RateLimit
+    max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
 
@@ -123,8 +122,7 @@ class RunProgress:
 
     def batches(self) -> Iterator[Batch]:
         """Read, clean and fingerprint ahead of the decisions."""
-        job, scope = self._job, self._job.scope
-        before, limit = self._first.counts.scanned, scope.limit
+        job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
         undecided = job.source.undecided
         total = None if undecided is None else undecided + before
         self._expected = min(limit, total or limit) if limit else total
@@ -133,7 +131,8 @@ class RunProgress:
         if job.stop() or left == 0:
             return
         self._since = time.perf_counter()
-        pages = job.rate_limit.paced(self.watch.timed(Stage.READ, job.source.pages(left)), job.stop)
+        read = self.watch.timed(Stage.READ, job.source.pages(left))
+        pages = paced(read, job.max_rate, job.stop)
         yield from in_order(self._prepare, prefetch(pages, _PAGES), job.threads)
 
     def _prepare(self, page: list[Document]) -> Batch:
@@ -150,10 +149,8 @@ class RunProgress:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
             decisions = self._job.decider.decide(batch)
-            before = self._decided
-            after = before.advanced(
-                before.counts + Counts.of(decisions), self._seconds(), _last_id(batch, before)
-            )
+            before, counts = self._decided, self._decided.counts + Counts.of(decisions)
+            after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)
             self._job.pending_texts.add(batch, decisions)
@@ -178,7 +175,7 @@ class RunProgress:
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
             clusters=_clusters(job),
-            left_out=job.index.left_out,
+            unindexed=job.index.unindexed,
             profile=profile,
             expected=self._expected,
         )
@@ -242,12 +239,8 @@ def _clusters(job: Job) -> tuple[Cluster, ...]:
     largest = job.decider.largest(_CLUSTERS)
     keys = [job.index.key(number) for number, _ in largest]
     texts = job.target.texts(keys)
+    samples = [" ".join(texts.get(key, "").split())[:_SAMPLE] for key in keys]
     return tuple(
-        Cluster(
-            job.target.id(key),
-            size,
-            " ".join(texts.get(key, "").split())[:_SAMPLE],
-            job.target.shown(key),
-        )
-        for key, (_, size) in zip(keys, largest, strict=True)
+        Cluster(job.target.id(key), size, sample, job.target.shown(key))
+        for key, sample, (_, size) in zip(keys, samples, largest, strict=True)
     )

@@ -1,7 +1,7 @@
-"""Where the choices of a question stand. Works on cells.
+"""What is asked, the choices of a question, and its key: answers and explanations behind it.
 
-cuts: int64 (2 * MOST_CHOICES + 2,); cuts[2 * k] and cuts[2 * k + 1] are where label k begins
-and ends.
+Works on cells. cuts: int64 (2 * MAX_CHOICES + 2,); cuts[2 * k] and cuts[2 * k + 1] are where label
+k begins and ends.
 """
 
 from __future__ import annotations
@@ -9,50 +9,60 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import KIND, LATIN, NOUGHT, WORD_CHARACTER, codes
-from dedup_job.judgment.forms import MOST_CHOICES
-from dedup_job.judgment.scanning import (
+from dedup_job.judgment import forms, words
+from dedup_job.judgment.cells import (
     before,
     is_blank,
     is_digit,
     is_han,
     is_latin,
+    kind_at,
+    length_of,
+    lists_at,
     point_at,
     skip_blanks,
+    skip_marks,
     small_at,
+    stands_at,
+    word_at,
+    words_in,
 )
+from dedup_job.judgment.forms import FIRST_LETTER, MAX_CHOICES
+from dedup_job.judgment.notes import follows_image, marked_end
+from dedup_job.judgment.words import NOUGHT, Cells, codes, constants
 from dedup_job.native.jit import inner
+
+_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE, _SMALL_A, _ONE = codes("().、:\na1")
+_BANG, _FULL_STOP, _SPACE, _TAB, _A, _H, _ASK, _UNDERLINE, _ELLIPSIS = codes("!。 \tAH?_…")
+_COMMA, _SEMICOLON, _THICK, _THICK_END, _SQUARE, _SQUARE_END, _ZERO = codes(",;【】[]0")
 
 LONGEST_CHOICE = 300
 LONGEST_FIGURED = 60
 _SURE = 4  # labels, glued to words
-_LEAST, _LEAST_FIGURED = 2, 3
+_MIN, _MIN_FIGURED = 2, 3
 
-_ROUND, _ROUND_END, _DOT, _LIST_COMMA, _COLON, _NEWLINE = codes("().、:\n")
-_BEFORE = codes("。,;.?!:)]】$")
-_GLUED = codes("%°")
-_SMALL_A, _ONE, _BANG, _FULL_STOP, _SPACE, _TAB = codes("a1!。 \t")
-_A, _H = codes("AH")
+_BEFORE_LABEL = codes("。,;.?!:)]】$")
+_GLUED, _MARKS = codes("%°"), codes(".、)")
 
 
 @inner
-def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) -> int:
+def find_lettered(cells: Cells, stop: int, cuts: NDArray[np.int64]) -> int:
     """Find the last A, B, C ...; return how many there are, 0 where they are no choices."""
-    run = MOST_CHOICES + 1  # where the run begins in cuts that is under way; the best lies at 0
+    run = MAX_CHOICES + 1  # where the run begins in cuts that is under way; the best lies at 0
     count = best = 0
     taken = NOUGHT
     for i in range(stop):
-        if cells[i] >> KIND != LATIN:
+        if cells[i] >> words.KIND != words.LATIN:
             continue
         letter = small_at(cells, i) - _SMALL_A
-        if letter > MOST_CHOICES or (i + 1 < stop and is_latin(cells, i + 1)):
+        if letter > MAX_CHOICES or (i + 1 < stop and is_latin(cells, i + 1)):
             continue
         start, end = _label(cells, i, stop, taken)
         if start < 0:
             continue
         taken = end
-        if letter == MOST_CHOICES:
-            if count == MOST_CHOICES:  # more are no choices
+        if letter == MAX_CHOICES:
+            if count == MAX_CHOICES:  # more are no choices
                 count = best = 0
             continue
         if letter == 0:
@@ -64,19 +74,19 @@ def find_lettered(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64])
             continue
         cuts[2 * (run + count)], cuts[2 * (run + count) + 1] = start, end
         count += 1
-        if count >= _LEAST:
-            for k in range(0 if count == _LEAST else 2 * count - 2, 2 * count):
+        if count >= _MIN:
+            for k in range(0 if count == _MIN else 2 * count - 2, 2 * count):
                 cuts[k] = cuts[2 * run + k]
             best = count
     glued = False
     for k in range(best):
         start = cuts[2 * k]
         glued |= start > 0 and is_han(cells, start - 1)
-    return best if best >= (_SURE if glued else _LEAST) else 0
+    return best if best >= (_SURE if glued else _MIN) else 0
 
 
 @inner
-def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[int, int]:
+def _label(cells: Cells, i: int, stop: int, taken: int) -> tuple[int, int]:
     """Return where the label with the letter at i begins and ends; -1, -1 where it is none.
 
     taken: where the label before ends; what stands before this one must not lie in it.
@@ -105,15 +115,15 @@ def _label(cells: NDArray[np.uint32], i: int, stop: int, taken: int) -> tuple[in
 
 
 @inner
-def _apart(cells: NDArray[np.uint32], i: int, taken: int) -> bool:
+def _apart(cells: Cells, i: int, taken: int) -> bool:
     """Tell whether the text, a sentence or a word begins at i."""
     if i == 0:
         return True
-    return i > taken and (is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE)
+    return i > taken and (is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE_LABEL)
 
 
 @inner
-def find_figured(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) -> int:
+def find_figured(cells: Cells, stop: int, cuts: NDArray[np.int64]) -> int:
     """Find 1. 2. 3. at the end of a text, each on a short line of its own."""
     count = 0
     lines = 0
@@ -136,17 +146,17 @@ def find_figured(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64]) 
         cuts[2 * count], cuts[2 * count + 1] = i, end
         count += 1
         lines = 0
-    if count < _LEAST_FIGURED or not short or stop - cuts[2 * count - 2] > LONGEST_FIGURED:
+    if count < _MIN_FIGURED or not short or stop - cuts[2 * count - 2] > LONGEST_FIGURED:
         return 0
     return count
 
 
 @inner
-def _figure(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _figure(cells: Cells, i: int, stop: int) -> int:
     """Return where 3. or (3) ends that stands at i before something else, -1 where it does not."""
     if point_at(cells, i) == _ROUND:
         i += 1
-    if i >= stop or not is_digit(cells, i) or not 0 <= point_at(cells, i) - _ONE < MOST_CHOICES:
+    if i >= stop or not is_digit(cells, i) or not 0 <= point_at(cells, i) - _ONE < MAX_CHOICES:
         return -1
     closed = i + 1 < stop and point_at(cells, i + 1) == _ROUND_END
     if closed:
@@ -160,15 +170,12 @@ def _figure(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def _is_mark(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
-    if i >= stop:
-        return False
-    point = point_at(cells, i)
-    return point in (_DOT, _LIST_COMMA, _ROUND_END)
+def _is_mark(cells: Cells, i: int, stop: int) -> bool:
+    return i < stop and point_at(cells, i) in _MARKS
 
 
 @inner
-def are_choices(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], count: int) -> bool:
+def are_choices(cells: Cells, stop: int, cuts: NDArray[np.int64], count: int) -> bool:
     """Tell whether none is too long and one holds more than what is dropped."""
     held = False
     for k in range(count):
@@ -176,12 +183,12 @@ def are_choices(cells: NDArray[np.uint32], stop: int, cuts: NDArray[np.int64], c
         if end - cuts[2 * k + 1] > LONGEST_CHOICE:
             return False
         for i in range(cuts[2 * k + 1], end):
-            held |= cells[i] & WORD_CHARACTER != 0 or point_at(cells, i) == _BANG
+            held |= cells[i] & words.WORD_CHARACTER != 0 or point_at(cells, i) == _BANG
     return held
 
 
 @inner
-def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wanted: bool) -> int:
+def stem_key(cells: Cells, stop: int, key: NDArray[np.int64], wanted: bool) -> int:
     """Take the key off the end of a stem, (B) or a letter behind a word; return where that ends.
 
     wanted: write its letters to key, as `read_key` does.
@@ -211,17 +218,234 @@ def stem_key(cells: NDArray[np.uint32], stop: int, key: NDArray[np.int64], wante
 
 
 @inner
-def _is_key(cells: NDArray[np.uint32], i: int) -> bool:
-    return _A <= point_at(cells, i) <= _H and cells[i] >> KIND == LATIN
+def _is_key(cells: Cells, i: int) -> bool:
+    return _A <= point_at(cells, i) <= _H and cells[i] >> words.KIND == words.LATIN
 
 
 @inner
-def _take(cells: NDArray[np.uint32], start: int, stop: int, key: NDArray[np.int64]) -> None:
+def _take(cells: Cells, start: int, stop: int, key: NDArray[np.int64]) -> None:
     """Write the letters, each once, in order."""
     key[0] = 0
-    for letter in range(MOST_CHOICES):
+    for letter in range(MAX_CHOICES):
         for i in range(start, stop):
             if point_at(cells, i) - _A == letter:
-                key[4 + key[0]] = letter
+                key[FIRST_LETTER + key[0]] = letter
                 key[0] += 1
                 break
+
+
+MIN_WITH_HEADLINES = 120  # characters
+LONGEST_HEADLINE = 60
+
+_TICK = ord("`")
+_AFTER_SENTENCE, _SENTENCE_ENDS, _LABEL_ENDS = map(codes, (" 。\n", "。!?\n", "】]:"))
+_DOTS = codes("...")
+_IN_NAME = 2  # underlines of a name at most; a blank has more or stands alone
+_ENDS = codes('。!.?;:,”"')
+
+
+@inner
+def flags_of(cells: Cells, stem: int, stop: int, count: int, seen: int, tables: Cells) -> int:
+    """Return the flags of a text with a stem, cells[0:stem], and `count` choices behind it.
+
+    seen: the lists whose words may be in it.
+    """
+    flags = 0
+    if count > 0 or _asks(cells, stem, tables):
+        flags |= forms.QUESTION
+    if seen & words.SPELLING_WORD and _holds(cells, stem, tables, words.SPELLING_WORD):
+        flags |= forms.SPELLING
+    if seen & words.SEQUENCE_WORD and _holds(cells, stem, tables, words.SEQUENCE_WORD):
+        flags |= forms.SEQUENCE
+    first, last = skip_blanks(cells, NOUGHT, stop), before(cells, stop, NOUGHT)
+    if first < stop and (point_at(cells, first) == _ELLIPSIS or _dots(cells, first, stop)):
+        flags |= forms.CUT_LEFT
+    if last >= 0 and (point_at(cells, last) == _ELLIPSIS or _dots(cells, last - 2, last + 1)):
+        flags |= forms.CUT_RIGHT
+    return flags
+
+
+@inner
+def _dots(cells: Cells, i: int, stop: int) -> bool:
+    return i >= 0 and stands_at(cells, i, stop, _DOTS)
+
+
+@inner
+def _holds(cells: Cells, stop: int, tables: Cells, which: int) -> bool:
+    for i in range(stop):  # numba compiles no generator here
+        if cells[i] & words.STARTS and word_at(cells, i, stop, tables, which) > 0:
+            return True
+    return False
+
+
+@inner
+def _asks(cells: Cells, stop: int, tables: Cells) -> bool:
+    """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
+    last = before(cells, stop, NOUGHT)
+    if last >= 0 and point_at(cells, last) == _ASK:
+        return True
+    for i in range(stop):
+        if kind_at(cells, i) != words.MARK:
+            continue
+        point = point_at(cells, i)
+        if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
+            if not _is_in_name(cells, i, stop):
+                return True
+        elif point == _ROUND and not _is_called(cells, i, stop):
+            k = skip_blanks(cells, i + 1, stop)
+            closed = k < stop and point_at(cells, k) == _ROUND_END
+            if closed and not follows_image(cells, i, NOUGHT):
+                return True
+    end = stop
+    while end > 0 and point_at(cells, end - 1) in _AFTER_SENTENCE:
+        end -= 1
+    i = end
+    while i > 0 and point_at(cells, i - 1) not in _SENTENCE_ENDS:
+        i -= 1
+    start = i
+    while i < end:
+        begins = i == start or is_blank(cells, i - 1)
+        begins |= point_at(cells, i - 1) == _COMMA or point_at(cells, i - 1) == _SEMICOLON
+        if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
+            return True
+        i += 1
+    return False
+
+
+@inner
+def _is_in_name(cells: Cells, i: int, stop: int) -> bool:
+    """Tell whether the underline at i is of a name such as no__such or __init__."""
+    start = i
+    while start > 0 and point_at(cells, start - 1) == _UNDERLINE:
+        start -= 1
+    end = i
+    while end < stop and point_at(cells, end) == _UNDERLINE:
+        end += 1
+    if end - start != _IN_NAME:
+        return False
+    named = end < stop and is_latin(cells, end)
+    return named or (start > 0 and is_latin(cells, start - 1))
+
+
+@inner
+def _is_called(cells: Cells, i: int, stop: int) -> bool:
+    """Tell whether the bracket at i is of the call of a function: now()."""
+    if i == 0 or i + 1 >= stop or point_at(cells, i + 1) != _ROUND_END:
+        return False
+    return is_latin(cells, i - 1) or point_at(cells, i - 1) == _TICK
+
+
+@inner
+def headline_end(cells: Cells, stop: int) -> int:
+    """Return where the lines end that stand before prose without a mark at their end."""
+    if stop < MIN_WITH_HEADLINES:
+        return 0
+    last = before(cells, stop, NOUGHT)
+    start = end = i = 0
+    while i <= last and i - start <= LONGEST_HEADLINE:
+        if point_at(cells, i) == _NEWLINE:
+            k = before(cells, i, start)
+            if i > last or (k >= start and point_at(cells, k) in _ENDS):
+                break
+            start = end = i + 1
+        i += 1
+    return end if before(cells, end, NOUGHT) >= 0 else 0
+
+
+(MIN_BEFORE,) = constants([4])  # letters before an answer key
+_BEFORE = codes("\n。!.?)")
+_KEYS = words.ANSWER_WORD | words.EXPLANATION
+
+
+@inner
+def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
+    """Look for what begins with an answer key; return where, stop: nowhere.
+
+    The second is where an explanation begins before it, 解析: that may be a part of a text.
+    """
+    explained = stop
+    for i in range(stop):
+        if not cells[i] & words.STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
+            continue
+        start, mark = i, _COLON
+        if i > 0 and point_at(cells, i - 1) == _THICK:
+            start, mark = i - 1, _THICK_END
+        elif i > 0 and point_at(cells, i - 1) == _SQUARE:
+            start, mark = i - 1, _SQUARE_END
+        if not _begins(cells, start):
+            continue
+        if words_in(cells, NOUGHT, start, MIN_BEFORE) < MIN_BEFORE:
+            continue
+        if marked_end(cells, i, stop, tables, words.ANSWER_WORD, mark) > i:
+            return start, explained
+        if marked_end(cells, i, stop, tables, words.EXPLANATION, mark) > i:
+            if mark != _COLON:
+                return start, explained
+            explained = min(explained, i)
+    return stop, explained
+
+
+@inner
+def _begins(cells: Cells, i: int) -> bool:
+    """Tell whether a line, a sentence or a word begins at i."""
+    return i == 0 or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE
+
+
+@inner
+def read_key(
+    cells: Cells, start: int, stop: int, tables: Cells, figures: bool, key: NDArray[np.int64]
+) -> None:
+    """Read the answer key in cells[start:stop].
+
+    key: int64 (12,): [0] the number of letters, 0 to 7 from FIRST_LETTER on, at most 8; [1], [2]
+    where the answer in words begins and ends. figures: 1 to 8 are letters, too.
+    """
+    key[0] = key[1] = key[2] = 0
+    i = start
+    while i < stop and word_at(cells, i, stop, tables, words.STEMS) == 0:
+        i += 1
+    if i == stop:
+        return
+    i += length_of(tables, word_at(cells, i, stop, tables, words.STEMS))
+    while i < stop and point_at(cells, i) not in _LABEL_ENDS:
+        i += 1
+    body = min(i + 1, stop)
+    if body == stop:
+        return
+    i = skip_marks(cells, body, stop)
+    if _read_letters(cells, i, stop, key):
+        return
+    if figures and i < stop and is_digit(cells, i):
+        figure = point_at(cells, i) - _ZERO
+        if 1 <= figure <= 8 and not (i + 1 < stop and is_digit(cells, i + 1)):
+            key[0], key[FIRST_LETTER] = 1, figure - 1
+            return
+    end = body
+    while end < stop and point_at(cells, end) != _NEWLINE:
+        end += 1
+    key[1] = skip_blanks(cells, body, end)
+    while end > key[1] and is_blank(cells, end - 1):
+        end -= 1
+    key[2] = end
+
+
+@inner
+def _read_letters(cells: Cells, i: int, stop: int, key: NDArray[np.int64]) -> bool:
+    """Read A, AC, A、C at i, not the beginning of a word."""
+    good = seen = 0
+    while i < stop and is_latin(cells, i) and small_at(cells, i) - _SMALL_A < 8:
+        letter = small_at(cells, i) - _SMALL_A
+        i += 1
+        seen |= 1 << letter
+        if not (i < stop and is_latin(cells, i)):
+            good = seen
+        k = skip_blanks(cells, i, stop)
+        if k < stop and (point_at(cells, k) == _COMMA or point_at(cells, k) == _LIST_COMMA):
+            k = skip_blanks(cells, k + 1, stop)
+        i = k
+    key[0] = 0
+    for letter in range(8):
+        if good >> letter & 1:
+            key[FIRST_LETTER + key[0]] = letter
+            key[0] += 1
+    return good != 0

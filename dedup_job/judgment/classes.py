@@ -48,6 +48,11 @@ HARMLESS: Final = CLASSES[: CLASSES.index(Difference.NUMBER)]
 """The classes that keep two texts the same question, or the same prose."""
 
 
+def codes_of(names: str) -> tuple[int, ...]:
+    """Return the codes of classes whose names stand in a text, between blanks."""
+    return tuple(CLASSES.index(Difference(name)) for name in names.split())
+
+
 def names_of(bits: int) -> tuple[str, ...]:
     """Return the names of the classes whose bits are set, in order."""
     return tuple(str(kind) for code, kind in enumerate(CLASSES) if bits >> code & 1)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_CHOICES: Final = 8  # A to H
-ANSWER, EMPHASIS = MOST_CHOICES + 1, MOST_CHOICES + 2
+from dedup_job.native.jit import inlined, inner
+
+Points = NDArray[np.uint32]
+"""Code points, or cells."""
+
+MAX_CHOICES: Final = 8  # A to H
+ANSWER, EMPHASIS = MAX_CHOICES + 1, MAX_CHOICES + 2
 QUESTION, CUT_LEFT, CUT_RIGHT, SPELLING, SEQUENCE, EXPLAINED = (1 << i for i in range(6))
 """Flags: the text asks something; begins, ends with an ellipsis; asks for spelling; speaks of an
 order, so the order of its clauses counts; has an explanation behind its answer key."""
 
+FIRST_LETTER: Final = 4
+"""Where in an answer key its letters begin."""
 SEPARATOR: Final = "\x1f"
 IMAGE: Final = "\ufffc"
+_COMMA: Final = ord(",")
 
 
 class Forms(NamedTuple):
@@ -29,10 +37,156 @@ class Forms(NamedTuple):
     included; those of text i are clauses[clause_offsets[i]:clause_offsets[i + 1]], int64 (n + 1,).
     """
 
-    points: NDArray[np.uint32]
+    points: Points
     offsets: NDArray[np.int64]
     cuts: NDArray[np.int32]
     counts: NDArray[np.uint8]
     flags: NDArray[np.uint8]
     clauses: NDArray[np.int32]
     clause_offsets: NDArray[np.int64]
+
+
+class FormView(NamedTuple):
+    """One canonical form: a row of `Forms`.
+
+    It begins at points[start]; choices: how many it has.
+    """
+
+    points: Points
+    start: int
+    cuts: NDArray[np.int32]
+    choices: int
+    flags: int
+    clauses: NDArray[np.int32]
+
+
+class Span(NamedTuple):
+    """The characters points[start:stop] of a part points[low:high] of a text."""
+
+    points: Points
+    start: int
+    stop: int
+    low: int
+    high: int
+
+
+@inlined
+def form_at(forms: Forms, i: int) -> FormView:
+    """Return form i."""
+    first, last = forms.clause_offsets[i], forms.clause_offsets[i + 1]
+    return FormView(
+        forms.points,
+        forms.offsets[i],
+        forms.cuts[i],
+        np.int64(forms.counts[i]),  # type: ignore[arg-type]  # to numba it is one
+        np.int64(forms.flags[i]),  # type: ignore[arg-type]
+        forms.clauses[first:last],
+    )
+
+
+@inlined
+def whole_part(points: Points, start: int, stop: int) -> Span:
+    """Return points[start:stop] as a part of its own."""
+    return Span(points, start, stop, start, stop)
+
+
+@inlined
+def stem_of(form: FormView) -> Span:
+    """Return the stem."""
+    return whole_part(form.points, form.start, form.start + form.cuts[0])
+
+
+@inlined
+def main_part(form: FormView) -> Span:
+    """Return the stem and the choices."""
+    return whole_part(form.points, form.start, form.start + form.cuts[form.choices])
+
+
+@inlined
+def part_of(form: FormView, column: int) -> Span:
+    """Return the part behind a column of `cuts`: choice k behind column k."""
+    start, cuts = form.start, form.cuts
+    return whole_part(form.points, start + cuts[column], start + cuts[column + 1])
+
+
+@inlined
+def clause_of(form: FormView, k: int) -> Span:
+    """Return clause k of the stem, without commas at its beginning: they part two numbers."""
+    start, stop = form.start, form.start + form.clauses[k]
+    if k > 0:
+        start += form.clauses[k - 1]
+    while start < stop and form.points[start] == _COMMA:
+        start += 1
+    return whole_part(form.points, start, stop)
+
+
+@inlined
+def size_of(span: Span) -> int:
+    """Return the number of characters."""
+    return span.stop - span.start
+
+
+@inlined
+def narrowed(span: Span, start: int, stop: int) -> Span:
+    """Return other characters of the same part."""
+    return Span(span.points, start, stop, span.low, span.high)
+
+
+@inner
+def is_same(a: Span, b: Span) -> bool:
+    """Tell whether two spans hold the same characters."""
+    if size_of(a) != size_of(b):
+        return False
+    for p in range(size_of(a)):  # noqa: SIM110  # numba compiles no generator here
+        if a.points[a.start + p] != b.points[b.start + p]:
+            return False
+    return True
+
+
+@inner
+def begins_with(a: Span, b: Span) -> bool:
+    """Tell whether a begins with b."""
+    return size_of(b) <= size_of(a) and is_same(narrowed(a, a.start, a.start + size_of(b)), b)
+
+
+@inner
+def trimmed(a: Span, b: Span) -> tuple[Span, Span]:
+    """Return two spans without the beginning and the end that both have."""
+    i, j, k, end = a.start, a.stop, b.start, b.stop
+    while i < j and k < end and a.points[i] == b.points[k]:
+        i += 1
+        k += 1
+    while i < j and k < end and a.points[j - 1] == b.points[end - 1]:
+        j -= 1
+        end -= 1
+    return narrowed(a, i, j), narrowed(b, k, end)
+
+
+@inner
+def is_less(a: Span, b: Span) -> bool:
+    """Tell whether a comes before b by code points."""
+    i, k = a.start, b.start
+    while i < a.stop and k < b.stop and a.points[i] == b.points[k]:
+        i += 1
+        k += 1
+    if k == b.stop:
+        return False
+    return i == a.stop or bool(a.points[i] < b.points[k])
+
+
+@inner
+def insert_choice(
+    k: int, order: NDArray[np.int64], count: int, points: Points, columns: NDArray[Any]
+) -> None:
+    """Insert choice k among the first `count` of an order by code points.
+
+    Choice k is points[columns[k]:columns[k + 1]].
+    """
+    choice, j = whole_part(points, columns[k], columns[k + 1]), count
+    while j > 0:
+        former = order[j - 1]
+        if not is_less(choice, whole_part(points, columns[former], columns[former + 1])):
+            break
+        order[j] = former
+        j -= 1
+    order[j] = k

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import (
-    KIND,
-    LOWERED,
-    NOUGHT,
-    RAISED,
-    WORD_CHARACTER,
-    codes,
-    constants,
-)
+from dedup_job.judgment import frames, words
 from dedup_job.judgment.amounts import is_range, put_apart, put_value
-from dedup_job.judgment.finishing import MOST_TICKS, finish_exponent, finish_index
-from dedup_job.judgment.forms import IMAGE
-from dedup_job.judgment.frames import open_group, push
-from dedup_job.judgment.room import (
-    AT,
-    CIRCLED,
-    DEGREE,
-    END,
-    EXPONENT,
-    IN_LATEX,
-    INDEX,
-    ROOT,
-    TOP,
-    Room,
-    frame_at,
-    put,
-)
-from dedup_job.judgment.scanning import (
+from dedup_job.judgment.cells import (
     behind,
     is_blank,
     is_digit,
@@ -41,36 +15,30 @@ from dedup_job.judgment.scanning import (
     point_at,
     skip_blanks,
     skip_digits,
+    skip_latin,
     small_at,
+    stands_at,
     value_at,
 )
-from dedup_job.judgment.words import (
-    BEGIN,
-    CIRCLE,
-    COMMANDS,
-    END_OF,
-    FRACTION,
-    LOOK_NAME,
-    ROOT_NAME,
-    SMALL,
-    SYMBOL_NAME,
-    WORD,
-)
+from dedup_job.judgment.forms import IMAGE
+from dedup_job.judgment.frames import AT, END, FormWorkspace, frame_at, open_group, put, put_cells
+from dedup_job.judgment.words import BEGIN, KIND, RAISED, WORD, Cells, codes, constants
 from dedup_job.native.jit import inner
 
+_ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT, _SMALL_A, _SMALL_F, _BRACE = codes("()/:?.af{")
+_BRACE_END, _SQUARE, _SQUARE_END, _PERCENT, _PLUS, _MINUS, _TICK, _TILDE = codes("}[]%+-'~")
+_CARET, _UNDERLINE, _ROOT = codes("^_√")
+
 (_TOKEN,) = constants([0xF0000])  # from here on 16 bits of the hash
-LEAST_DIGITS, LEAST_HASH, LEAST_MIXED = 5, 4, 8  # characters of a distinctive name
+MIN_DIGITS, MIN_HASH, MIN_MIXED = 5, 4, 8  # characters of a distinctive name
 
 (_IMAGE,) = codes(IMAGE)
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
-_LINK, _AUDIO, _VIDEO = (tuple(map(ord, those)) for those in ("![](", "![audio](", "![video]("))
-_DATA = codes("data:")
-_ROUND, _ROUND_END, _SLASH, _COLON, _QUERY, _DOT = codes("()/:?.")
-_SMALL_A, _SMALL_F = codes("af")
+_LINK, _AUDIO, _VIDEO, _DATA = map(codes, ("![](", "![audio](", "![video](", "data:"))
 
 
 @inner
-def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
+def write_image(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     """Write IMAGE and a hash for ![](ADDRESS) at i; return its end, i where it is none."""
     start = link_start(cells, i, stop)
     if start == i:
@@ -90,42 +58,29 @@ def write_image(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int
     for k in range(first, last):
         value = (value ^ np.uint64(point_at(cells, k))) * _PRIME
         value ^= value >> np.uint64(29)
-    put(room, _IMAGE)
+    put(space, _IMAGE)
     for shift in (0, 16, 32):
         bits = np.int64(value >> np.uint64(shift) & np.uint64(0xFFFF))
-        put(room, _TOKEN + bits)  # type: ignore[arg-type]  # to numba it is one
+        put(space, _TOKEN + bits)  # type: ignore[arg-type]  # to numba it is one
     return end + 1
 
 
 @inner
-def link_start(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def link_start(cells: Cells, i: int, stop: int) -> int:
     """Return where the address of an image, audio or video at i begins, i: there is none."""
-    link = audio = video = True
-    if i + len(_LINK) > stop:
-        return i
-    for k in range(len(_LINK)):
-        link &= point_at(cells, i + k) == _LINK[k]
-    if link:
+    if stands_at(cells, i, stop, _LINK):
         return i + len(_LINK)
-    if i + len(_AUDIO) > stop:
-        return i
-    for k in range(len(_AUDIO)):
-        audio &= point_at(cells, i + k) == _AUDIO[k]
-        video &= point_at(cells, i + k) == _VIDEO[k]
-    return i + len(_AUDIO) if audio or video else i
+    named = stands_at(cells, i, stop, _AUDIO) or stands_at(cells, i, stop, _VIDEO)
+    return i + len(_AUDIO) if named else i
 
 
 @inner
-def _key(cells: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
+def _key(cells: Cells, start: int, stop: int) -> tuple[int, int]:
     """Return where in an address what names the image begins and ends.
 
     A distinctive file name names it whatever host and path; else path and query do.
     """
-    data = stop - start >= len(_DATA)
-    if data:
-        for k in range(len(_DATA)):
-            data &= point_at(cells, start + k) == _DATA[k]
-    if data:
+    if stands_at(cells, start, stop, _DATA):
         return start, stop
     path = _path(cells, start, stop)
     query = path
@@ -151,11 +106,9 @@ def _key(cells: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
 
 
 @inner
-def _path(cells: NDArray[np.uint32], start: int, stop: int) -> int:
+def _path(cells: Cells, start: int, stop: int) -> int:
     """Return where the path begins, behind scheme and host."""
-    k = start
-    while k < stop and is_latin(cells, k):
-        k += 1
+    k = skip_latin(cells, start, stop)
     if k > start:
         if k >= stop or point_at(cells, k) != _COLON:
             return start
@@ -169,7 +122,7 @@ def _path(cells: NDArray[np.uint32], start: int, stop: int) -> int:
 
 
 @inner
-def _is_distinctive(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
+def _is_distinctive(cells: Cells, start: int, stop: int) -> bool:
     """Tell whether a part of a file name is a long number, a hash, or digits among letters."""
     digits = letters = runs = 0
     hexadecimal = True
@@ -181,28 +134,22 @@ def _is_distinctive(cells: NDArray[np.uint32], start: int, stop: int) -> bool:
             letters += 1
             hexadecimal &= _SMALL_A <= small_at(cells, k) <= _SMALL_F
     if letters == 0:
-        return digits >= LEAST_DIGITS
+        return digits >= MIN_DIGITS
     if digits == 0:
         return False
-    if hexadecimal and stop - start >= LEAST_HASH:
+    if hexadecimal and stop - start >= MIN_HASH:
         return True
-    return runs >= 2 and stop - start >= LEAST_MIXED
+    return runs >= 2 and stop - start >= MIN_MIXED
 
 
 LONGEST_DEGREE = 20
-
-_BRACE, _BRACE_END, _SQUARE, _SQUARE_END = codes("{}[]")
-_NEWLINE, _PERCENT, _PLUS, _MINUS, _TICK, _TILDE = codes("\n%+-'~")
-_CARET, _UNDERLINE, _ROOT = codes("^_√")
-
-
-# --- commands
+_ENDS_DEGREE = codes("[]\n")
 
 
 @inner
-def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uint32]) -> int:
+def _command(cells: Cells, i: int, end: int, tables: Cells) -> int:
     """Return the command whose name cells[i:end] are, 0: none."""
-    w = value_at(tables, COMMANDS + point_at(cells, i))
+    w = value_at(tables, words.COMMANDS + point_at(cells, i))
     while tables[w]:
         if length_of(tables, w) == end - i:
             k = 1
@@ -215,51 +162,49 @@ def _command(cells: NDArray[np.uint32], i: int, end: int, tables: NDArray[np.uin
 
 
 @inner
-def write_command(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
+def write_command(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write a command of LaTeX, or a character behind a backslash; return its end."""
-    stop = frame_at(room, END)
-    end = i + 1
-    while end < stop and is_latin(cells, end):
-        end += 1
+    stop = frame_at(space, END)
+    end = skip_latin(cells, i + 1, stop)
     if end == i + 1:
-        return _escaped(cells, end, stop, room)
+        return _escaped(cells, end, stop, space)
     w = _command(cells, i + 1, end, tables)
-    of = value_at(tables, w) if w > 0 else NOUGHT
-    if of & FRACTION:
-        put_apart(room)
-        return open_group(cells, end, TOP, room)
-    if of & ROOT_NAME:
-        put_apart(room)
-        return _open_root(cells, end, room)
-    if of & CIRCLE:
-        return open_group(cells, end, CIRCLED, room)
-    if of & (BEGIN | END_OF):
+    of = value_at(tables, w) if w > 0 else words.NOUGHT
+    if of & words.FRACTION:
+        put_apart(space)
+        return open_group(cells, end, frames.TOP, space)
+    if of & words.ROOT_NAME:
+        put_apart(space)
+        return _open_root(cells, end, space)
+    if of & words.CIRCLE:
+        return open_group(cells, end, frames.CIRCLED, space)
+    if of & (BEGIN | words.END_OF):
         end = _skip_argument(cells, end, stop)
         return _skip_argument(cells, end, stop) if of & BEGIN else end
-    if of & SYMBOL_NAME:
+    if of & words.SYMBOL_NAME:
         if tables[w + WORD + length_of(tables, w)] != _TILDE:
-            put_value(tables, w, room)
-        elif is_range(cells, i, end, room):  # as ~ is
-            put(room, _MINUS)
-    elif not of & LOOK_NAME:
+            put_value(tables, w, space)
+        elif is_range(cells, i, end, space):  # as ~ is
+            put(space, _MINUS)
+    elif not of & words.LOOK_NAME:
         for k in range(i + 1, end):
-            put(room, small_at(cells, k))
+            put(space, small_at(cells, k))
     return end
 
 
 @inner
-def _escaped(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
+def _escaped(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     """Write the character at i behind a backslash, where it is kept; return its end."""
     if i >= stop:
         return i + 1
     point = point_at(cells, i)
     if point in (_BRACE, _BRACE_END, _PERCENT):
-        put(room, point)
-    return i if cells[i] & WORD_CHARACTER and point != _UNDERLINE else i + 1
+        put(space, point)
+    return i if cells[i] & words.WORD_CHARACTER and point != _UNDERLINE else i + 1
 
 
 @inner
-def _skip_argument(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _skip_argument(cells: Cells, i: int, stop: int) -> int:
     """Return where {...} without braces inside ends, i where it is not there."""
     k = skip_blanks(cells, i, stop)
     if k == stop or point_at(cells, k) != _BRACE:
@@ -271,69 +216,57 @@ def _skip_argument(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def _open_root(cells: NDArray[np.uint32], i: int, room: Room) -> int:
-    stop = frame_at(room, END)
+def _open_root(cells: Cells, i: int, space: FormWorkspace) -> int:
+    stop = frame_at(space, END)
     k = skip_blanks(cells, i, stop)
     if k < stop and point_at(cells, k) == _SQUARE:
         end, last = k + 1, min(stop, k + 2 + LONGEST_DEGREE)
-        while end < last and not _ends_degree(point_at(cells, end)):
+        while end < last and point_at(cells, end) not in _ENDS_DEGREE:
             end += 1
         if end < last and point_at(cells, end) == _SQUARE_END:
-            push(room, DEGREE, k + 1, end, end + 1)
+            frames.push(space, frames.DEGREE, k + 1, end, end + 1)
             return k + 1
-    put(room, _ROOT)
-    return open_group(cells, i, ROOT, room)
+    put(space, _ROOT)
+    return open_group(cells, i, frames.ROOT, space)
 
 
 @inner
-def _ends_degree(point: int) -> bool:
-    return point in (_SQUARE, _SQUARE_END, _NEWLINE)
-
-
-# --- frames
-
-
-# --- what stands before a group and around it
-
-
-@inner
-def write_script(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
+def write_script(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write the exponent or index at i; return its end, or where its group begins."""
-    stop, kind, hole = frame_at(room, END), cells[i] >> KIND, room.work[AT]
+    stop, kind, hole = frame_at(space, END), cells[i] >> KIND, space.work[AT]
     exponent = kind == RAISED or point_at(cells, i) == _CARET
     end = i + 1
-    if kind in (RAISED, LOWERED):
-        room.work[AT] += 2
+    if kind in (RAISED, words.LOWERED):
+        space.work[AT] += 2
         end = i
         while end < stop and cells[end] >> KIND == kind:
-            put(room, value_at(tables, SMALL + point_at(cells, end)))
+            put(space, value_at(tables, words.SMALL + point_at(cells, end)))
             end += 1
     else:
         after = skip_blanks(cells, i + 1, stop)
         if exponent and after < stop and point_at(cells, after) == _ROUND:
-            put(room, _CARET)
+            put(space, _CARET)
             return i + 1
-        room.work[AT] += 2
-        end = _plain_script(cells, i + 1, stop, room)
+        space.work[AT] += 2
+        end = _plain_script(cells, i + 1, stop, space)
         if end == i + 1:
-            room.work[AT] = hole
-            return open_group(cells, i + 1, EXPONENT if exponent else INDEX, room)
+            space.work[AT] = hole
+            return open_group(cells, i + 1, frames.EXPONENT if exponent else frames.INDEX, space)
     if exponent:
-        finish_exponent(room, hole)
+        frames.finish_exponent(space, hole)
     else:
-        finish_index(room, hole, tables)
+        frames.finish_index(space, hole, tables)
     return end
 
 
 @inner
-def _plain_script(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> int:
+def _plain_script(cells: Cells, i: int, stop: int, space: FormWorkspace) -> int:
     """Write -2, a sign, or a sign in braces; return the end, i where none stands there."""
     minus = i < stop and point_at(cells, i) == _MINUS
     first = i + 1 if minus else i
     end = skip_digits(cells, first, stop)
-    if end > first and (minus or not frame_at(room, IN_LATEX)):
-        for k in range(i, end):
-            put(room, point_at(cells, k))
+    if end > first and (minus or not frame_at(space, frames.IN_LATEX)):
+        put_cells(cells, i, end, space)
         return end
     k = skip_blanks(cells, i, stop)
     braced = k < stop and point_at(cells, k) == _BRACE
@@ -351,10 +284,10 @@ def _plain_script(cells: NDArray[np.uint32], i: int, stop: int, room: Room) -> i
     if braced:
         end = skip_blanks(cells, end, stop)
         closed = end < stop and point_at(cells, end) == _BRACE_END
-        most = 1 if sign == _PLUS else MOST_TICKS
+        most = 1 if sign == _PLUS else frames.MAX_TICKS
         if not closed or count > most:
             return i
         end += 1
     for _ in range(count if sign == _TICK else 1):
-        put(room, sign)
+        put(space, sign)
     return end

@@ -1,190 +1,304 @@
-"""The class of one hunk: harmless in some way, or what it is that differs."""
+"""Hunks: where two parts differ, by a shortest edit script, and the class of each.
+
+Myers, "An O(ND) difference algorithm and its variations" (Algorithmica 1, 1986): the greedy
+algorithm, between the common beginning and the common end of the parts.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room, in_number
-from dedup_job.judgment.lookups import (
-    BRACKET,
-    DIGIT,
-    HAN,
-    IN_LIST,
-    LATIN,
-    NEGATION,
-    OPERATOR,
-    Tables,
-    frequency,
-    kind_of,
-)
-from dedup_job.judgment.lookups import (
-    NUMERAL as HAN_NUMERAL,
-)
-from dedup_job.judgment.rewriting import MOST_REWRITTEN, is_function_word, rewritten
-from dedup_job.judgment.typos import covering, is_typo
-from dedup_job.native.jit import inner
+from dedup_job.judgment import lookups, rewriting
+from dedup_job.judgment.classes import codes_of
+from dedup_job.judgment.forms import Span, narrowed, size_of, trimmed
+from dedup_job.judgment.lookups import DIGIT, HAN, LATIN, OPERATOR, Tables, in_number, kind_of
+from dedup_job.judgment.rewriting import covering, is_function_word, is_typo, rewritten
+from dedup_job.native.jit import inlined, inner
+
+MAX_EDITS: Final = 1000
+MAX_DIFFERENCES: Final = 4096
+TOO_MANY: Final = -1
+_POINTS: Final = 0x110000
+
+
+class PairWorkspace(NamedTuple):
+    """Where a pair is compared.
+
+    reach: int32 (2 * MAX_EDITS + 4,), the furthest place on each diagonal; trace: int32, these
+    after each step, (d + 1) values for step d, one step after the other; hunks: int64 (MAX_EDITS
+    + 1, 4), start and stop in either text; counts: int32, of each code point, all 0 between calls;
+    ways: int16 (WAYS,), cells of `rewriting`; kinds: uint8 (MAX_DIFFERENCES,), class of each
+    difference found; spans: int64 (MAX_DIFFERENCES, 4), start and stop in either text.
+    """
+
+    reach: NDArray[np.int32]
+    trace: NDArray[np.int32]
+    hunks: NDArray[np.int64]
+    counts: NDArray[np.int32]
+    ways: NDArray[np.int16]
+    kinds: NDArray[np.uint8]
+    spans: NDArray[np.int64]
+
+
+class PairContext(NamedTuple):
+    """How the parts of two texts are compared.
+
+    size: characters of the shorter text; spelling: whether the spelling counts.
+    """
+
+    tables: Tables
+    workspace: PairWorkspace
+    size: int
+    spelling: bool
+
+
+def make_pair_workspace() -> PairWorkspace:
+    """Return a workspace; one for each thread."""
+    steps = MAX_EDITS + 1
+    return PairWorkspace(
+        np.empty(2 * MAX_EDITS + 4, dtype=np.int32),
+        np.empty(steps * (steps + 1) // 2, dtype=np.int32),
+        np.empty((steps, 4), dtype=np.int64),
+        np.zeros(_POINTS, dtype=np.int32),
+        np.empty(rewriting.WAYS, dtype=np.int16),
+        np.empty(MAX_DIFFERENCES, dtype=np.uint8),
+        np.empty((MAX_DIFFERENCES, 4), dtype=np.int64),
+    )
+
+
+@inner
+def unlike(a: Span, b: Span, counts: NDArray[np.int32]) -> int:
+    """Return how many characters of one span the other lacks, of the span with fewer of them."""
+    for p in range(a.start, a.stop):
+        counts[a.points[p]] += 1
+    lacking = 0  # of b, in a
+    for p in range(b.start, b.stop):
+        counts[b.points[p]] -= 1
+        lacking += counts[b.points[p]] < 0
+    surplus = size_of(a) - size_of(b) + lacking
+    for p in range(a.start, a.stop):
+        counts[a.points[p]] = 0
+    for p in range(b.start, b.stop):
+        counts[b.points[p]] = 0
+    return min(lacking, surplus)
+
+
+@inner
+def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> int:
+    """Write the hunks of two parts; return how many, TOO_MANY for too many edits.
+
+    A hunk is grown over the numbers that it cuts; hunks that touch then are one.
+    """
+    left, right = trimmed(a, b)
+    if not size_of(left) and not size_of(right):
+        return 0
+    if not size_of(left) or not size_of(right):
+        _set(workspace.hunks, 0, left.start, left.stop, right.start, right.stop)
+        count = 1
+    else:
+        steps = _forward(left, right, workspace)
+        if steps < 0:
+            return TOO_MANY
+        count = _backward(left, right, steps, workspace)
+    return _grown(a, b, count, tables, workspace.hunks)
+
+
+@inlined
+def hunks_at(
+    a: Span, b: Span, first: int, last: int, workspace: PairWorkspace
+) -> tuple[Span, Span]:
+    """Return what lies in either part from the beginning of one hunk to the end of another."""
+    hunks = workspace.hunks
+    return narrowed(a, hunks[first, 0], hunks[last, 1]), narrowed(
+        b, hunks[first, 2], hunks[last, 3]
+    )
+
+
+@inlined
+def _set(hunks: NDArray[np.int64], h: int, p: int, q: int, r: int, s: int) -> None:
+    hunks[h, 0], hunks[h, 1], hunks[h, 2], hunks[h, 3] = p, q, r, s
+
+
+@inner
+def _forward(a: Span, b: Span, workspace: PairWorkspace) -> int:
+    """Fill the trace; return how many edits it takes, TOO_MANY beyond MAX_EDITS."""
+    n, m, reach, trace = size_of(a), size_of(b), workspace.reach, workspace.trace
+    middle = MAX_EDITS + 1  # diagonal 0
+    reach[middle + 1] = 0
+    at = 0
+    for d in range(min(MAX_EDITS, n + m) + 1):
+        for diagonal in range(-d, d + 1, 2):
+            p = middle + diagonal
+            down = diagonal == -d or (diagonal != d and reach[p - 1] < reach[p + 1])
+            x = reach[p + 1] if down else reach[p - 1] + 1
+            y = x - diagonal
+            while x < n and y < m and a.points[a.start + x] == b.points[b.start + y]:
+                x += 1
+                y += 1
+            reach[p] = x
+            trace[at] = x
+            at += 1
+            if x >= n and y >= m:
+                return d
+    return TOO_MANY
+
+
+@inner
+def _backward(a: Span, b: Span, steps: int, workspace: PairWorkspace) -> int:
+    """Walk the script back; write its hunks in order; return how many there are."""
+    x, y, count, hunks, trace = size_of(a), size_of(b), 0, workspace.hunks, workspace.trace
+    i, k = a.start, b.start
+    for d in range(steps, 0, -1):
+        row = (d - 1) * d // 2  # of step d - 1, whose diagonals begin at 1 - d
+        diagonal = x - y
+        left, right = row + (diagonal + d - 2) // 2, row + (diagonal + d) // 2
+        down = diagonal == -d or (diagonal != d and trace[left] < trace[right])
+        from_x: int = trace[right] if down else trace[left]
+        from_y = from_x - (diagonal + 1 if down else diagonal - 1)
+        to_x, to_y = (from_x, from_y + 1) if down else (from_x + 1, from_y)
+        if count and hunks[count - 1, 0] == i + to_x and hunks[count - 1, 2] == k + to_y:
+            hunks[count - 1, 0], hunks[count - 1, 2] = i + from_x, k + from_y
+        else:
+            _set(hunks, count, i + from_x, i + to_x, k + from_y, k + to_y)
+            count += 1
+        x, y = from_x, from_y
+    for low in range(count // 2):
+        for column in range(4):
+            kept = hunks[low, column]
+            hunks[low, column] = hunks[count - 1 - low, column]
+            hunks[count - 1 - low, column] = kept
+    return count
+
+
+@inner
+def _grown(a: Span, b: Span, count: int, tables: Tables, hunks: NDArray[np.int64]) -> int:
+    """Grow the hunks over numbers, join those that touch; return how many are left."""
+    kept = 0
+    for h in range(count):
+        p, q, r, s = hunks[h, 0], hunks[h, 1], hunks[h, 2], hunks[h, 3]
+        while (
+            p > a.start
+            and r > b.start
+            and in_number(tables, a.points[p - 1])
+            and (
+                (p < q and in_number(tables, a.points[p]))
+                or (r < s and in_number(tables, b.points[r]))
+            )
+        ):
+            p -= 1
+            r -= 1
+        while (
+            q < a.stop
+            and s < b.stop
+            and in_number(tables, a.points[q])
+            and (
+                (p < q and in_number(tables, a.points[q - 1]))
+                or (r < s and in_number(tables, b.points[s - 1]))
+            )
+        ):
+            q += 1
+            s += 1
+        while kept and (p <= hunks[kept - 1, 1] or r <= hunks[kept - 1, 3]):
+            kept -= 1
+            p, q = min(hunks[kept, 0], p), max(hunks[kept, 1], q)
+            r, s = min(hunks[kept, 2], r), max(hunks[kept, 3], s)
+        _set(hunks, kept, p, q, r, s)
+        kept += 1
+    return kept
+
 
 NOT_HARMLESS: Final = 0
-(
-    PUNCTUATION,
-    NOTATION,
-    NUMBERING,
-    TYPO,
-    FUNCTION_WORD,
-    SYNONYM,
-    NUMERAL,
-    ADDED,
-    NUMBER,
-    FORMULA,
-    IMAGE,
-    POLARITY,
-    CONTENT,
-) = (
-    CLASSES.index(kind)
-    for kind in (
-        Difference.PUNCTUATION,
-        Difference.NOTATION,
-        Difference.NUMBERING,
-        Difference.TYPO,
-        Difference.FUNCTION_WORD,
-        Difference.SYNONYM,
-        Difference.NUMERAL,
-        Difference.ADDED,
-        Difference.NUMBER,
-        Difference.FORMULA,
-        Difference.IMAGE,
-        Difference.POLARITY,
-        Difference.CONTENT,
-    )
+PUNCTUATION, NOTATION, NUMBERING, TYPO, FUNCTION_WORD, SYNONYM, NUMERAL, ADDED = codes_of(
+    "punctuation notation numbering typo function_word synonym numeral added"
 )
+NUMBER, FORMULA, IMAGE, POLARITY, CONTENT = codes_of("number formula image polarity content")
 _REWRITTEN: Final = (1 << FUNCTION_WORD, 1 << SYNONYM, 1 << NUMERAL)
-_CONTEXT, _NEAR, _MOST_BRACKETED, _SHORT = 4, 3, 12, 2
+_CONTEXT, _NEAR, _MAX_BRACKETED, _SHORT = 4, 3, 12, 2
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END, _BAR, _DASH, _EQUALS, _DOT = map(ord, "()[]|-=.")
 _PICTURE, _FIRST_PRIVATE, _ALPHA, _OMEGA = 0xFFFC, 0xF0000, ord("α"), ord("ω")
 _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place of a bracket count
 
 
 @inner
-def harmless_classes(
-    a: NDArray[np.uint32],
-    i: int,
-    j: int,
-    low_a: int,
-    high_a: int,
-    b: NDArray[np.uint32],
-    k: int,
-    end: int,
-    low_b: int,
-    high_b: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-) -> int:
-    """Return the classes by which a[i:j] and b[k:end] are harmless, as bits; NOT_HARMLESS if not.
-
-    low, high: the part that holds each; size: characters of the shorter text; spelling: whether
-    the spelling counts.
-    """
-    n, m = j - i, end - k
-    if _is_figure(a, i, j, tables) and _is_figure(b, k, end, tables):
+def harmless_classes(a: Span, b: Span, how: PairContext) -> int:
+    """Return the classes by which two spans are harmless, as bits; NOT_HARMLESS if not."""
+    n, m, tables = size_of(a), size_of(b), how.tables
+    if _is_figure(a, tables) and _is_figure(b, tables):
         return NOT_HARMLESS
-    bracket = _of_brackets(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables)
+    bracket = _of_brackets(a, b, tables)
     if bracket >= 0:
         return 1 << bracket
-    if (
-        n + m == 1
-        and (a[i] if n else b[k]) == _DASH
-        and _joins_words(a, i, j, low_a, high_a, tables)
-    ):
+    first = a.points[a.start] if n else b.points[b.start]
+    if n + m == 1 and first == _DASH and _joins_words(a, tables):
         return 1 << PUNCTUATION
-    before = i == low_a or kind_of(tables, a[i - 1]) & HAN != 0
-    if n + m == 3 and before and _is_item(a, i, n, b, k, tables):
+    if n + m == 3 and _follows_han(a, tables) and _is_item(a, b, tables):
         return 1 << NUMBERING
-    at_end = j == high_a and end == high_b and i > low_a and k > low_b
-    if not (n and m) and at_end and a[i - 1] == _EQUALS and b[k - 1] == _EQUALS:
+    if not (n and m) and _ends_result(a) and _ends_result(b):
         return 1 << ADDED
-    if not spelling and is_typo(a, i, j, low_a, high_a, b, k, end, low_b, high_b, size, tables):
+    if not how.spelling and is_typo(a, b, how.size, tables):
         return 1 << TYPO
-    bits = _by_words(a, i, j, low_a, high_a, b, k, end, low_b, high_b, tables, room)
+    bits = _by_words(a, b, how)
     if not (n and m):
         return bits
     if bits == 1 << FUNCTION_WORD:
-        if _is_other_word(a, i, j, tables) or _is_other_word(b, k, end, tables):
+        if _is_other_word(a, tables) or _is_other_word(b, tables):
             return NOT_HARMLESS
         in_words = max(n, m) <= _SHORT
     else:
         signs = bits == 1 << SYNONYM and n == m == 1
-        in_words = signs and rewritten(a, i, j, b, k, end, tables, room.ways) > 0
-    if (  # 可变 and 应变, 里程 and 中程 are words of their own
-        in_words
-        and covering(a, i, j, low_a, high_a, tables) > 0
-        and covering(b, k, end, low_b, high_b, tables) > 0
-    ):
-        return NOT_HARMLESS
+        in_words = signs and rewritten(a, b, tables, how.workspace.ways) > 0
+    if in_words and covering(a, tables) > 0 and covering(b, tables) > 0:
+        return NOT_HARMLESS  # 可变 and 应变, 里程 and 中程 are words of their own
     return bits
 
 
 @inner
-def _is_other_word(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> bool:
+def _follows_han(span: Span, tables: Tables) -> bool:
+    """Tell whether a span begins the part, or stands behind a Han character."""
+    return span.start == span.low or kind_of(tables, span.points[span.start - 1]) & HAN != 0
+
+
+@inner
+def _ends_result(span: Span) -> bool:
+    """Tell whether a span is the end of the part behind an =."""
+    start = span.start
+    return span.stop == span.high and start > span.low and span.points[start - 1] == _EQUALS
+
+
+@inner
+def _is_other_word(span: Span, tables: Tables) -> bool:
     """Tell whether a word is known that is no function word, though its parts may be: 当时."""
+    points, start, stop = span.points, span.start, span.stop
     if stop - start < 2 or is_function_word(tables, points, start, stop):
         return False
-    return frequency(tables, points, start, stop) > 0
+    return lookups.frequency(tables, points, start, stop) > 0
 
 
 @inner
-def _is_figure(points: NDArray[np.uint32], start: int, stop: int, tables: Tables) -> bool:
-    for p in range(start, stop):  # numba compiles no generator here
-        if not in_number(tables, points[p]):
+def _is_figure(span: Span, tables: Tables) -> bool:
+    for p in range(span.start, span.stop):  # numba compiles no generator here
+        if not in_number(tables, span.points[p]):
             return False
-    return stop > start
+    return size_of(span) > 0
 
 
 @inner
-def _by_words(
-    a: NDArray[np.uint32],
-    i: int,
-    j: int,
-    low_a: int,
-    high_a: int,
-    b: NDArray[np.uint32],
-    k: int,
-    end: int,
-    low_b: int,
-    high_b: int,
-    tables: Tables,
-    room: Room,
-) -> int:
+def _by_words(a: Span, b: Span, how: PairContext) -> int:
     """Try the words of the hunk with the characters around it that both texts have."""
-    left = right = 0
-    while left < _CONTEXT and i - left > low_a and k - left > low_b:
-        if a[i - left - 1] != b[k - left - 1]:
-            break
-        left += 1
-    while right < _CONTEXT and j + right < high_a and end + right < high_b:
-        if a[j + right] != b[end + right]:
-            break
-        right += 1
-    if not (
-        _can_be_rewritten(a, i, j, b, k - left, end + right, tables)
-        and _can_be_rewritten(b, k, end, a, i - left, j + right, tables)
-    ):
+    left, right = _common_context(a, b)
+    wide_a, wide_b = _widened(a, left, right), _widened(b, left, right)
+    tables, ways = how.tables, how.workspace.ways
+    if not (_can_be_rewritten(a, wide_b, tables) and _can_be_rewritten(b, wide_a, tables)):
         return NOT_HARMLESS
-    widest = max(j - i, end - k) + left + right
-    if widest <= MOST_REWRITTEN:  # what goes with less around it goes with more
-        way = rewritten(a, i - left, j + right, b, k - left, end + right, tables, room.ways)
-        if way <= 0:
-            return NOT_HARMLESS
+    widest = max(size_of(wide_a), size_of(wide_b))
+    if widest <= rewriting.MAX_REWRITTEN and rewritten(wide_a, wide_b, tables, ways) <= 0:
+        return NOT_HARMLESS  # what goes with less around it goes with more
     for before in range(left + 1):
         for behind in range(right + 1):
-            way = rewritten(
-                a, i - before, j + behind, b, k - before, end + behind, tables, room.ways
-            )
+            way = rewritten(_widened(a, before, behind), _widened(b, before, behind), tables, ways)
             if way > 0:
                 bits = 0
                 for p in range(len(_REWRITTEN)):
@@ -194,123 +308,137 @@ def _by_words(
 
 
 @inner
-def _can_be_rewritten(
-    s: NDArray[np.uint32],
-    i: int,
-    j: int,
-    other: NDArray[np.uint32],
-    k: int,
-    end: int,
-    tables: Tables,
-) -> bool:
+def _common_context(a: Span, b: Span) -> tuple[int, int]:
+    """Return how many characters before and behind two spans are the same, up to _CONTEXT."""
+    left = right = 0
+    while left < _CONTEXT and a.start - left > a.low and b.start - left > b.low:
+        if a.points[a.start - left - 1] != b.points[b.start - left - 1]:
+            break
+        left += 1
+    while right < _CONTEXT and a.stop + right < a.high and b.stop + right < b.high:
+        if a.points[a.stop + right] != b.points[b.stop + right]:
+            break
+        right += 1
+    return left, right
+
+
+@inlined
+def _widened(span: Span, left: int, right: int) -> Span:
+    return narrowed(span, span.start - left, span.stop + right)
+
+
+@inner
+def _can_be_rewritten(span: Span, other: Span, tables: Tables) -> bool:
     """Tell whether each character is of a listed word or a number, or stands in the other text."""
-    for p in range(i, j):
-        if kind_of(tables, s[p]) & (IN_LIST | HAN_NUMERAL | DIGIT) or s[p] == _DOT:
+    for p in range(span.start, span.stop):
+        point = span.points[p]
+        if (
+            kind_of(tables, point) & (lookups.IN_LIST | lookups.HAN_NUMERAL | DIGIT)
+            or point == _DOT
+        ):
             continue
-        q = k
-        while q < end and other[q] != s[p]:
+        q = other.start
+        while q < other.stop and other.points[q] != point:
             q += 1
-        if q == end:
+        if q == other.stop:
             return False
     return True
 
 
 @inner
-def _joins_words(
-    a: NDArray[np.uint32], i: int, j: int, low: int, high: int, tables: Tables
-) -> bool:
+def _joins_words(span: Span, tables: Tables) -> bool:
     """Tell whether two letters stand on either side."""
-    if i - 2 < low or j + 2 > high:
+    i, j = span.start, span.stop
+    if i - 2 < span.low or j + 2 > span.high:
         return False
     for p in (i - 2, i - 1, j, j + 1):  # noqa: SIM110  # numba compiles no generator here
-        if not kind_of(tables, a[p]) & LATIN:
+        if not kind_of(tables, span.points[p]) & LATIN:
             return False
     return True
 
 
 @inner
-def _is_item(
-    a: NDArray[np.uint32], i: int, n: int, b: NDArray[np.uint32], k: int, tables: Tables
-) -> bool:
-    """Tell whether the three characters of both hunks are (1) or the like."""
-    first = a[i] if n > 0 else b[k]
-    second = a[i + 1] if n > 1 else b[k + 1 - n]
-    third = a[i + 2] if n > 2 else b[k + 2 - n]
+def _is_item(a: Span, b: Span, tables: Tables) -> bool:
+    """Tell whether the three characters of both spans are (1) or the like."""
+    second = _character(a, b, 1)
     digit = kind_of(tables, second) & DIGIT != 0
-    return first == _ROUND and digit and third == _ROUND_END
+    return _character(a, b, 0) == _ROUND and digit and _character(a, b, 2) == _ROUND_END
+
+
+@inlined
+def _character(a: Span, b: Span, k: int) -> int:
+    """Return character k of two spans one after the other."""
+    n = size_of(a)
+    point: int = a.points[a.start + k] if k < n else b.points[b.start + k - n]
+    return point
 
 
 @inner
-def _of_brackets(
-    a: NDArray[np.uint32],
-    i: int,
-    j: int,
-    low_a: int,
-    high_a: int,
-    b: NDArray[np.uint32],
-    k: int,
-    end: int,
-    low_b: int,
-    high_b: int,
-    tables: Tables,
-) -> int:
-    """Return the class of hunks that differ in brackets alone, -1 where that is not so."""
-    brackets, others = 0, 0
-    for p in range(i, j):
-        brackets += kind_of(tables, a[p]) & BRACKET != 0
-    for p in range(k, end):
-        brackets += kind_of(tables, b[p]) & BRACKET != 0
-    others = (j - i) + (end - k) - brackets
+def _of_brackets(a: Span, b: Span, tables: Tables) -> int:
+    """Return the class of spans that differ in brackets alone, -1 where that is not so."""
+    brackets, size = _brackets(a, tables) + _brackets(b, tables), size_of(a) + size_of(b)
     if brackets == 0:
         return -1
-    if (
-        brackets + others <= _MOST_BRACKETED
-        and _same_without_round(a, i, j, b, k, end)
-        and not _binds(a, max(low_a, i - _NEAR), min(high_a, j + _NEAR))
-        and not _binds(b, max(low_b, k - _NEAR), min(high_b, end + _NEAR))
-    ):
+    if size <= _MAX_BRACKETED and _same_without_round(a, b) and not (_binds(a) or _binds(b)):
         return NOTATION
-    if others:
+    if size > brackets:
         return -1
-    before = i == low_a or kind_of(tables, a[i - 1]) & HAN != 0
-    behind = j == high_a or kind_of(tables, a[j]) & HAN != 0
-    if before and behind:
+    if _follows_han(a, tables) and (
+        a.stop == a.high or kind_of(tables, a.points[a.stop]) & HAN != 0
+    ):
         return PUNCTUATION
-    if _is_balanced(a, low_a, high_a) != _is_balanced(b, low_b, high_b):
-        return TYPO
-    return -1
+    return TYPO if _is_balanced(a) != _is_balanced(b) else -1
 
 
 @inner
-def _same_without_round(
-    a: NDArray[np.uint32], i: int, j: int, b: NDArray[np.uint32], k: int, end: int
-) -> bool:
+def _brackets(span: Span, tables: Tables) -> int:
+    count = 0
+    for p in range(span.start, span.stop):
+        count += kind_of(tables, span.points[p]) & lookups.BRACKET != 0
+    return count
+
+
+@inner
+def _same_without_round(a: Span, b: Span) -> bool:
+    i, k = a.start, b.start
     while True:
-        while i < j and (a[i] == _ROUND or a[i] == _ROUND_END):
-            i += 1
-        while k < end and (b[k] == _ROUND or b[k] == _ROUND_END):
-            k += 1
-        if i == j or k == end:
-            return i == j and k == end
-        if a[i] != b[k]:
+        i, k = _skip_round(a, i), _skip_round(b, k)
+        if i == a.stop or k == b.stop:
+            return i == a.stop and k == b.stop
+        if a.points[i] != b.points[k]:
             return False
         i += 1
         k += 1
 
 
 @inner
-def _binds(points: NDArray[np.uint32], start: int, stop: int) -> bool:
-    for p in range(start, stop):
-        for q in range(len(_BINDING)):
-            if points[p] == _BINDING[q]:
-                return True
+def _skip_round(span: Span, i: int) -> int:
+    while i < span.stop and (span.points[i] == _ROUND or span.points[i] == _ROUND_END):
+        i += 1
+    return i
+
+
+@inner
+def _binds(span: Span) -> bool:
+    """Tell whether the place of a bracket counts for what stands near it."""
+    start, stop = max(span.low, span.start - _NEAR), min(span.high, span.stop + _NEAR)
+    return holds_any(narrowed(span, start, stop), _BINDING)
+
+
+@inner
+def holds_any(span: Span, those: tuple[int, ...]) -> bool:
+    """Tell whether one of some characters is in a span."""
+    for p in range(span.start, span.stop):  # noqa: SIM110  # numba compiles no generator here
+        if span.points[p] in those:
+            return True
     return False
 
 
 @inner
-def _is_balanced(points: NDArray[np.uint32], start: int, stop: int) -> bool:
-    open_, bars = 0, 0
-    for p in range(start, stop):
+def _is_balanced(span: Span) -> bool:
+    """Tell whether the part has as many opening brackets as closing ones."""
+    open_, bars, points = 0, 0, span.points
+    for p in range(span.low, span.high):
         open_ += points[p] == _ROUND or points[p] == _SQUARE
         open_ -= points[p] == _ROUND_END or points[p] == _SQUARE_END
         bars += points[p] == _BAR
@@ -318,32 +446,21 @@ def _is_balanced(points: NDArray[np.uint32], start: int, stop: int) -> bool:
 
 
 @inner
-def harmful_class(
-    a: NDArray[np.uint32],
-    i: int,
-    j: int,
-    b: NDArray[np.uint32],
-    k: int,
-    end: int,
-    tables: Tables,
-) -> int:
-    """Return the class of hunks that are not harmless."""
-    formula, letters, digits, negation_a, negation_b = False, True, False, False, False
-    for side in range(2):
-        for p in range(i if side == 0 else k, j if side == 0 else end):
-            point = a[p] if side == 0 else b[p]
-            if point == _PICTURE or point >= _FIRST_PRIVATE:
-                return IMAGE
-            kind = kind_of(tables, point)
-            digits |= kind & DIGIT != 0
-            formula |= kind & OPERATOR != 0 or _ALPHA <= point <= _OMEGA
-            letters &= kind & LATIN != 0
-            if kind & NEGATION and side == 0:
-                negation_a = True
-            elif kind & NEGATION:
-                negation_b = True
-    if digits:
+def harmful_class(a: Span, b: Span, tables: Tables) -> int:
+    """Return the class of spans that are not harmless."""
+    kinds, all_kinds = 0, LATIN
+    negations = 0  # bits of the sides that have one
+    for k in range(size_of(a) + size_of(b)):
+        point = _character(a, b, k)
+        if point == _PICTURE or point >= _FIRST_PRIVATE:
+            return IMAGE
+        kind = kind_of(tables, point)
+        kinds |= kind | (OPERATOR if _ALPHA <= point <= _OMEGA else 0)
+        all_kinds &= kind
+        if kind & lookups.NEGATION:
+            negations |= 1 if k < size_of(a) else 2
+    if kinds & DIGIT:
         return NUMBER
-    if formula or (letters and max(j - i, end - k) <= 2):
+    if kinds & OPERATOR or (all_kinds and max(size_of(a), size_of(b)) <= 2):
         return FORMULA
-    return POLARITY if negation_a != negation_b else CONTENT
+    return POLARITY if negations in (1, 2) else CONTENT

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.judgment.canonical import forms_of, main_of
+from dedup_job.judgment.canonical import forms_of, gist_of, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
-from dedup_job.judgment.edits import Room, room_of
-from dedup_job.judgment.forms import ANSWER, EXPLAINED, MOST_CHOICES, Forms
+from dedup_job.judgment.forms import (
+    EXPLAINED,
+    MAX_CHOICES,
+    Forms,
+    FormView,
+    Points,
+    form_at,
+    part_of,
+    size_of,
+    stem_of,
+)
 from dedup_job.judgment.forms import IMAGE as IMAGE_MARK
-from dedup_job.judgment.gist import gist_of
-from dedup_job.judgment.lookups import Tables, tables_of
-from dedup_job.judgment.pairs import is_turned, judge_pair
-from dedup_job.judgment.parts import MOST_DIFFERENCES
-from dedup_job.judgment.rewriting import WAYS
+from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
+from dedup_job.judgment.lookups import Tables, judge_tables
+from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
 from dedup_job.native.code_points import Packed, pack
 from dedup_job.native.jit import inner, native
@@ -29,46 +36,39 @@ RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
 """What a text can have more: bit i stands for name i. `rest`: of a text that was cut off."""
 
 _IMAGE, _ANSWER, _EXPLANATION, _CHOICE, _SENTENCE, _REST = (1 << i for i in range(len(RICHER)))
-_ADDED, _TRUNCATED = (CLASSES.index(kind) for kind in (Difference.ADDED, Difference.TRUNCATED))
 _PICTURE, _EQUALS = ord(IMAGE_MARK), ord("=")
 
 
 @inner
-def richer(one: Forms, i: int, other: Forms, j: int, room: Room, count: int) -> int:
-    """Return what form i of one has that form j of other lacks, as bits.
+def richer(one: FormView, other: FormView, workspace: PairWorkspace, count: int) -> int:
+    """Return what one form has that the other lacks, as bits.
 
-    room: holds all `count` differences of the two, whose spans are of one, then of other.
+    workspace: holds all `count` differences of the two, whose spans are of one, then of other.
     """
     bits = 0
-    if _has_answer(one, i) and not _has_answer(other, j):
+    if size_of(part_of(one, MAX_CHOICES)) and not size_of(part_of(other, MAX_CHOICES)):
         bits |= _ANSWER
-    if one.flags[i] & EXPLAINED and not other.flags[j] & EXPLAINED:
+    if one.flags & EXPLAINED and not other.flags & EXPLAINED:
         bits |= _EXPLANATION
-    stem_end = one.offsets[i] + one.cuts[i, 0]
     for at in range(count):
-        kind, spans = room.kinds[at], room.spans
+        kind, spans = workspace.kinds[at], workspace.spans
         p, q, r, s = spans[at, 0], spans[at, 1], spans[at, 2], spans[at, 3]
-        if kind not in (_ADDED, _TRUNCATED) or q - p <= s - r:
+        if kind not in (ADDED, TRUNCATED) or q - p <= s - r:
             continue
-        if _pictures(one, p, q) > _pictures(other, r, s):
+        if _pictures(one.points, p, q) > _pictures(other.points, r, s):
             bits |= _IMAGE
-        elif kind == _ADDED:
-            bits |= _ANSWER if p > one.offsets[i] and one.points[p - 1] == _EQUALS else _SENTENCE
+        elif kind == ADDED:
+            bits |= _ANSWER if p > one.start and one.points[p - 1] == _EQUALS else _SENTENCE
         else:
-            bits |= _CHOICE if r == s and p >= stem_end else _REST
+            bits |= _CHOICE if r == s and p >= stem_of(one).stop else _REST
     return bits
 
 
 @inner
-def _has_answer(forms: Forms, i: int) -> bool:
-    return bool(forms.cuts[i, ANSWER] > forms.cuts[i, MOST_CHOICES])
-
-
-@inner
-def _pictures(forms: Forms, start: int, stop: int) -> int:
+def _pictures(points: Points, start: int, stop: int) -> int:
     count = 0
     for k in range(start, stop):
-        count += forms.points[k] == _PICTURE
+        count += points[k] == _PICTURE
     return count
 
 
@@ -83,8 +83,7 @@ RULES: Final = 1
 _LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(NamedTuple):
     """What is said of c pairs of texts.
 
     joined: bool (c,), whether all differences are harmless; classes: uint64 (c,), the classes of
@@ -99,6 +98,15 @@ class Verdicts:
     differences: NDArray[np.int32]
     refused: NDArray[np.uint8]
     richer: NDArray[np.uint8]
+
+
+class FormPairs(NamedTuple):
+    """c pairs of forms: form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
+
+    one: Forms
+    rows: NDArray[np.int64]
+    other: Forms
+    other_rows: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ class Judge:
         Raises ConfigurationError with all bad lines of the file.
         """
         self._words = Words.load(words)
-        self._tables = tables_of(lexicon, self._words.synonyms, self._words.function_words)
+        self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
         self._harmless = np.uint64(bits_of(harmless))
 
     def canonical(self, texts: Packed) -> Packed:
@@ -144,7 +152,8 @@ class Judge:
         The texts are cleaned ones. All but `richer` is symmetric.
         """
         one, other = forms_of(left, self._words), forms_of(right, self._words)
-        return judge_forms(one, left_rows, other, right_rows, self._tables, self._harmless)
+        pairs = FormPairs(one, left_rows, other, right_rows)
+        return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace(), False)
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
@@ -155,96 +164,75 @@ class Judge:
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of texts[i] and others[i], in their order."""
         one, two = (forms_of(pack(side), self._words) for side in (texts, others))
-        room = room_of(WAYS, MOST_DIFFERENCES)
+        space = make_pair_workspace()
         for i, (text, other) in enumerate(zip(texts, others, strict=True)):
             row = np.full(1, i, dtype=np.int64)
-            said = judge_forms(one, row, two, row, self._tables, self._harmless, room)
-            count = int(said.differences[0])
-            found = [self._named(one, two, room, at) for at in range(count)]
+            pair = FormPairs(one, row, two, row)
+            said = judge_forms(pair, self._tables, self._harmless, space, True)
+            found = [self._named(pair, space, at) for at in range(int(said.differences[0]))]
             if not found and text != other:
                 found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
 
-    def _named(self, one: Forms, two: Forms, room: Room, at: int) -> Found:
-        kind, (p, q, r, s) = int(room.kinds[at]), room.spans[at].tolist()
+    def _named(self, pair: FormPairs, space: PairWorkspace, at: int) -> Found:
+        kind, (p, q, r, s) = int(space.kinds[at]), space.spans[at].tolist()
         harmless = bool(int(self._harmless) >> kind & 1)
-        return Found(CLASSES[kind], _text(one, p, q), _text(two, r, s), harmless)
+        return Found(CLASSES[kind], _text(pair.one, p, q), _text(pair.other, r, s), harmless)
 
 
-def judge_forms(
-    one: Forms,
-    rows: NDArray[np.int64],
-    other: Forms,
-    other_rows: NDArray[np.int64],
-    tables: Tables,
-    harmless: np.uint64,
-    room: Room | None = None,
-) -> Verdicts:
-    """Judge the pairs of form rows[i] of one and form other_rows[i] of other; int64 (c,).
-
-    room: given, it holds all differences of the last pair afterwards; else a pair is judged no
-    further than to the first difference that is not harmless.
-    """
-    count = len(rows)
-    verdicts = Verdicts(
-        np.empty(count, dtype=np.bool_),
-        np.empty(count, dtype=np.uint64),
-        np.empty(count, dtype=np.int32),
-        np.empty(count, dtype=np.uint8),
-        np.empty(count, dtype=np.uint8),
-    )
-    _judge_all(
-        one,
-        rows,
-        other,
-        other_rows,
-        tables,
-        harmless,
-        room or room_of(WAYS, MOST_DIFFERENCES),
-        room is not None,
-        verdicts.joined,
-        verdicts.classes,
-        verdicts.differences,
-        verdicts.refused,
-        verdicts.richer,
-    )
-    return verdicts
+def _text(forms: Forms, start: int, stop: int) -> str:
+    return forms.points[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
 
 
 @native
-def _judge_all(
-    one: Forms,
-    rows: NDArray[np.int64],
-    other: Forms,
-    other_rows: NDArray[np.int64],
+def judge_forms(
+    pairs: FormPairs, tables: Tables, harmless: np.uint64, workspace: PairWorkspace, whole: bool
+) -> Verdicts:
+    """Judge c pairs of forms; harmless: bits of the classes that join a pair.
+
+    whole: the workspace holds all differences of the last pair afterwards; else a pair is judged
+    no further than to the first difference that is not harmless.
+    """
+    c = pairs.rows.shape[0]
+    verdicts = Verdicts(
+        np.empty(c, dtype=np.bool_),
+        np.empty(c, dtype=np.uint64),
+        np.empty(c, dtype=np.int32),
+        np.empty(c, dtype=np.uint8),
+        np.empty(c, dtype=np.uint8),
+    )
+    for at in range(c):
+        _judge_one(pairs, at, tables, harmless, workspace, whole, verdicts)
+    return verdicts
+
+
+@inner
+def _judge_one(
+    pairs: FormPairs,
+    at: int,
     tables: Tables,
     harmless: np.uint64,
-    room: Room,
+    workspace: PairWorkspace,
     whole: bool,
-    joined: NDArray[np.bool_],
-    classes: NDArray[np.uint64],
-    differences: NDArray[np.int32],
-    refused: NDArray[np.uint8],
-    richness: NDArray[np.uint8],
+    verdicts: Verdicts,
 ) -> None:
-    for pair in range(rows.shape[0]):
-        i, j = rows[pair], other_rows[pair]
-        if is_turned(one, i, other, j):
-            count = judge_pair(other, j, one, i, tables, room, whole)
-            _turn_back(room.spans, count)
-        else:
-            count = judge_pair(one, i, other, j, tables, room, whole)
-        bits, first = np.uint64(0), -1
-        for p in range(count):
-            bit = np.uint64(1) << np.uint64(room.kinds[p])
-            bits |= bit
-            if first < 0 and bit & harmless == 0:
-                first = room.kinds[p]
-        joined[pair] = first < 0
-        classes[pair] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
-        differences[pair] = count
-        refused[pair] = _LAYOUT if first < 0 else first
-        richness[pair] = richer(one, i, other, j, room, count) if first < 0 else 0
+    one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
+    if is_turned(one, other):
+        count = judge_pair(other, one, tables, workspace, whole)
+        _turn_back(workspace.spans, count)
+    else:
+        count = judge_pair(one, other, tables, workspace, whole)
+    bits, first = np.uint64(0), -1
+    for p in range(count):
+        bit = np.uint64(1) << np.uint64(workspace.kinds[p])
+        bits |= bit
+        if first < 0 and bit & harmless == 0:
+            first = workspace.kinds[p]
+    verdicts.joined[at] = first < 0
+    verdicts.classes[at] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
+    verdicts.differences[at] = count
+    verdicts.refused[at] = _LAYOUT if first < 0 else first
+    verdicts.richer[at] = richer(one, other, workspace, count) if first < 0 else 0
 
 
 @inner
@@ -254,7 +242,3 @@ def _turn_back(spans: NDArray[np.int64], count: int) -> None:
         p, q = spans[at, 0], spans[at, 1]
         spans[at, 0], spans[at, 1] = spans[at, 2], spans[at, 3]
         spans[at, 2], spans[at, 3] = p, q
-
-
-def _text(forms: Forms, start: int, stop: int) -> str:
-    return forms.points[start:stop].tobytes().decode("utf-32-le", "surrogatepass")

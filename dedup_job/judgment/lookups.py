@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,13 +11,14 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
 from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
+from dedup_job.judgment.forms import Points
+from dedup_job.judgment.words import sections_of
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import borrowing, inlined, inner
+from dedup_job.native.jit import borrowing, inner
 
-MOST_WORD: Final = 16  # characters of a listed word
-MOST_GROUPS, MOST_READINGS = 4, 8
+MAX_GROUPS, MAX_READINGS = 4, 8
 BLURRED = 2  # lowest bits of a reading: n or ng, a flat or a retroflex sibilant
-(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, NUMERAL, LISTED, IN_LIST, ODD) = (
+(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, HAN_NUMERAL, LISTED, IN_LIST, ODD) = (
     1 << i for i in range(11)
 )
 """Kinds of characters: Han, ASCII digit, small ASCII letter; one whose change changes the meaning;
@@ -37,16 +37,16 @@ _OPERATORS, _BRACKETS = "+-×/=<>^_√·*%≤≥", "|{}()[]"
 _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 _HAN_FIRST, _HAN_LAST, _HAN_ZERO = 0x3400, 0x9FFF, ord("〇")
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_LEAST_SLOTS = 1 << 10
-_FREE = np.uint64(0)
+_MIN_SLOTS = 1 << 10
+_DOT: Final = ord(".")
 _ONE = np.uint64(1)
 
 
-class Words(NamedTuple):
+class ListedWords(NamedTuple):
     """The listed words, by open addressing.
 
     keys: uint64 (slots,), hash of a word, 0 is free; function: bool (slots,), whether it is a
-    function word; groups: uint16 (slots, MOST_GROUPS), the groups of synonyms that hold it, 0 for
+    function word; groups: uint16 (slots, MAX_GROUPS), the groups of synonyms that hold it, 0 for
     none; longest: int64 (2,), characters of the longest synonym and function word.
     """
 
@@ -60,7 +60,7 @@ class Tables(NamedTuple):
     """All that the judge looks up.
 
     kinds: uint16 (65536,), flags of each character of the basic plane; readings: uint16 (65536,
-    MOST_READINGS), how a character is read, 0 for none, without the lowest BLURRED bits as those
+    MAX_READINGS), how a character is read, 0 for none, without the lowest BLURRED bits as those
     say it who take n for ng or z, c, s for zh, ch, sh; near, sure: uint32 (slots,), pairs of
     characters that look alike and those that every OCR program confuses, the smaller code point
     in the high half, by open addressing, 0 is free; words; first, edges, filter, probabilities,
@@ -72,7 +72,7 @@ class Tables(NamedTuple):
     readings: NDArray[np.uint16]
     near: NDArray[np.uint32]
     sure: NDArray[np.uint32]
-    words: Words
+    words: ListedWords
     first: NDArray[np.int32]
     edges: NDArray[np.uint64]
     filter: NDArray[np.uint8]
@@ -82,12 +82,12 @@ class Tables(NamedTuple):
     total: float
 
 
-def tables_of(
+def judge_tables(
     lexicon: Lexicon, synonyms: Sequence[Sequence[str]], function_words: Sequence[str]
 ) -> Tables:
     """Return the tables for a dictionary and the listed words."""
-    sections = _sections()
-    readings = _readings(tuple(sections["[sounds]"]))
+    sections = sections_of("alike.txt")
+    readings = _readings(tuple(sections["sounds"]))
     all_listed = [*function_words, *(word for group in synonyms for word in group)]
     first = {ord(word[0]) for word in all_listed}
     held = {ord(character) for word in all_listed for character in word}
@@ -103,7 +103,7 @@ def tables_of(
     return Tables(
         kinds,
         readings,
-        *_pairs(tuple(sections["[shapes]"]), tuple(sections["[sure]"])),
+        *_pairs(tuple(sections["shapes"]), tuple(sections["sure"])),
         _words(synonyms, function_words),
         lexicon.first,
         lexicon.edges,
@@ -115,19 +115,6 @@ def tables_of(
     )
 
 
-def _sections() -> Mapping[str, list[str]]:
-    """Return the lines of alike.txt by section."""
-    text = files("dedup_job.judgment").joinpath("alike.txt").read_text("utf-8")
-    found: dict[str, list[str]] = {}
-    now: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("["):
-            found[line] = now = []
-        elif line and not line.startswith("#"):
-            now.append(line)
-    return found
-
-
 @functools.cache
 def signs() -> NDArray[np.uint32]:
     """Return the sign that stands for each character in a gist, uint32 (PLANE,).
@@ -135,7 +122,7 @@ def signs() -> NDArray[np.uint32]:
     Itself, but one for all characters that OCR programs take for each other.
     """
     found = np.arange(PLANE, dtype=np.uint32)
-    for pair in _sections()["[sure]"]:
+    for pair in sections_of("alike.txt")["sure"]:
         one, other = sorted(found[ord(character)] for character in pair)
         found[found == other] = one
     return found
@@ -153,7 +140,7 @@ def _kinds() -> NDArray[np.uint16]:
         (NEGATION, _NEGATIONS),
         (OPERATOR, _OPERATORS + _BRACKETS),
         (BRACKET, _BRACKETS),
-        (NUMERAL, _NUMERALS),
+        (HAN_NUMERAL, _NUMERALS),
     ):
         kinds[[ord(character) for character in those]] |= flag
     return kinds
@@ -161,7 +148,7 @@ def _kinds() -> NDArray[np.uint16]:
 
 @functools.cache
 def _readings(lines: tuple[str, ...]) -> NDArray[np.uint16]:
-    readings = np.zeros((PLANE, MOST_READINGS), dtype=np.uint16)
+    readings = np.zeros((PLANE, MAX_READINGS), dtype=np.uint16)
     count = np.zeros(PLANE, dtype=np.int64)
     groups: dict[str, int] = {}
     for line in lines:
@@ -191,22 +178,22 @@ def _keys_of(line: str) -> NDArray[np.uint32]:
 
 
 def _set_of(keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    slots = np.zeros(max(_LEAST_SLOTS, 1 << (2 * len(keys)).bit_length()), dtype=np.uint32)
+    slots = np.zeros(max(_MIN_SLOTS, 1 << (2 * len(keys)).bit_length()), dtype=np.uint32)
     _fill(keys, slots)
     return slots
 
 
-def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> Words:
+def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> ListedWords:
     groups: dict[str, list[int]] = {}
     for number, group in enumerate(synonyms, 1):
         for word in group:
             groups.setdefault(word, []).append(number)
     known = [*dict.fromkeys([*groups, *function_words])]
-    slots = max(_LEAST_SLOTS, 1 << (4 * len(known)).bit_length())
-    table = Words(
+    slots = max(_MIN_SLOTS, 1 << (4 * len(known)).bit_length())
+    table = ListedWords(
         np.zeros(slots, dtype=np.uint64),
         np.zeros(slots, dtype=np.bool_),
-        np.zeros((slots, MOST_GROUPS), dtype=np.uint16),
+        np.zeros((slots, MAX_GROUPS), dtype=np.uint16),
         np.array([_longest(groups), _longest(function_words)], dtype=np.int64),
     )
     function = set(function_words)
@@ -216,7 +203,7 @@ def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> 
         row = _slot_of(table.keys, key)
         table.keys[row] = key
         table.function[row] = word in function
-        own = groups.get(word, [])[:MOST_GROUPS]
+        own = groups.get(word, [])[:MAX_GROUPS]
         table.groups[row, : len(own)] = own
     return table
 
@@ -238,7 +225,7 @@ def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
 @inner
 def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     """Tell whether two characters of the basic plane are a pair of the table."""
-    key = _pair_key(a, b)
+    key = np.uint32((min(a, b) << 16) | max(a, b))
     mask = np.uint64(slots.shape[0] - 1)
     place = (np.uint64(key) * _MULTIPLIER >> np.uint64(32)) & mask
     while slots[place] != 0:
@@ -248,14 +235,8 @@ def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     return False
 
 
-@inlined
-def _pair_key(a: int, b: int) -> np.uint32:
-    """Return the key of a pair in either order."""
-    return np.uint32((min(a, b) << 16) | max(a, b))
-
-
 @borrowing
-def word_key(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
+def word_key(points: Points, start: int, stop: int) -> np.uint64:
     """Return the hash of a word, 64 bits, never 0."""
     key = np.uint64(stop - start)
     for i in range(start, stop):
@@ -269,13 +250,13 @@ def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> np.int64:
     """Return the row of a word, or the free one where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)
     place = (key >> np.uint64(20)) & mask
-    while keys[place] != _FREE and keys[place] != key:
+    while keys[place] != 0 and keys[place] != key:
         place = (place + _ONE) & mask
     return np.int64(place)
 
 
 @inner
-def word_row(words: Words, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
+def word_row(words: ListedWords, points: Points, start: int, stop: int) -> np.int64:
     """Return the row of a listed word, -1 if it is none."""
     row = _slot_of(words.keys, word_key(points, start, stop))
     return row if words.keys[row] != 0 else np.int64(ABSENT)
@@ -288,6 +269,12 @@ def kind_of(tables: Tables, point: int) -> int:
         kind: int = tables.kinds[point]
         return kind
     return 0
+
+
+@inner
+def in_number(tables: Tables, point: int) -> bool:
+    """Tell whether a character can be part of a number."""
+    return point == _DOT or kind_of(tables, point) & DIGIT != 0
 
 
 @inner
@@ -306,7 +293,7 @@ def known(tables: Tables, node: np.int64) -> int:
 
 
 @inner
-def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> np.int64:
+def node_of(tables: Tables, points: Points, start: int, stop: int) -> np.int64:
     """Return the dictionary's node of points[start:stop], -1 if none."""
     if start >= stop or points[start] >= PLANE:
         return np.int64(ABSENT)
@@ -319,6 +306,6 @@ def node_of(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -
 
 
 @inner
-def frequency(tables: Tables, points: NDArray[np.uint32], start: int, stop: int) -> int:
+def frequency(tables: Tables, points: Points, start: int, stop: int) -> int:
     """Return how often a word occurs by the dictionary, 0 where it is none."""
     return known(tables, node_of(tables, points, start, stop))

@@ -1,43 +1,55 @@
-"""Marks of the notation and links in their canonical form."""
+"""Writes the canonical form of a part: a stem, a choice, an answer, with its marks and links."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.judgment.alphabet import WORD_CHARACTER, codes
-from dedup_job.judgment.amounts import is_range, write_number
-from dedup_job.judgment.formulas import write_command, write_image, write_script
-from dedup_job.judgment.frames import open_emphasis
-from dedup_job.judgment.room import (
-    AT,
-    BASE,
-    END,
-    IN_LATEX,
-    NOTED,
-    Room,
-    frame_at,
-    last_of,
-    note,
-    put,
-)
-from dedup_job.judgment.scanning import (
+from dedup_job.judgment import frames
+from dedup_job.judgment.amounts import is_range, write_number, write_numeral, write_word
+from dedup_job.judgment.cells import (
     before,
     is_blank,
     is_digit,
     is_han,
     is_latin,
+    lists_at,
     point_at,
     skip_blanks,
+    stands_at,
+)
+from dedup_job.judgment.formulas import write_command, write_image, write_script
+from dedup_job.judgment.frames import AT, BASE, END, FormWorkspace, frame_at, note, put
+from dedup_job.judgment.words import (
+    BLANK,
+    CLAUSE,
+    DIGIT,
+    DROPPED,
+    ENGLISH,
+    KIND,
+    LATIN,
+    LETTER,
+    LOWERED,
+    NUMERAL,
+    POINT,
+    RAISED,
+    SMALL,
+    STARTS,
+    SYMBOL,
+    UNTIL,
+    WORD_CHARACTER,
+    Cells,
+    codes,
 )
 from dedup_job.native.jit import inner
 
-_SQUARE, _SQUARE_END, _ROUND, _ROUND_END, _BANG, _HASH, _SLASH = codes("[]()!#/")
+_SQUARE, _SQUARE_END, _ROUND, _ROUND_END, _BANG, _HASH, _SLASH, _BACKSLASH = codes("[]()!#/\\")
+_MINUS, _TILDE, _DASH, _LESS, _GREATER, _STAR, _BRACE, _BRACE_END, _AND = codes("-~—<>*{}&")
+_BAR, _CENTRE, _TICK, _DOT, _CARET, _UNDERLINE, _TIMES, _SPACE, _NEWLINE = codes("|·'.^_× \n")
+_ALPHA, _OMEGA = codes("αω")
+
 _SCHEME = codes("http")
 
 
 @inner
-def opens_link(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> bool:
+def opens_link(cells: Cells, i: int, base: int, stop: int) -> bool:
     """Tell whether the [ at i opens the words of a link."""
     if i > base and point_at(cells, i - 1) == _BANG:  # an image
         return False
@@ -48,7 +60,7 @@ def opens_link(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> bool:
 
 
 @inner
-def link_end(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> int:
+def link_end(cells: Cells, i: int, base: int, stop: int) -> int:
     """Return where the link ends whose words the ] at i closes, i where it closes none."""
     end = _target_end(cells, i, stop)
     if end == i:
@@ -61,7 +73,7 @@ def link_end(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> int:
 
 
 @inner
-def _target_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _target_end(cells: Cells, i: int, stop: int) -> int:
     """Return where the (target) behind i ends, i where there is none.
 
     A target is a URL, a path from / on or a place in the page: (x) stays a formula.
@@ -79,38 +91,14 @@ def _target_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def _begins(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+def _begins(cells: Cells, i: int, stop: int) -> bool:
     if point_at(cells, i) == _HASH:
         return True
     if point_at(cells, i) == _SLASH:
         return is_latin(cells, i + 1)
-    if i + len(_SCHEME) >= stop:
-        return False
-    for k in range(len(_SCHEME)):  # noqa: SIM110  # numba compiles no generator here
-        if point_at(cells, i + k) != _SCHEME[k]:
-            return False
-    return True
+    return stands_at(cells, i, stop - 1, _SCHEME)
 
 
-(
-    _BACKSLASH,
-    _MINUS,
-    _TILDE,
-    _DASH,
-    _LESS,
-    _GREATER,
-    _STAR,
-    _BRACE,
-    _BRACE_END,
-    _AND,
-    _BAR,
-    _CENTRE,
-    _TICK,
-    _DOT,
-    _CARET,
-    _UNDERLINE,
-) = codes("\\-~—<>*{}&|·'.^_")
-_TIMES, _SPACE, _NEWLINE, _ALPHA, _OMEGA = codes("× \nαω")
 _QUOTES, _QUOTES_END = codes('“"《'), codes('”"》')
 _BEFORE_POINT = codes("=+-×÷<>(,$~/|")
 _AFTER_BANG = codes("=+-×÷/*)")
@@ -121,42 +109,42 @@ _STYLE_STARTS = tuple(sum(_STYLE_LENGTHS[:k]) for k in range(len(_STYLES)))
 
 
 @inner
-def write_mark(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
+def write_mark(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write the mark at i where it means something; return where the next cell lies."""
-    point, stop = point_at(cells, i), frame_at(room, END)
+    point, stop = point_at(cells, i), frame_at(space, END)
     if point == _BACKSLASH:
-        return write_command(cells, i, tables, room)
-    if point == _CARET or (point == _UNDERLINE and _is_index(cells, i, room)):
-        return write_script(cells, i, tables, room)
+        return write_command(cells, i, tables, space)
+    if point == _CARET or (point == _UNDERLINE and _is_index(cells, i, space)):
+        return write_script(cells, i, tables, space)
     if point == _DOT:
-        return _write_dot(cells, i, tables, room)
+        return _write_dot(cells, i, tables, space)
     if point in (_ROUND, _SQUARE):
-        return _open_bracket(cells, i, room)
+        return _open_bracket(cells, i, space)
     if point == _MINUS:
-        return _write_dash(cells, i, room)
+        return _write_dash(cells, i, space)
     if point == _BANG:
-        end = write_image(cells, i, stop, room)
-        return end if end > i else _write_bang(cells, i, room)
+        end = write_image(cells, i, stop, space)
+        return end if end > i else _write_bang(cells, i, space)
     if point in (_TILDE, _DASH):
         end = i + 1
         while end < stop and (point_at(cells, end) == _TILDE or point_at(cells, end) == _DASH):
             end += 1
-        if is_range(cells, i, end, room):
-            put(room, _MINUS)
+        if is_range(cells, i, end, space):
+            put(space, _MINUS)
         return end
     if point in (_LESS, _GREATER, _STAR):
-        return _write_pair(cells, i, room)
+        return _write_pair(cells, i, space)
     if point in (_ROUND_END, _SQUARE_END):
-        return _close_bracket(cells, i, room)
-    if _is_kept(cells, i, room):
-        put(room, point)
+        return _close_bracket(cells, i, space)
+    if _is_kept(cells, i, space):
+        put(space, point)
     return i + 1
 
 
 @inner
-def _is_index(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
+def _is_index(cells: Cells, i: int, space: FormWorkspace) -> bool:
     """Tell whether the _ at i stands within something."""
-    if i <= frame_at(room, BASE) or i + 1 >= frame_at(room, END):
+    if i <= frame_at(space, BASE) or i + 1 >= frame_at(space, END):
         return False
     return not (_parts(point_at(cells, i - 1)) or _parts(point_at(cells, i + 1)))
 
@@ -167,21 +155,21 @@ def _parts(point: int) -> bool:
 
 
 @inner
-def _write_dot(cells: NDArray[np.uint32], i: int, tables: NDArray[np.uint32], room: Room) -> int:
+def _write_dot(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
     """Write .5, or note the end of a sentence."""
-    base, stop = frame_at(room, BASE), frame_at(room, END)
+    base, stop = frame_at(space, BASE), frame_at(space, END)
     if i + 1 < stop and is_digit(cells, i + 1):
         if i == base or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE_POINT:
-            return write_number(cells, i, tables, room)
+            return write_number(cells, i, tables, space)
     elif i > base and not is_digit(cells, i - 1) and (i + 1 == stop or is_blank(cells, i + 1)):
-        note(room)
+        note(space)
     return i + 1
 
 
 @inner
-def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+def _open_bracket(cells: Cells, i: int, space: FormWorkspace) -> int:
     """Write an opening bracket before a formula; a blank goes, emphasised words begin."""
-    base, stop = frame_at(room, BASE), frame_at(room, END)
+    base, stop = frame_at(space, BASE), frame_at(space, END)
     if point_at(cells, i) == _SQUARE:
         if opens_link(cells, i, base, stop):
             return i + 1
@@ -190,7 +178,7 @@ def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
             close = end - 1
             while point_at(cells, close) != _SQUARE_END:
                 close -= 1
-            open_emphasis(room, i + 1, close, end)
+            frames.open_emphasis(space, i + 1, close, end)
             return i + 1
     end = i + 1
     while end < stop and (is_blank(cells, end) or point_at(cells, end) == _UNDERLINE):
@@ -199,12 +187,12 @@ def _open_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
         return end + 1
     after = skip_blanks(cells, i + 1, stop)
     if after < stop and not is_han(cells, after) and point_at(cells, after) not in _QUOTES:
-        put(room, point_at(cells, i))
+        put(space, point_at(cells, i))
     return i + 1
 
 
 @inner
-def _emphasis_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _emphasis_end(cells: Cells, i: int, stop: int) -> int:
     """Return where [words]{.underline} and the like at i end, i where they are not there."""
     k = i + 1
     while k < stop and point_at(cells, k) != _SQUARE and point_at(cells, k) != _SQUARE_END:
@@ -227,28 +215,28 @@ def _emphasis_end(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def _close_bracket(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+def _close_bracket(cells: Cells, i: int, space: FormWorkspace) -> int:
     """Write a closing bracket behind a formula; a pair with nothing in it, a link's target goes."""
-    base, point = frame_at(room, BASE), point_at(cells, i)
+    base, point = frame_at(space, BASE), point_at(cells, i)
     if point == _SQUARE_END:
-        end = link_end(cells, i, base, frame_at(room, END))
+        end = link_end(cells, i, base, frame_at(space, END))
         if end > i:
             return end
     k = before(cells, i, base)
     if k < base or is_han(cells, k) or point_at(cells, k) in _QUOTES_END:
         return i + 1
     opening = _ROUND if point == _ROUND_END else _SQUARE
-    if last_of(room) == opening and frame_at(room, NOTED) != room.work[AT]:
-        room.work[AT] -= 1
+    if frames.last_of(space) == opening and frame_at(space, frames.NOTED) != space.work[AT]:
+        space.work[AT] -= 1
     else:
-        put(room, point)
+        put(space, point)
     return i + 1
 
 
 @inner
-def _write_dash(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+def _write_dash(cells: Cells, i: int, space: FormWorkspace) -> int:
     """Write a minus; a dash between words goes."""
-    base, stop = frame_at(room, BASE), frame_at(room, END)
+    base, stop = frame_at(space, BASE), frame_at(space, END)
     k = before(cells, i, base)
     end = i + 1
     while end < stop and point_at(cells, end) == _MINUS:
@@ -268,20 +256,20 @@ def _write_dash(cells: NDArray[np.uint32], i: int, room: Room) -> int:
     after = skip_blanks(cells, i + 1, stop)
     alone = k < base and after == stop
     if alone or not (_is_text(cells, k, base, stop) and _is_text(cells, after, base, stop)):
-        put(room, _MINUS)
+        put(space, _MINUS)
     return i + 1
 
 
 @inner
-def _is_text(cells: NDArray[np.uint32], i: int, base: int, stop: int) -> bool:
+def _is_text(cells: Cells, i: int, base: int, stop: int) -> bool:
     """Tell whether it is a Chinese character or none at all."""
     return i < base or i >= stop or is_han(cells, i)
 
 
 @inner
-def _write_bang(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+def _write_bang(cells: Cells, i: int, space: FormWorkspace) -> int:
     """Write a factorial, or that of !=; else note the end of a sentence."""
-    base, stop = frame_at(room, BASE), frame_at(room, END)
+    base, stop = frame_at(space, BASE), frame_at(space, END)
     k = before(cells, i, base)
     kept = i + 1 < stop and point_at(cells, i + 1) == ord("=")
     variable = i > base and is_latin(cells, i - 1)
@@ -290,16 +278,16 @@ def _write_bang(cells: NDArray[np.uint32], i: int, room: Room) -> int:
         after = skip_blanks(cells, i + 1, stop)
         kept = after < stop and (is_digit(cells, after) or point_at(cells, after) in _AFTER_BANG)
     if kept:
-        put(room, _BANG)
+        put(space, _BANG)
     else:
-        note(room)
+        note(space)
     return i + 1
 
 
 @inner
-def _write_pair(cells: NDArray[np.uint32], i: int, room: Room) -> int:
+def _write_pair(cells: Cells, i: int, space: FormWorkspace) -> int:
     """Write < > * but not <<, >>, ** that are quotes or emphasis."""
-    base, stop, point = frame_at(room, BASE), frame_at(room, END), point_at(cells, i)
+    base, stop, point = frame_at(space, BASE), frame_at(space, END), point_at(cells, i)
     k, after = before(cells, i, base), skip_blanks(cells, i + 1, stop)
     double = i + 1 < stop and point_at(cells, i + 1) == point
     if point == _LESS:
@@ -320,21 +308,21 @@ def _write_pair(cells: NDArray[np.uint32], i: int, room: Room) -> int:
             meant |= _is_letter(cells, after) or point_at(cells, after) == _ROUND
         point = _TIMES if meant else 0
     if point:
-        put(room, point)
+        put(space, point)
     return i + 1
 
 
 @inner
-def _is_letter(cells: NDArray[np.uint32], i: int) -> bool:
+def _is_letter(cells: Cells, i: int) -> bool:
     return cells[i] & WORD_CHARACTER != 0 and point_at(cells, i) != _UNDERLINE
 
 
 @inner
-def _is_kept(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
+def _is_kept(cells: Cells, i: int, space: FormWorkspace) -> bool:
     """Tell whether one of { } & | / · ' _ means something."""
-    base, stop, point = frame_at(room, BASE), frame_at(room, END), point_at(cells, i)
+    base, stop, point = frame_at(space, BASE), frame_at(space, END), point_at(cells, i)
     if point in (_BRACE, _BRACE_END, _AND):
-        return not frame_at(room, IN_LATEX)
+        return not frame_at(space, frames.IN_LATEX)
     if point == _BAR:  # between cells
         left = i == base or is_blank(cells, i - 1)
         return not (left and (i + 1 == stop or is_blank(cells, i + 1)))
@@ -347,7 +335,70 @@ def _is_kept(cells: NDArray[np.uint32], i: int, room: Room) -> bool:
         return False
     mark = point_at(cells, k)
     variable = is_latin(cells, k) or is_digit(cells, k) or mark == _ROUND_END
-    variable |= _ALPHA <= mark <= _OMEGA or (mark == _TICK and last_of(room) == _TICK)
+    variable |= _ALPHA <= mark <= _OMEGA or (mark == _TICK and frames.last_of(space) == _TICK)
     if not variable or (i + 1 < stop and is_latin(cells, i + 1)):
         return False
     return not (is_latin(cells, k) and k - 1 >= base and is_latin(cells, k - 1))
+
+
+@inner
+def write_part(
+    cells: Cells, start: int, stop: int, latex: bool, tables: Cells, space: FormWorkspace
+) -> None:
+    """Write the canonical form of cells[start:stop] to the space."""
+    frames.open_whole(space, start, stop, latex)
+    out, state = space.out, space.work
+    i = start
+    while True:
+        end, at = frame_at(space, END), state[AT]
+        while i < end:
+            kind = cells[i] >> KIND
+            if kind <= SYMBOL:
+                out[at] = cells[i] & POINT
+                at += 1
+            elif kind == LETTER:
+                out[at] = tables[SMALL + point_at(cells, i)]
+                at += 1
+            elif kind == LATIN and not (
+                cells[i] & STARTS and lists_at(cells, i, end, tables) & ENGLISH
+            ):
+                while i < end and cells[i] >> KIND == LATIN:
+                    out[at] = point_at(cells, i) | 32
+                    at += 1
+                    i += 1
+                continue
+            elif kind == CLAUSE or kind == BLANK:  # noqa: SIM109  # faster in numba
+                if kind == CLAUSE or point_at(cells, i) == _NEWLINE:
+                    state[AT] = at
+                    note(space)
+            elif kind != DROPPED:
+                break
+            i += 1
+        state[AT] = at
+        if i < end:
+            i = _write_element(cells, i, tables, space)
+            if not frame_at(space, frames.SINGLE) or i <= frame_at(space, BASE):
+                continue
+        if state[frames.CURRENT] == frames.FRAMES:
+            return
+        i = frames.close_frame(cells, i, tables, space)
+        while frame_at(space, frames.SINGLE) and i > frame_at(space, BASE):
+            i = frames.close_frame(cells, i, tables, space)
+
+
+@inner
+def _write_element(cells: Cells, i: int, tables: Cells, space: FormWorkspace) -> int:
+    """Write what stands at i; return where the next begins."""
+    kind = cells[i] >> KIND
+    if kind == LATIN:
+        return write_word(cells, i, tables, space)
+    if kind == DIGIT:
+        return write_number(cells, i, tables, space)
+    if kind == NUMERAL:
+        return write_numeral(cells, i, tables, space)
+    if kind in (RAISED, LOWERED):
+        return write_script(cells, i, tables, space)
+    if kind == UNTIL:
+        put(space, _MINUS if is_range(cells, i, i + 1, space) else point_at(cells, i))
+        return i + 1
+    return write_mark(cells, i, tables, space)

@@ -1,31 +1,19 @@
-"""What is no part of a question or article: notes, sources, the answer key. Works on cells.
+"""What is no part of a question or article: notes, sources, what stands before a question.
 
-Each function that takes something out closes the gap and returns the new length.
+Works on cells. A function that takes something out closes the gap and returns the new length; one
+that looks for something at i returns where that ends, i where it is not there.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dedup_job.judgment.alphabet import (
-    BLANK,
-    CLAUSE,
-    DIGIT,
-    DROPPED,
-    KIND,
-    LATIN,
-    MARK,
-    NOUGHT,
-    STARTS,
-    WORD_CHARACTER,
-    YES,
-    codes,
-)
-from dedup_job.judgment.scanning import (
+from dedup_job.judgment import words
+from dedup_job.judgment.cells import (
     behind,
     is_blank,
     is_digit,
+    is_year,
     kind_at,
     length_of,
     lists_at,
@@ -33,36 +21,33 @@ from dedup_job.judgment.scanning import (
     point_at,
     skip_blanks,
     skip_digits,
+    skip_marks,
     small_at,
+    stands_at,
     word_at,
+    words_in,
 )
-from dedup_job.judgment.words import (
-    BRACKET,
-    BRACKET_LATIN,
-    LINE,
-    NOTE,
-    NUMBERED,
-    PAGED,
-)
+from dedup_job.judgment.words import BLANK, NOUGHT, STARTS, Cells, codes, constants
 from dedup_job.native.jit import inner
+
+_NEWLINE, _COLON, _FULL_STOP, _POINTS, _THICK, _THICK_END, _SQUARE = codes("\n:。分【】[")
+_SQUARE_END, _ROUND, _ROUND_END, _TORTOISE, _TORTOISE_END, _PAPER, _YEAR = codes("]()〔〕卷年")
+_SCHOOL, _EQUALS, _ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("学=第共页阅密文")
+_SEAL, _THREAD, _BRACE, _DOT, _LIST_COMMA, _LITTLE, _TASK, _MOCK = codes("封线{.、小题模")
 
 LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
-_NEWLINE, _COLON, _FULL_STOP, _POINTS = codes("\n:。分")
-_THICK, _THICK_END, _SQUARE, _SQUARE_END, _ROUND = codes("【】[](")
-_ROUND_END, _TORTOISE, _TORTOISE_END = codes(")〔〕")
 _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
-_NINE, _ONE, _TWO, _ZERO, _PAPER, _YEAR, _SCHOOL, _EQUALS = codes("9120卷年学=")
-_ORDINAL, _TOTAL, _PAGE, _READ, _SEALED, _WRITTEN = codes("第共页阅密文")
-_SEAL, _THREAD, _BANG, _BRACE, _DOT = codes("封线!{.")
-_NOTES = NOTE | NUMBERED | PAGED
-_VIDEO, _AUDIO = codes("![video]"), codes("![audio]")
+_NOTES = words.NOTE | words.NUMBERED | words.PAGED
+_OPENING_MARKS, _CLOSING_MARKS = codes("【〔(["), codes("】〕)]")
+_IMAGE, _VIDEO, _AUDIO = map(codes, ("![]", "![video]", "![audio]"))
+_DELIMITERS, _ENDS_TAIL = codes(".、:)"), codes(" \n。,;?")
 
 
 @inner
-def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
     """Take out the rest of each line from 来源: or 【考点】 on."""
     gap = i = NOUGHT
     while i < stop:
@@ -73,10 +58,10 @@ def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32])
             continue
         end = i
         if point_at(cells, i) == _THICK:
-            end = marked_end(cells, i + 1, stop, tables, LINE, _THICK_END)
+            end = marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END)
             end = end if end > i + 1 else i
         elif cells[i] & STARTS:
-            end = marked_end(cells, i, stop, tables, LINE, _COLON)
+            end = marked_end(cells, i, stop, tables, words.LINE, _COLON)
         if end > i:
             while end < stop and point_at(cells, end) != _NEWLINE:
                 end += 1
@@ -90,18 +75,11 @@ def drop_lines(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32])
 
 @inner
 def _blank() -> np.uint32:
-    return np.uint32(32 | BLANK << KIND)
+    return np.uint32(32 | BLANK << words.KIND)
 
 
 @inner
-def marked_end(
-    cells: NDArray[np.uint32],
-    i: int,
-    stop: int,
-    tables: NDArray[np.uint32],
-    which: int,
-    mark: int,
-) -> int:
+def marked_end(cells: Cells, i: int, stop: int, tables: Cells, which: int, mark: int) -> int:
     """Look for a word of tables and the mark behind it; return where that ends, i: nowhere."""
     w = word_at(cells, i, stop, tables, which)
     while w > 0:
@@ -114,11 +92,8 @@ def marked_end(
     return i
 
 
-# --- notes in brackets and short sentences
-
-
 @inner
-def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
     """Take out brackets that hold points or a source."""
     gap, opened = 0, -1
     for i in range(stop):
@@ -130,18 +105,18 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
         point = point_at(cells, i)
         if kind == BLANK:
             opened = -1 if point == _NEWLINE else opened
-        elif kind != MARK and (kind != DROPPED or point < _THICK):
+        elif kind != words.MARK and (kind != words.DROPPED or point < _THICK):
             continue
-        elif _opens(point):
+        elif point in _OPENING_MARKS:
             opened = i - gap
-        elif _closes(point):
+        elif point in _CLOSING_MARKS:
             at = i - gap
             if opened >= 0 and at - 1 - opened <= LONGEST_BRACKET:
                 spared = point_at(cells, opened) == _ROUND and follows_image(cells, opened, NOUGHT)
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
-                if not spared and is_source(cells, opened + 1, at, tables):
+                if not spared and is_marked(cells, opened + 1, at, tables, words.YES):
                     cells[opened] = _blank()
                     gap = i - opened
             opened = -1
@@ -149,55 +124,29 @@ def drop_brackets(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint3
 
 
 @inner
-def _opens(point: int) -> bool:
-    return point in (_THICK, _TORTOISE) if point >= _THICK else point in (_ROUND, _SQUARE)
-
-
-@inner
-def _closes(point: int) -> bool:
-    if point >= _THICK:
-        return point in (_THICK_END, _TORTOISE_END)
-    return point in (_ROUND_END, _SQUARE_END)
-
-
-@inner
-def follows_image(cells: NDArray[np.uint32], i: int, base: int) -> bool:
+def follows_image(cells: Cells, i: int, base: int) -> bool:
     """Tell whether the bracket at i follows ![], ![audio] or ![video]."""
-    if i - base < 3 or point_at(cells, i - 1) != _SQUARE_END:
-        return False
-    if point_at(cells, i - 2) == _SQUARE and point_at(cells, i - 3) == _BANG:
+    if i - base >= 3 and stands_at(cells, i - 3, i, _IMAGE):
         return True
     if i - base < 8:
         return False
-    audio = video = True
-    for k in range(8):
-        audio &= point_at(cells, i - 8 + k) == _AUDIO[k]
-        video &= point_at(cells, i - 8 + k) == _VIDEO[k]
-    return audio or video
+    return stands_at(cells, i - 8, i, _AUDIO) or stands_at(cells, i - 8, i, _VIDEO)
 
 
 @inner
-def is_source(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
-    """Tell whether what stands in brackets is a note: points, a source."""
-    return is_marked(cells, start, stop, tables, YES)
-
-
-@inner
-def is_marked(
-    cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32], strict: bool
-) -> bool:
+def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) -> bool:
     """Tell whether it holds the mark of a source; strict: and no word or formula in Latin."""
     year, _with_year, paper = -1, -1, stop
     found = False
     latin = longest = 0
     for i in range(start, stop):
         point, kind = point_at(cells, i), kind_at(cells, i)
-        latin = latin + 1 if kind == LATIN or point == _EQUALS else 0
+        latin = latin + 1 if kind == words.LATIN or point == _EQUALS else 0
         longest = max(longest, latin)
         if cells[i] & STARTS:
-            if word_at(cells, i, stop, tables, BRACKET_LATIN) > 0:
+            if word_at(cells, i, stop, tables, words.BRACKET_LATIN) > 0:
                 return True
-            found |= word_at(cells, i, stop, tables, BRACKET) > 0
+            found |= word_at(cells, i, stop, tables, words.BRACKET) > 0
         if point == _POINTS and i > start:
             k = i - 1
             while k > start and is_blank(cells, k):
@@ -205,7 +154,7 @@ def is_marked(
             found |= is_digit(cells, k) or point_at(cells, i - 1) in _TENS
         if point == _ORDINAL:
             found |= _page(cells, i + 1, stop) > i + 1
-        begins = kind == DIGIT and (i == start or not is_digit(cells, i - 1))
+        begins = kind == words.DIGIT and (i == start or not is_digit(cells, i - 1))
         if begins and is_year(cells, i, stop):
             year = i if year < 0 else year
             found |= paper < i
@@ -218,16 +167,7 @@ def is_marked(
 
 
 @inner
-def is_year(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
-    """Tell whether 19xx or 20xx stands at i and no digit follows."""
-    if skip_digits(cells, i, min(stop, i + 5)) != i + 4:
-        return False
-    first, second = point_at(cells, i), point_at(cells, i + 1)
-    return (first == _ONE and second == _NINE) or (first == _TWO and second == _ZERO)
-
-
-@inner
-def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
+def _page(cells: Cells, i: int, stop: int) -> int:
     """Look for a number and 页."""
     k = skip_blanks(cells, i, stop)
     end = skip_digits(cells, k, stop)
@@ -238,14 +178,14 @@ def _page(cells: NDArray[np.uint32], i: int, stop: int) -> int:
 
 
 @inner
-def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint32]) -> int:
+def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
     """Put a line break for each short line or sentence that is a note."""
     at, i = 0, NOUGHT
     while i < stop:
         end, noted = i, False
         while end < stop:
             kind = kind_at(cells, end)
-            if kind == BLANK or kind == CLAUSE:  # noqa: SIM109  # faster in numba
+            if kind == BLANK or kind == words.CLAUSE:  # faster in numba
                 if point_at(cells, end) in (_NEWLINE, _FULL_STOP):
                     break
             elif cells[end] & STARTS and not noted:
@@ -253,7 +193,7 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
             end += 1
         end = min(end + 1, stop)
         if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
-            cells[at] = np.uint32(_NEWLINE | BLANK << KIND)
+            cells[at] = np.uint32(_NEWLINE | BLANK << words.KIND)
             at += 1
         elif at == i:
             at = end
@@ -266,13 +206,13 @@ def drop_sentences(cells: NDArray[np.uint32], stop: int, tables: NDArray[np.uint
 
 
 @inner
-def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[np.uint32]) -> bool:
+def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     for i in range(start, stop):
         if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
-        if word_at(cells, i, stop, tables, NOTE) > 0:
+        if word_at(cells, i, stop, tables, words.NOTE) > 0:
             return True
-        w = word_at(cells, i, stop, tables, NUMBERED | PAGED)
+        w = word_at(cells, i, stop, tables, words.NUMBERED | words.PAGED)
         if w == 0:
             continue
         point, end = small_at(cells, i), i + length_of(tables, w)
@@ -295,20 +235,17 @@ def _is_note(cells: NDArray[np.uint32], start: int, stop: int, tables: NDArray[n
 
 
 @inner
-def _sealed(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+def _sealed(cells: Cells, i: int, stop: int) -> bool:
     """Look for 封 and 线 with marks between."""
-    while i < stop and not cells[i] & WORD_CHARACTER:
-        i += 1
+    i = skip_marks(cells, i, stop)
     if i == stop or point_at(cells, i) != _SEAL:
         return False
-    i += 1
-    while i < stop and not cells[i] & WORD_CHARACTER:
-        i += 1
+    i = skip_marks(cells, i + 1, stop)
     return i < stop and point_at(cells, i) == _THREAD
 
 
 @inner
-def _page_of(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
+def _page_of(cells: Cells, i: int, stop: int) -> bool:
     """Look for 3 of 8."""
     k = skip_blanks(cells, i, stop)
     end = skip_digits(cells, k, stop)
@@ -319,3 +256,228 @@ def _page_of(cells: NDArray[np.uint32], i: int, stop: int) -> bool:
         return False
     k = skip_blanks(cells, k + 2, stop)
     return k < stop and is_digit(cells, k)
+
+
+MAX = 8
+(MIN_AFTER,) = constants([4])  # letters that remain
+LONGEST_SOURCE = 40
+
+_TENS = codes("一二三四五六七八九十")
+_OPENING, _CLOSING = codes("([【〔"), codes(")]】〕")
+_OPERATORS = codes("+-*/=^<>×÷%")
+_STOPS = codes("\n。,;?")
+_BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
+
+
+@inner
+def opening_end(cells: Cells, stop: int, tables: Cells) -> int:
+    """Return where the question begins, behind number, kind and source."""
+    end = 0
+    for _ in range(MAX):
+        i = skip_blanks(cells, end, stop)
+        found = _opening(cells, i, stop, tables)
+        if found == i:
+            break
+        found = skip_blanks(cells, found, stop)
+        if found < stop and point_at(cells, found) in _OPERATORS:
+            break
+        if words_in(cells, found, stop, MIN_AFTER) < MIN_AFTER:
+            break
+        end = found
+    return end
+
+
+@inner
+def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for one of them, in this order."""
+    end = _number(cells, i, stop)
+    if end == i:
+        end = _ordinal(cells, i, stop)
+    if end == i:
+        end = _titled(cells, i, stop, tables)
+    if end == i:
+        end = _exam(cells, i, stop, tables)
+    if end == i:
+        w = word_at(cells, i, stop, tables, words.KIND_WORD)
+        if w > 0:
+            end = i + length_of(tables, w)
+            k = skip_blanks(cells, end, stop)
+            end = k + 1 if k < stop and point_at(cells, k) == _COLON else end
+    if end == i:
+        end = _source(cells, i, stop, tables)
+    if end == i:
+        end = _task(cells, i, stop, tables)
+    return end
+
+
+@inner
+def _is_delimiter(cells: Cells, i: int, stop: int) -> bool:
+    return i < stop and point_at(cells, i) in _DELIMITERS
+
+
+@inner
+def _numerals(cells: Cells, i: int, stop: int) -> int:
+    while i < stop and point_at(cells, i) in _TENS:
+        i += 1
+    return i
+
+
+@inner
+def _number(cells: Cells, i: int, stop: int) -> int:
+    """Look for 3. 三、 (3) 3): a number of at most three digits, but not 3.5."""
+    k = i + 1 if i < stop and point_at(cells, i) == _ROUND else i
+    k = skip_blanks(cells, k, stop) if k > i else k
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        end = _numerals(cells, k, stop)
+    if end == k or end - k > 3:
+        return i
+    k = skip_blanks(cells, end, stop)
+    if k < stop and point_at(cells, k) == _ROUND_END:
+        after = skip_blanks(cells, k + 1, stop)
+        if _is_delimiter(cells, after, stop) and not _digit_at(cells, after + 1, stop):
+            return after + 1
+    if _is_delimiter(cells, k, stop) and not _digit_at(cells, k + 1, stop):
+        return k + 1
+    return i
+
+
+@inner
+def _digit_at(cells: Cells, i: int, stop: int) -> bool:
+    return i < stop and is_digit(cells, i)
+
+
+@inner
+def _closed(cells: Cells, i: int, stop: int) -> int:
+    """Return where a delimiter ends that may stand at i."""
+    k = skip_blanks(cells, i, stop)
+    return k + 1 if _is_delimiter(cells, k, stop) else i
+
+
+@inner
+def _ordinal(cells: Cells, i: int, stop: int) -> int:
+    """Look for 第3题, 第三小题."""
+    if i >= stop or point_at(cells, i) != _ORDINAL:
+        return i
+    k = skip_blanks(cells, i + 1, stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        end = _numerals(cells, k, stop)
+    if end == k:
+        return i
+    end = skip_blanks(cells, end, stop)
+    if end < stop and point_at(cells, end) == _LITTLE:
+        end += 1
+    if end >= stop or point_at(cells, end) != _TASK:
+        return i
+    return _closed(cells, end + 1, stop)
+
+
+@inner
+def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for 例3, 习题3.2."""
+    w = word_at(cells, i, stop, tables, words.TITLE)
+    if w == 0:
+        return i
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        return i
+    if end < stop and point_at(cells, end) == _DOT:
+        section = skip_digits(cells, end + 1, stop)
+        end = section if section > end + 1 else end
+    return _closed(cells, end, stop)
+
+
+@inner
+def _task(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for Question 3."""
+    w = word_at(cells, i, stop, tables, words.TASK)
+    if w == 0:
+        return i
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
+    end = skip_digits(cells, k, stop)
+    if end == k:
+        return i
+    closed = _closed(cells, end, stop)
+    return closed if closed > end else i
+
+
+@inner
+def _source(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for a source in brackets."""
+    if i >= stop or point_at(cells, i) not in _OPENING:
+        return i
+    k = i + 1
+    last = min(stop, i + LONGEST_SOURCE + 2)
+    while k < last:
+        point = point_at(cells, k)
+        if point in _CLOSING:
+            found = k > i + 1 and is_marked(cells, i + 1, k, tables, words.NO)
+            return k + 1 if found else i
+        if point in _OPENING or point == _NEWLINE:
+            return i
+        k += 1
+    return i
+
+
+@inner
+def _exam(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for 2019年全国卷I: and the like."""
+    if not is_year(cells, i, min(stop, i + 4)):
+        return i
+    k = i + 4
+    if k < stop and point_at(cells, k) == _YEAR:
+        k += 1
+    last = min(stop, k + _BEFORE_EXAM + 1)
+    while k < last:
+        w = word_at(cells, k, stop, tables, words.EXAM)
+        if w > 0:
+            tail = k + length_of(tables, w)
+            longest = 0
+            if point_at(cells, k) == _MOCK:
+                longest = _AFTER_MOCK
+            elif point_at(cells, k) == _PAPER:
+                longest = _AFTER_PAPER
+            most = 0
+            while (
+                most < longest
+                and tail + most < stop
+                and point_at(cells, tail + most) not in _ENDS_TAIL
+            ):
+                most += 1
+            while most >= 0:
+                end = _exam_end(cells, tail + most, stop)
+                if end >= 0:
+                    return end
+                most -= 1
+        if point_at(cells, k) in _STOPS:
+            return i
+        k += 1
+    return i
+
+
+@inner
+def _exam_end(cells: Cells, i: int, stop: int) -> int:
+    """Look for 第3题, if it is there, and a colon, dot or blank; return -1 where they are not."""
+    k = skip_blanks(cells, i, stop)
+    if k < stop and point_at(cells, k) == _ORDINAL:
+        k = skip_blanks(cells, k + 1, stop)
+    end = skip_digits(cells, k, stop)
+    if end > k:
+        end = skip_blanks(cells, end, stop)
+        if end < stop and point_at(cells, end) == _TASK:
+            end = _exam_mark(cells, end + 1, stop)
+            if end >= 0:
+                return end
+    return _exam_mark(cells, i, stop)
+
+
+@inner
+def _exam_mark(cells: Cells, i: int, stop: int) -> int:
+    k = skip_blanks(cells, i, stop)
+    if k < stop:
+        point = point_at(cells, k)
+        if point in (_COLON, _LIST_COMMA, _DOT):
+            return k + 1
+    return k if k > i and is_blank(cells, k - 1) else -1

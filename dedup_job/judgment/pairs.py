@@ -1,247 +1,372 @@
-"""Two canonical forms judged: what is compared with what."""
+"""Two canonical forms judged: hunk by hunk, choices as a set, clauses in any order, prose."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dedup_job.judgment.classes import CLASSES, Difference
-from dedup_job.judgment.edits import Room, is_same, trimmed
-from dedup_job.judgment.forms import (
-    ANSWER,
-    CUT_LEFT,
-    CUT_RIGHT,
-    EMPHASIS,
-    MOST_CHOICES,
-    QUESTION,
-    SEQUENCE,
-    SPELLING,
-    Forms,
+from dedup_job.judgment import forms
+from dedup_job.judgment.classes import codes_of
+from dedup_job.judgment.forms import FormView, Span, is_same, main_part, part_of, size_of, stem_of
+from dedup_job.judgment.hunks import (
+    ADDED,
+    CONTENT,
+    FORMULA,
+    FUNCTION_WORD,
+    IMAGE,
+    MAX_DIFFERENCES,
+    NOT_HARMLESS,
+    TYPO,
+    PairContext,
+    PairWorkspace,
+    find_hunks,
+    harmful_class,
+    harmless_classes,
+    holds_any,
+    hunks_at,
+    unlike,
 )
-from dedup_job.judgment.lookups import Tables
-from dedup_job.judgment.parts import (
-    ORDER,
-    TRUNCATED,
-    all_harmless,
-    begins_with,
-    compare_part,
-    compare_prose,
-    enter,
-)
-from dedup_job.native.jit import inner
+from dedup_job.judgment.lookups import HAN, Tables, kind_of
+from dedup_job.judgment.rewriting import are_plain_words, is_function_word
+from dedup_job.judgment.words import NO
+from dedup_job.native.jit import inlined, inner, popcount
 
-_CHOICE, _ANSWER, _EMPHASIS = (
-    CLASSES.index(kind) for kind in (Difference.CHOICE, Difference.ANSWER, Difference.EMPHASIS)
+ORDER, TRUNCATED, CORRECTED, _CHOICE, _ANSWER, _EMPHASIS, _FIRST_HARMFUL = codes_of(
+    "order truncated corrected choice answer emphasis number"
 )
-_SHORTEST_LONE_STEM, _SHORTEST_CUT, _MOST_CLAUSES = 12, 15, 6
-_PROSE, _SHORTEST_PROSE = 150, 100  # characters from which a text is prose
-_EVERY: Final = (1 << MOST_CHOICES) - 1
+_NEAR, _JOINED = 3, 3  # characters between hunks that are tried as one; how many of them
+_APART = 2  # characters between one that is lost and another that comes, at least
+_MIN_UNLIKE = 8
+_SENTENCE, _TAIL = 6, 20
+_CORRECTED, _ADDED = 0.02, 0.3
+_OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 
 @inner
-def is_turned(one: Forms, i: int, other: Forms, j: int) -> bool:
+def enter(workspace: PairWorkspace, count: int, kind: int, a: Span, b: Span) -> int:
+    """Enter a difference; return how many there are now."""
+    if count < MAX_DIFFERENCES:
+        workspace.kinds[count] = kind
+        spans = workspace.spans
+        spans[count, 0], spans[count, 1] = a.start, a.stop
+        spans[count, 2], spans[count, 3] = b.start, b.stop
+        return count + 1
+    workspace.kinds[count - 1] = CONTENT  # the last one stands for all others
+    return count
+
+
+@inner
+def _enter_bits(workspace: PairWorkspace, count: int, bits: int, a: Span, b: Span) -> int:
+    """Enter a difference for each class of the bits."""
+    for kind in range(_FIRST_HARMFUL):
+        if bits >> kind & 1:
+            count = enter(workspace, count, kind, a, b)
+    return count
+
+
+@inlined
+def _nothing_at(span: Span, place: int) -> Span:
+    return forms.whole_part(span.points, place, place)
+
+
+@inner
+def all_harmless(workspace: PairWorkspace, start: int, stop: int) -> bool:
+    """Tell whether the differences from one place to another are harmless."""
+    for p in range(start, stop):  # noqa: SIM110  # numba compiles no generator here
+        if workspace.kinds[p] >= _FIRST_HARMFUL:
+            return False
+    return True
+
+
+@inner
+def compare_part(a: Span, b: Span, how: PairContext, count: int, whole: bool) -> int:
+    """Enter the differences of two parts; return how many there are now.
+
+    whole: else nothing is entered behind the first one that is not harmless.
+    """
+    left, right = forms.trimmed(a, b)
+    if not size_of(left) and not size_of(right):
+        return count
+    allowed = max(_MIN_UNLIKE, min(size_of(a), size_of(b)) * 3 // 10)
+    if unlike(left, right, how.workspace.counts) > allowed:
+        return enter(how.workspace, count, CONTENT, a, b)
+    hunks = find_hunks(a, b, how.tables, how.workspace)
+    if hunks < 0:
+        return enter(how.workspace, count, CONTENT, a, b)
+    at = 0
+    while at < hunks:
+        bits, last = _classes_from(a, b, at, hunks, how)
+        left, right = hunks_at(a, b, at, last, how.workspace)
+        if bits == NOT_HARMLESS:
+            kind = harmful_class(left, right, how.tables)
+            count = enter(how.workspace, count, kind, left, right)
+            at = at + 1 if whole else hunks
+        else:
+            count = _enter_bits(how.workspace, count, bits, left, right)
+            at = last + 1
+    return count
+
+
+@inner
+def _classes_from(a: Span, b: Span, at: int, hunks: int, how: PairContext) -> tuple[int, int]:
+    """Return the classes by which a hunk, or it and those near behind it, are harmless.
+
+    The second is the last hunk of them.
+    """
+    last, places = at, how.workspace.hunks
+    while last + 1 < min(hunks, at + _JOINED) and places[last + 1, 0] - places[last, 1] <= _NEAR:
+        last += 1
+    while True:
+        left, right = hunks_at(a, b, at, last, how.workspace)
+        bits = harmless_classes(left, right, how)
+        slip = bits == 1 << TYPO or bits == 1 << FUNCTION_WORD
+        if slip and last == at and not _is_alone(a, b, at, hunks, how):
+            bits = NOT_HARMLESS
+        if last == at or bits != NOT_HARMLESS:
+            return bits, last
+        last -= 1
+
+
+@inner
+def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool:
+    """Tell whether no character comes right beside the one that is lost, or the other way round.
+
+    判罚 and 审判 are two words, though each of the characters that they do not share could be lost.
+    """
+    left, right = hunks_at(a, b, hunk, hunk, how.workspace)
+    lost, come = size_of(left) > 0, size_of(right) > 0
+    if lost and come:
+        return True
+    for h in (hunk - 1, hunk + 1):
+        if not 0 <= h < hunks:
+            continue
+        one, other = hunks_at(a, b, h, h, how.workspace)
+        apart = one.start - left.stop if h > hunk else left.start - one.stop
+        if apart >= _APART or (size_of(one) > 0) == lost or (size_of(other) > 0) == come:
+            continue
+        point = a.points[one.start] if size_of(one) else b.points[other.start]
+        if kind_of(how.tables, point) & HAN:
+            return False
+    return True
+
+
+@inner
+def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
+    """Enter the differences of two texts of prose; a few words and whole sentences are harmless."""
+    workspace, tables, size = how.workspace, how.tables, how.size
+    hunks = find_hunks(a, b, tables, workspace)
+    if hunks < 0:
+        return enter(workspace, count, CONTENT, a, b)
+    corrected = added = 0
+    for h in range(hunks):
+        left, right = hunks_at(a, b, h, h, workspace)
+        bits = harmless_classes(left, right, how)
+        if bits != NOT_HARMLESS:
+            count = _enter_bits(workspace, count, bits, left, right)
+            continue
+        kind, length = _class_in_prose(a, b, h, hunks, how), size_of(left) + size_of(right)
+        added += length if kind == ADDED else 0
+        corrected += max(size_of(left), size_of(right)) if kind == CORRECTED else 0
+        count = enter(workspace, count, kind, left, right)
+    if corrected > _CORRECTED * size or added > _ADDED * size:
+        return enter(workspace, count, CONTENT, _nothing_at(a, a.start), _nothing_at(b, b.start))
+    return count
+
+
+@inner
+def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> int:
+    """Return the class of a hunk of prose: a word may be corrected, a name may not."""
+    left, right = hunks_at(a, b, hunk, hunk, how.workspace)
+    one_sided, length = not size_of(left) or not size_of(right), size_of(left) + size_of(right)
+    if one_sided and _is_moved(a, b, hunk, hunks, how):
+        return ORDER
+    if one_sided and left.stop == a.stop and right.stop == b.stop and length >= _TAIL:
+        return TRUNCATED
+    kind = harmful_class(left, right, how.tables)
+    if one_sided and (length >= _SENTENCE or kind == IMAGE):
+        return ADDED
+    if kind == FORMULA:
+        return FORMULA if holds_any(left, _OPERATORS) or holds_any(right, _OPERATORS) else CORRECTED
+    if kind != CONTENT or one_sided:
+        return CORRECTED if kind == CONTENT else kind
+    plain = are_plain_words(left, how.tables) and are_plain_words(right, how.tables)
+    return CORRECTED if plain else CONTENT
+
+
+@inner
+def _is_moved(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool:
+    """Tell whether what one text has here the other has elsewhere, but for function words."""
+    left, right = hunks_at(a, b, hunk, hunk, how.workspace)
+    in_a = size_of(right) == 0
+    core = _core(left if in_a else right, how.tables)
+    for h in range(hunks):
+        left, right = hunks_at(a, b, h, h, how.workspace)
+        lacking, other = (left, right) if in_a else (right, left)
+        if size_of(lacking) == 0 and is_same(core, _core(other, how.tables)):
+            return True
+    return False
+
+
+@inner
+def _core(span: Span, tables: Tables) -> Span:
+    """Return a span without the function words around it, at least a character."""
+    start, stop, again = span.start, span.stop, True
+    while again:
+        again = False
+        for n in range(tables.words.longest[1], 0, -1):
+            if stop - start > n and is_function_word(tables, span.points, start, start + n):
+                start += n
+                again = True
+            if stop - start > n and is_function_word(tables, span.points, stop - n, stop):
+                stop -= n
+                again = True
+    return forms.narrowed(span, start, stop)
+
+
+_SHORTEST_LONE_STEM, _SHORTEST_CUT, _MAX_CLAUSES = 12, 15, 6
+_LONGEST_LIST: Final = 60  # clauses, as bits of a number
+_PROSE, _SHORTEST_PROSE = 150, 100  # characters from which a text is prose
+
+
+@inner
+def is_turned(one: FormView, other: FormView) -> bool:
     """Tell whether the second form comes before the first: a pair is judged in one order."""
-    p, q = one.offsets[i], other.offsets[j]
-    n, m = one.cuts[i, one.counts[i]], other.cuts[j, other.counts[j]]
-    for k in range(min(n, m)):
-        if one.points[p + k] != other.points[q + k]:
-            return bool(one.points[p + k] > other.points[q + k])
-    return bool(n > m)
+    return forms.is_less(main_part(other), main_part(one))
 
 
 @inner
 def judge_pair(
-    one: Forms, i: int, other: Forms, j: int, tables: Tables, room: Room, whole: bool
+    one: FormView, other: FormView, tables: Tables, workspace: PairWorkspace, whole: bool
 ) -> int:
     """Enter the differences of two forms in their order; return how many there are.
 
     whole: else nothing is entered behind the first one that is not harmless.
     """
-    a, b = one.points, other.points
-    start_a, start_b = one.offsets[i], other.offsets[j]
-    stem_a, stem_b = start_a + one.cuts[i, 0], start_b + other.cuts[j, 0]
-    choices_a, choices_b = one.counts[i], other.counts[j]
-    main_a, main_b = start_a + one.cuts[i, choices_a], start_b + other.cuts[j, choices_b]
-    size = min(main_a - start_a, main_b - start_b)
-    flags = one.flags[i] | other.flags[j]
-    spelling = flags & SPELLING != 0
-    count = _compare_rest(one, i, other, j, size, spelling, tables, room)
-    if not whole and not all_harmless(room, 0, count):
+    a, b = main_part(one), main_part(other)
+    size, longer = min(size_of(a), size_of(b)), max(size_of(a), size_of(b))
+    flags = one.flags | other.flags
+    how = PairContext(tables, workspace, size, flags & forms.SPELLING != 0)
+    count = _compare_rest(one, other, how)
+    if not whole and not all_harmless(workspace, 0, count):
         return count
-    if (choices_a > 0) != (choices_b > 0):
-        full, bare = (stem_a - start_a, stem_b - start_b)
-        if choices_b > 0:
-            full, bare = bare, full
-        before = count
-        count = compare_part(
-            a, start_a, stem_a, b, start_b, stem_b, size, spelling, tables, room, count, whole
-        )
-        if full >= _SHORTEST_LONE_STEM and all_harmless(room, before, count):
-            return enter(room, count, TRUNCATED, stem_a, main_a, stem_b, main_b)
-        return compare_part(
-            a, start_a, main_a, b, start_b, main_b, size, spelling, tables, room, before, whole
-        )
-    if choices_a > 0:
-        count = _compare_stems(one, i, other, j, size, spelling, tables, room, count, whole)
-        if not whole and not all_harmless(room, 0, count):
+    if (one.choices > 0) != (other.choices > 0):
+        return _compare_bare(one, other, how, count, whole)
+    if one.choices > 0:
+        count = _compare_stems(one, other, how, count, whole)
+        if not whole and not all_harmless(workspace, 0, count):
             return count
-        return _compare_choices(one, i, other, j, size, spelling, tables, room, count)
-    shorter, longer = size, max(main_a - start_a, main_b - start_b)
-    if shorter >= _SHORTEST_PROSE and longer >= _PROSE and not flags & QUESTION:
-        return compare_prose(a, start_a, stem_a, b, start_b, stem_b, tables, room, count)
-    return _compare_stems(one, i, other, j, size, spelling, tables, room, count, whole)
+        return _compare_choices(one, other, how, count)
+    if size >= _SHORTEST_PROSE and longer >= _PROSE and not flags & forms.QUESTION:
+        return compare_prose(a, b, PairContext(tables, workspace, size, NO), count)
+    return _compare_stems(one, other, how, count, whole)
 
 
 @inner
-def _compare_rest(
-    one: Forms,
-    i: int,
-    other: Forms,
-    j: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-) -> int:
-    """Compare emphasised words and answers, where both texts have some."""
-    a, b = one.points, other.points
-    start_a, start_b = one.offsets[i], other.offsets[j]
-    key_a, key_b = start_a + one.cuts[i, MOST_CHOICES], start_b + other.cuts[j, MOST_CHOICES]
-    end_a, end_b = start_a + one.cuts[i, ANSWER], start_b + other.cuts[j, ANSWER]
-    last_a, last_b = start_a + one.cuts[i, EMPHASIS], start_b + other.cuts[j, EMPHASIS]
-    count = 0
-    if last_a > end_a and last_b > end_b and not is_same(a, end_a, last_a, b, end_b, last_b):
-        count = enter(room, count, _EMPHASIS, end_a, last_a, end_b, last_b)
-    if end_a > key_a and end_b > key_b:
-        after = compare_part(
-            a, key_a, end_a, b, key_b, end_b, size, spelling, tables, room, count, False
+def _compare_bare(one: FormView, other: FormView, how: PairContext, count: int, whole: bool) -> int:
+    """Compare two texts of which one has no choices: they may be cut off."""
+    a, b, stem_a, stem_b = main_part(one), main_part(other), stem_of(one), stem_of(other)
+    after = compare_part(stem_a, stem_b, how, count, whole)
+    full = size_of(stem_a if one.choices > 0 else stem_b)
+    if full >= _SHORTEST_LONE_STEM and all_harmless(how.workspace, count, after):
+        rest_a, rest_b = (
+            forms.narrowed(a, stem_a.stop, a.stop),
+            forms.narrowed(b, stem_b.stop, b.stop),
         )
-        if not all_harmless(room, count, after):
-            count = enter(room, count, _ANSWER, key_a, end_a, key_b, end_b)
+        return enter(how.workspace, after, TRUNCATED, rest_a, rest_b)
+    return compare_part(a, b, how, count, whole)
+
+
+@inner
+def _compare_rest(one: FormView, other: FormView, how: PairContext) -> int:
+    """Compare emphasised words and answers, where both texts have some."""
+    count = 0
+    a, b = part_of(one, forms.ANSWER), part_of(other, forms.ANSWER)
+    if size_of(a) and size_of(b) and not is_same(a, b):
+        count = enter(how.workspace, count, _EMPHASIS, a, b)
+    a, b = part_of(one, forms.MAX_CHOICES), part_of(other, forms.MAX_CHOICES)
+    if size_of(a) and size_of(b):
+        after = compare_part(a, b, how, count, NO)
+        if not all_harmless(how.workspace, count, after):
+            count = enter(how.workspace, count, _ANSWER, a, b)
     return count
 
 
 @inner
 def _compare_stems(
-    one: Forms,
-    i: int,
-    other: Forms,
-    j: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-    count: int,
-    whole: bool,
+    one: FormView, other: FormView, how: PairContext, count: int, whole: bool
 ) -> int:
     """Compare two stems; clauses in another order and a text cut short are harmless."""
-    a, b = one.points, other.points
-    p, r = one.offsets[i], other.offsets[j]
-    q, s = p + one.cuts[i, 0], r + other.cuts[j, 0]
-    after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count, whole)
-    if all_harmless(room, count, after):
+    workspace, a, b = how.workspace, stem_of(one), stem_of(other)
+    after = compare_part(a, b, how, count, whole)
+    if all_harmless(workspace, count, after):
         return after
-    flags, other_flags = one.flags[i], other.flags[j]
-    if _is_cut(a, p, q, flags, b, r, s) or _is_cut(b, r, s, other_flags, a, p, q):
-        return enter(room, count, TRUNCATED, p, q, r, s)
-    if (flags | other_flags) & SEQUENCE or _is_one_clause(one, i, other, j):
+    if _is_cut(a, one.flags, b) or _is_cut(b, other.flags, a):
+        return enter(workspace, count, TRUNCATED, a, b)
+    if (one.flags | other.flags) & forms.SEQUENCE or _is_one_clause(one, other):
         return after
-    moved = _compare_clauses(one, i, other, j, size, spelling, tables, room, after)
+    moved = _compare_clauses(one, other, how, after)
     if moved < 0:
         return after
-    count = enter(room, count, ORDER, p, p, r, r)
+    count = enter(workspace, count, ORDER, _nothing_at(a, a.start), _nothing_at(b, b.start))
     for t in range(after, moved):  # they stand behind those that were tried in vain
-        kind, spans = room.kinds[t], room.spans
-        count = enter(room, count, kind, spans[t, 0], spans[t, 1], spans[t, 2], spans[t, 3])
+        workspace.kinds[count] = workspace.kinds[t]
+        for column in range(4):
+            workspace.spans[count, column] = workspace.spans[t, column]
+        count += 1
     return count
 
 
 @inner
-def _is_one_clause(one: Forms, i: int, other: Forms, j: int) -> bool:
+def _is_one_clause(one: FormView, other: FormView) -> bool:
     """Tell whether the stems differ in one clause alone, in the same place of both."""
-    p, r = one.offsets[i], other.offsets[j]
-    q, s = p + one.cuts[i, 0], r + other.cuts[j, 0]
-    start, stop, begin, end = trimmed(one.points, p, q, other.points, r, s)
-    return _same_clause(one, i, start - p, stop - p) and _same_clause(other, j, begin - r, end - r)
+    a, b = forms.trimmed(stem_of(one), stem_of(other))
+    return _same_clause(one, a) and _same_clause(other, b)
 
 
 @inner
-def _same_clause(forms: Forms, i: int, start: int, stop: int) -> bool:
-    for x in range(forms.clause_offsets[i], forms.clause_offsets[i + 1]):
-        if forms.clauses[x] > start:
-            return bool(forms.clauses[x] >= stop)
+def _same_clause(form: FormView, span: Span) -> bool:
+    for x in range(len(form.clauses)):
+        if form.clauses[x] > span.start - form.start:
+            return bool(form.clauses[x] >= span.stop - form.start)
     return True
 
 
 @inner
-def _is_cut(
-    cut: NDArray[np.uint32],
-    p: int,
-    q: int,
-    flags: int,
-    whole: NDArray[np.uint32],
-    r: int,
-    s: int,
-) -> bool:
-    if q - p < _SHORTEST_CUT or q - p > s - r:
+def _is_cut(cut: Span, flags: int, whole: Span) -> bool:
+    """Tell whether one text, with its flags, is the beginning or end of the other."""
+    if size_of(cut) < _SHORTEST_CUT or size_of(cut) > size_of(whole):
         return False
-    if flags & CUT_LEFT and is_same(whole, s - (q - p), s, cut, p, q):
+    if flags & forms.CUT_LEFT and is_same(
+        forms.narrowed(whole, whole.stop - size_of(cut), whole.stop), cut
+    ):
         return True
-    return bool(flags & CUT_RIGHT and begins_with(whole, r, s, cut, p, q))
+    return bool(flags & forms.CUT_RIGHT and forms.begins_with(whole, cut))
 
 
 @inner
-def _compare_clauses(
-    one: Forms,
-    i: int,
-    other: Forms,
-    j: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-    count: int,
-) -> int:
+def _compare_clauses(one: FormView, other: FormView, how: PairContext, count: int) -> int:
     """Enter the differences of the clauses in any order; -1 where they do not go together.
 
     Equal clauses go together first, the earliest of either text; each of the others goes with the
     first one that differs from it in harmless ways.
     """
-    first_a, last_a = one.clause_offsets[i], one.clause_offsets[i + 1]
-    first_b, last_b = other.clause_offsets[j], other.clause_offsets[j + 1]
-    n, m = last_a - first_a, last_b - first_b
-    if min(n, m) < 2 or abs(n - m) > _MOST_CLAUSES or max(n, m) > _LONGEST_LIST:
+    n, m = len(one.clauses), len(other.clauses)
+    if min(n, m) < 2 or abs(n - m) > _MAX_CLAUSES or max(n, m) > _LONGEST_LIST:
         return -1
-    left, taken = 0, 0  # bits of the clauses that are alone, that have found an equal one
-    for x in range(n):
-        p, q = _clause(one, i, x)
-        found = False
-        for y in range(m):
-            r, s = _clause(other, j, y)
-            if not taken >> y & 1 and is_same(one.points, p, q, other.points, r, s):
-                taken |= 1 << y
-                found = True
-                break
-        if not found:
-            left |= 1 << x
-    right = ~taken & ((1 << m) - 1)
-    if _ones(left) != _ones(right) or _ones(left) > _MOST_CLAUSES:
+    left, right = _lone_clauses(one, other)
+    alone = popcount(np.uint64(left))
+    if alone != popcount(np.uint64(right)) or alone > _MAX_CLAUSES:
         return -1
     for x in range(n):
         if not left >> x & 1:
             continue
-        p, q = _clause(one, i, x)
         found = False
         for y in range(m):
             if not right >> y & 1:
                 continue
-            r, s = _clause(other, j, y)
-            after = compare_part(
-                one.points, p, q, other.points, r, s, size, spelling, tables, room, count, False
-            )
-            if all_harmless(room, count, after):
+            after = compare_part(forms.clause_of(one, x), forms.clause_of(other, y), how, count, NO)
+            if all_harmless(how.workspace, count, after):
                 right &= ~(1 << y)
                 count = after
                 found = True
@@ -251,129 +376,86 @@ def _compare_clauses(
     return count
 
 
-_LONGEST_LIST: Final = 60  # clauses, as bits of a number
+@inner
+def _lone_clauses(one: FormView, other: FormView) -> tuple[int, int]:
+    """Return the clauses of either text that have no equal one in the other, as bits."""
+    left, taken, m = 0, 0, len(other.clauses)
+    for x in range(len(one.clauses)):
+        clause, y = forms.clause_of(one, x), 0
+        while y < m and (taken >> y & 1 or not is_same(clause, forms.clause_of(other, y))):
+            y += 1
+        if y < m:
+            taken |= 1 << y
+        else:
+            left |= 1 << x
+    return left, ~taken & ((1 << m) - 1)
 
 
 @inner
-def _clause(forms: Forms, i: int, number: int) -> tuple[int, int]:
-    start, first = forms.offsets[i], forms.clause_offsets[i]
-    begin = start + (forms.clauses[first + number - 1] if number else 0)
-    stop = start + forms.clauses[first + number]
-    while begin < stop and forms.points[begin] == _COMMA:  # it keeps two numbers apart
-        begin += 1
-    return begin, stop
-
-
-_COMMA: Final = ord(",")
-
-
-@inner
-def _ones(bits: int) -> int:
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
-
-
-@inner
-def _choice(forms: Forms, i: int, number: int) -> tuple[int, int]:
-    start = forms.offsets[i]
-    return start + forms.cuts[i, number], start + forms.cuts[i, number + 1]
-
-
-@inner
-def _alone(one: Forms, i: int, other: Forms, j: int) -> int:
+def _lone_choices(one: FormView, other: FormView) -> int:
     """Return the choices that the other text lacks, as bits."""
     alone, taken = 0, 0
-    for x in range(one.counts[i]):
-        p, q = _choice(one, i, x)
-        found = False
-        for y in range(other.counts[j]):
-            r, s = _choice(other, j, y)
-            if not taken >> y & 1 and is_same(one.points, p, q, other.points, r, s):
-                taken |= 1 << y
-                found = True
-                break
-        if not found:
+    for x in range(one.choices):
+        y = 0
+        while y < other.choices and (
+            taken >> y & 1 or not is_same(part_of(one, x), part_of(other, y))
+        ):
+            y += 1
+        if y < other.choices:
+            taken |= 1 << y
+        else:
             alone |= 1 << x
     return alone
 
 
 @inner
-def _compare_choices(
-    one: Forms,
-    i: int,
-    other: Forms,
-    j: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-    count: int,
-) -> int:
+def _compare_choices(one: FormView, other: FormView, how: PairContext, count: int) -> int:
     """Compare the choices as a set."""
-    a, b = one.points, other.points
-    n, m = one.counts[i], other.counts[j]
-    left, right = _alone(one, i, other, j), _alone(other, j, one, i)
+    a, b, n, m = main_part(one), main_part(other), one.choices, other.choices
+    left, right = _lone_choices(one, other), _lone_choices(other, one)
     if left == 0 and right == 0:
         for x in range(n):
-            p, q = _choice(one, i, x)
-            r, s = _choice(other, j, x)
-            if not is_same(a, p, q, b, r, s):
-                return enter(room, count, ORDER, p, p, r, r)
+            if not is_same(part_of(one, x), part_of(other, x)):
+                begin_a, begin_b = _nothing_at(a, a.start), _nothing_at(b, b.start)
+                return enter(how.workspace, count, ORDER, begin_a, begin_b)
         return count
     first = 0
     while not (left | right) >> first & 1:
         first += 1
     cut = first > 0 and _are_all_from(left, first, n) and _are_all_from(right, first, m)
-    if cut and (_begin(one, i, other, j, first) or _begin(other, j, one, i, first)):
-        return _enter_truncated(one, i, other, j, first, room, count)
+    if cut and (_begin(one, other, first) or _begin(other, one, first)):
+        return _enter_truncated(one, other, first, how.workspace, count)
     free = right
     for x in range(n):
         if left >> x & 1:
-            count, free = _compare_choice(
-                one, i, x, other, j, free, size, spelling, tables, room, count
-            )
+            count, free = _compare_choice(one, x, other, free, how, count)
     for y in range(m):
         if free >> y & 1:
-            r, s = _choice(other, j, y)
-            end = one.offsets[i] + one.cuts[i, n]
-            count = enter(room, count, TRUNCATED if y >= n else _CHOICE, end, end, r, s)
+            kind = TRUNCATED if y >= n else _CHOICE
+            count = enter(how.workspace, count, kind, _nothing_at(a, a.stop), part_of(other, y))
     return count
 
 
 @inner
 def _compare_choice(
-    one: Forms,
-    i: int,
-    x: int,
-    other: Forms,
-    j: int,
-    free: int,
-    size: int,
-    spelling: bool,
-    tables: Tables,
-    room: Room,
-    count: int,
+    one: FormView, x: int, other: FormView, free: int, how: PairContext, count: int
 ) -> tuple[int, int]:
     """Find a choice of the other text that differs in harmless ways; return count and the free."""
-    a, b = one.points, other.points
-    n, m = one.counts[i], other.counts[j]
-    p, q = _choice(one, i, x)
-    for y in range(m):
-        if not free >> y & 1:
-            continue
-        r, s = _choice(other, j, y)
-        after = compare_part(a, p, q, b, r, s, size, spelling, tables, room, count, False)
-        if all_harmless(room, count, after):
-            return after, free & ~(1 << y)
-    if free >> x & 1 and x in (n - 1, m - 1):
-        r, s = _choice(other, j, x)
-        if begins_with(a, p, q, b, r, s) or begins_with(b, r, s, a, p, q):
-            return enter(room, count, TRUNCATED, p, q, r, s), free & ~(1 << x)
-    end = other.offsets[j] + other.cuts[j, m]
-    return enter(room, count, TRUNCATED if x >= m else _CHOICE, p, q, end, end), free
+    a, end = part_of(one, x), main_part(other).stop
+    for y in range(other.choices):
+        if free >> y & 1:
+            after = compare_part(a, part_of(other, y), how, count, NO)
+            if all_harmless(how.workspace, count, after):
+                return after, free & ~(1 << y)
+    if free >> x & 1 and x in (one.choices - 1, other.choices - 1):
+        b = part_of(other, x)
+        if forms.begins_with(a, b) or forms.begins_with(b, a):
+            return enter(how.workspace, count, TRUNCATED, a, b), free & ~(1 << x)
+    kind, nothing = (
+        TRUNCATED if x >= other.choices else _CHOICE,
+        forms.whole_part(other.points, end, end),
+    )
+    return enter(how.workspace, count, kind, a, nothing), free
 
 
 @inner
@@ -383,32 +465,27 @@ def _are_all_from(bits: int, first: int, stop: int) -> bool:
 
 
 @inner
-def _begin(short: Forms, i: int, long: Forms, j: int, first: int) -> bool:
+def _begin(short: FormView, long: FormView, first: int) -> bool:
     """Tell whether each choice from one on is the beginning of the other text's, or missing."""
-    for x in range(first, max(short.counts[i], long.counts[j])):
-        if x >= short.counts[i]:
-            continue
-        p, q = _choice(short, i, x)
-        if x >= long.counts[j]:
-            if p < q:
+    for x in range(first, short.choices):
+        choice = part_of(short, x)
+        if x >= long.choices:
+            if size_of(choice):
                 return False
-            continue
-        r, s = _choice(long, j, x)
-        if not begins_with(long.points, r, s, short.points, p, q):
+        elif not forms.begins_with(part_of(long, x), choice):
             return False
     return True
 
 
 @inner
 def _enter_truncated(
-    one: Forms, i: int, other: Forms, j: int, first: int, room: Room, count: int
+    one: FormView, other: FormView, first: int, workspace: PairWorkspace, count: int
 ) -> int:
-    n, m = one.counts[i], other.counts[j]
-    for x in range(first, max(n, m)):
-        p, q = _choice(one, i, min(x, n - 1))
-        r, s = _choice(other, j, min(x, m - 1))
-        p = q if x >= n else p
-        r = s if x >= m else r
-        if not is_same(one.points, p, q, other.points, r, s):
-            count = enter(room, count, TRUNCATED, p, q, r, s)
+    """Enter each choice from one on that differs; where there is none its place is the end."""
+    for x in range(first, max(one.choices, other.choices)):
+        a, b = part_of(one, min(x, one.choices - 1)), part_of(other, min(x, other.choices - 1))
+        a = _nothing_at(a, a.stop) if x >= one.choices else a
+        b = _nothing_at(b, b.stop) if x >= other.choices else b
+        if not is_same(a, b):
+            count = enter(workspace, count, TRUNCATED, a, b)
     return count

@@ -1,27 +1,212 @@
-"""The words of the trade: synonyms, function words, and the tables made of them."""
+"""The characters and words of canonical forms: their kinds, the lists, the tables made of them."""
 
 from __future__ import annotations
 
 import functools
+import string
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
+import opencc
 from numpy.typing import NDArray
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.alphabet import EXPANDED, KIND, LATIN, POINT, STARTS, alphabet, constants
+
+
+def constants(values: Iterable[int]) -> tuple[int, ...]:
+    """Return numbers as numba takes them for variables."""
+    return cast("tuple[int, ...]", tuple(np.int64(value) for value in values))
+
+
+def codes(text: str) -> tuple[int, ...]:
+    """Return the code points of characters, for comparison with cells."""
+    return constants(map(ord, text))
+
+
+Cells = NDArray[np.uint32]
+"""Characters with their kinds: a code point, flags and the kind above; also tables of them."""
+
+(NOUGHT,) = constants([0])
+YES, NO = (cast("bool", np.bool_(value)) for value in (True, False))
+
+
+POINT = (1 << 21) - 1
+WORD_CHARACTER = 1 << 21  # a letter, digit, character of any script, or _
+STARTS = 1 << 22  # a word of the lists begins with it
+KIND = 24
+
+# HAN and SYMBOL are written as they are; Chinese numerals and 至 are of kinds of their own
+(
+    HAN, SYMBOL, NUMERAL, UNTIL, LETTER, LATIN, DIGIT, BLANK, DROPPED, CLAUSE, MARK, RAISED,
+    LOWERED, EXPANDED,
+) = range(14)  # fmt: skip
+BEYOND = WORD_CHARACTER | SYMBOL << KIND  # of characters beyond the basic plane
+MATHEMATICAL, MATHEMATICAL_END = 0x1D400, 0x1D800  # letters and digits beyond the basic plane
+
+_ALIKE = {
+    **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX", strict=True)),
+    **dict(zip("АВЕКМНОРСТХасеорху", "ABEKMHOPCTXaceopxy", strict=True)),
+    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・●", "·"), **dict.fromkeys("△∆Δ", "δ"),
+    **dict.fromkeys("∣￨", "|"), **dict.fromkeys("′‘’", "'"), **dict.fromkeys("⁄∕", "/"),
+    **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "⩽": "≤", "⩾": "≥", "≦": "≤",
+    "≧": "≥", "▁": "_",
+    **{chr(ord("❶") + i): f"({i + 1})" for i in range(10)},
+}  # fmt: skip
+_SMALL_A = "ᴀ"  # written as an index, as in Nᴀ
+_SPACE = "<compat> 0020 "  # an accent by itself
+_DROPPED = ':"#…、“”《》〈〉「」『』【】〔〕〖〗$`'
+_CLAUSES = ",;?。"
+_MARKS = "\\([)]-~—<>*!{}&|/·'._^"
+_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
+
+
+class Alphabet(NamedTuple):
+    """cells: uint32 (65536,), cell of each character of the basic plane.
+
+    Where its kind is EXPANDED, the point is e, and the character becomes the cells
+    expansions[starts[e]:starts[e + 1]], uint32 and int32. mathematical: uint32 (1024,), cells of
+    the characters from MATHEMATICAL on. small: uint32 (65536,), the small letter of each; of
+    superscripts and subscripts what they stand for.
+    """
+
+    cells: Cells
+    expansions: Cells
+    starts: NDArray[np.int32]
+    mathematical: Cells
+    small: Cells
+
+
+@functools.cache
+def alphabet() -> Alphabet:
+    """Return the tables; they are made once."""
+    cells, small = _kinds(), _small()
+    expansions: list[int] = []
+    starts = [0]
+    mathematical = np.arange(MATHEMATICAL, MATHEMATICAL_END, dtype=np.uint32)
+    mathematical |= np.uint32(BEYOND)
+    own = cells.copy()  # what a character is that becomes no other
+    for character, plain in _changed().items():
+        many = [
+            _script(c) or (int(own[ord(c)]) if ord(c) < PLANE else ord(c) | BEYOND) for c in plain
+        ]
+        if len(many) > 1:
+            expansions += many
+            many = [len(starts) - 1 | EXPANDED << KIND]
+            starts.append(len(expansions))
+        if many[0] >> KIND in (RAISED, LOWERED):
+            small[ord(character)] = ord(_meant(character))
+        if ord(character) < PLANE:
+            cells[ord(character)] = many[0]
+        else:
+            mathematical[ord(character) - MATHEMATICAL] = many[0]
+    return Alphabet(
+        cells,
+        np.array(expansions, dtype=np.uint32),
+        np.array(starts, dtype=np.int32),
+        mathematical,
+        small,
+    )
+
+
+def _changed() -> dict[str, str]:
+    """Return what becomes of the characters that do not stay what they are."""
+    simple = _simplified()
+    changed = dict(simple)
+    for character in map(chr, (*range(0x80, PLANE), *range(MATHEMATICAL, MATHEMATICAL_END))):
+        form = unicodedata.decomposition(character)
+        if not (form or character in _ALIKE or character.isdecimal() or character == _SMALL_A):
+            continue
+        if character in _ALIKE or character == "…" or form.startswith(_SPACE) or _script(character):
+            parts = character
+        elif form.startswith("<square>"):  # ㎡ is m²
+            parts = "".join(chr(int(point, 16)) for point in form.split()[1:])
+        else:
+            parts = unicodedata.normalize("NFKC", character)
+            if form.startswith("<fraction>"):
+                parts = f" {parts}"
+            elif form.startswith("<circle>") and parts.isascii():
+                parts = f"({parts})"
+        changed[character] = "".join(c if _script(c) else _plain(c, simple) for c in parts)
+    return changed
+
+
+def _plain(character: str, simple: dict[str, str]) -> str:
+    digit = unicodedata.decimal(character, None)
+    other = simple.get(character, character) if digit is None else str(digit)
+    return _ALIKE.get(character, other)
+
+
+def _simplified() -> dict[str, str]:
+    """Return the simplified form of each traditional character."""
+    those = [chr(point) for point in range(0x3400, 0xA000)]
+    converted = opencc.OpenCC("t2s").convert("\n".join(those)).split("\n")
+    pairs = zip(those, converted, strict=True)
+    return {a: b for a, b in pairs if a != b and len(b) == 1}
+
+
+def _script(character: str) -> int:
+    """Return the cell of a superscript or subscript, 0 for others."""
+    tag, *points = unicodedata.decomposition(character).split() or [""]
+    kind = {"<super>": RAISED, "<sub>": LOWERED}.get(tag, 0)
+    if character == _SMALL_A:
+        kind, points = LOWERED, [tag]
+    if not kind or len(points) != 1 or character in _ALIKE or ord(character) >= PLANE:
+        return 0
+    cell = ord(character) | kind << KIND
+    return cell | WORD_CHARACTER if character.isalnum() else cell
+
+
+def _meant(character: str) -> str:
+    """Return what a superscript or subscript stands for."""
+    if character == _SMALL_A:
+        return "a"
+    plain = unicodedata.normalize("NFKC", character).lower()
+    return _ALIKE.get(plain, plain)
+
+
+def _kinds() -> Cells:
+    """Return the cell of each character as it is, uint32 (65536,)."""
+    plane = "".join(map(chr, range(PLANE)))
+    words = np.array([character.isalnum() for character in plane])
+    kinds = np.where(words, LETTER, SYMBOL).astype(np.uint32)
+    kinds[0x3400:0xA000] = HAN
+    for kind, those in (
+        (LATIN, string.ascii_letters),
+        (DIGIT, string.digits),
+        (NUMERAL, _NUMERALS),
+        (UNTIL, "至"),
+        (DROPPED, _DROPPED),
+        (CLAUSE, _CLAUSES),
+        (MARK, _MARKS),
+    ):
+        kinds[[ord(character) for character in those]] = kind
+    kinds[[character.isspace() for character in plane]] = BLANK
+    words[ord("_")] = True
+    cells = np.arange(PLANE, dtype=np.uint32) | kinds << np.uint32(KIND)
+    return cells | words * np.uint32(WORD_CHARACTER)
+
+
+def _small() -> Cells:
+    """Return the small letter of each character; İ has none of one character."""
+    plane = "".join(map(chr, range(PLANE))).replace("İ", "i").lower()
+    small = np.frombuffer(plane.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).copy()
+    small[ord("İ")] = ord("İ")
+    return small
+
 
 LONGEST: Final = 16  # characters of a user's word
 _SHOWN = 10
 _SYNONYMS, _FUNCTION_WORDS = "synonyms", "function words"
+_GROUPED = (_SYNONYMS, "units", "numerals", "symbols")  # their lines belong together
 _Lines = dict[str, list[tuple[str, ...]]]
 
 
@@ -66,39 +251,27 @@ class Words:
         )
 
 
-def _built_in() -> Words:
-    lines: _Lines = defaultdict(list)
-    section = ""
-    for line in files("dedup_job.judgment").joinpath("words.txt").read_text("utf-8").splitlines():
+def sections_of(name: str) -> dict[str, list[str]]:
+    """Return the lines of a data file of this folder by section."""
+    found: dict[str, list[str]] = {}
+    for line in files("dedup_job.judgment").joinpath(name).read_text("utf-8").splitlines():
         if line.startswith("["):
-            section = line.strip("[]")
+            found[line.strip("[]")] = now = []
         elif line and not line.startswith("#"):
-            lines[section].append(tuple(map(_spaced, line.split())))
-    return Words(
-        synonyms=tuple(lines[_SYNONYMS]),
-        function_words=_flat(lines[_FUNCTION_WORDS]),
-        answer=_flat(lines["answer"]),
-        explanation=_flat(lines["explanation"]),
-        line=_flat(lines["line"]),
-        note=_flat(lines["note"]),
-        bracket=_flat(lines["bracket"]),
-        spelling=_flat(lines["spelling"]),
-        sequence=_flat(lines["sequence"]),
-        imperatives=_flat(lines["imperatives"]),
-        counters=_flat(lines["counters"]),
-        looks=_flat(lines["looks"]),
-        units=_pairs(lines["units"]),
-        numerals=_pairs(lines["numerals"]),
-        symbols=_pairs(lines["symbols"]),
-    )
+            now.append(line)
+    return found
+
+
+def _built_in() -> Words:
+    lists: dict[str, tuple[Any, ...]] = {}
+    for section, lines in sections_of("words.txt").items():
+        own = tuple(tuple(map(_spaced, line.split())) for line in lines)
+        lists[section.replace(" ", "_")] = own if section in _GROUPED else _flat(own)
+    return Words(**lists)
 
 
 def _flat(lines: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(word for line in lines for word in line)
-
-
-def _pairs(lines: Iterable[tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
-    return tuple((line[0], line[1]) for line in lines)
 
 
 def _spaced(word: str) -> str:
@@ -113,15 +286,14 @@ def _parsed(text: str, name: str) -> _Lines:
         written = line.partition("#")[0].strip()
         if written.startswith("[") and written.endswith("]"):
             section = written[1:-1].strip().lower()
-            problem = f"expected [{_SYNONYMS}] or [{_FUNCTION_WORDS}]"
-            bad = section not in (_SYNONYMS, _FUNCTION_WORDS)
+            known = section in (_SYNONYMS, _FUNCTION_WORDS)
+            problem = "" if known else f"expected [{_SYNONYMS}] or [{_FUNCTION_WORDS}]"
         else:
             words = tuple(_spaced(word.lower()) for word in written.split())
-            problem, bad = _problem(section, words), True
+            problem = _problem(section, words)
             if words and not problem:
                 lines[section].append(words)
-            bad = bool(problem)
-        if bad:
+        if problem:
             problems.append(f"{name}, line {number}: {line[:60]!r}, {problem}")
     if len(problems) > _SHOWN:
         problems = [*problems[:_SHOWN], f"... and {len(problems) - _SHOWN:,} lines more"]
@@ -143,7 +315,7 @@ def _problem(section: str, words: tuple[str, ...]) -> str:
 
 # lists, one bit each
 (
-    ANSWER, EXPLANATION, LINE, NOTE, BRACKET, BRACKET_LATIN, SPELLING_WORD, SEQUENCE_WORD,
+    ANSWER_WORD, EXPLANATION, LINE, NOTE, BRACKET, BRACKET_LATIN, SPELLING_WORD, SEQUENCE_WORD,
     IMPERATIVE, COUNTER, UNIT, ENGLISH, SYMBOL_NAME, LOOK_NAME, KIND_WORD, TITLE, TASK, EXAM,
     NUMBERED, PAGED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE, OPENER, PAGE,
 ) = constants(1 << i for i in range(28))  # fmt: skip
@@ -176,18 +348,18 @@ LISTS, LENGTH, VALUE, WORD = constants(range(4))
 
 
 @functools.lru_cache(maxsize=4)
-def tables_of(words: Words) -> NDArray[np.uint32]:
+def word_tables(words: Words) -> Cells:
     """Return the tables for words, uint32; they are made once.
 
     CELLS: the cell of each character of the basic plane; where its kind is EXPANDED, its point
     tells where the number and then the cells lie that it becomes. SMALL: the small letters.
     MASKS: the lists in which words begin with a character. PAIRS: those in which they begin with
-    two, by `scanning.pair_of`. FIRST: where the first of them lies, REST: there is none.
+    two, by `cells.pair_of`. FIRST: where the first of them lies, REST: there is none.
     MATHEMATICALS: the cells from MATHEMATICAL on. COMMANDS: as FIRST, for commands of LaTeX.
     """
     latin = [word for word in words.bracket if word.isascii()]
     plain: list[tuple[int, Iterable[str]]] = [
-        (ANSWER, words.answer), (EXPLANATION, words.explanation), (LINE, words.line),
+        (ANSWER_WORD, words.answer), (EXPLANATION, words.explanation), (LINE, words.line),
         (NOTE, words.note), (BRACKET, set(words.bracket) - set(latin)), (BRACKET_LATIN, latin),
         (SPELLING_WORD, words.spelling), (SEQUENCE_WORD, words.sequence),
         (IMPERATIVE, words.imperatives), (COUNTER, words.counters), (KIND_WORD, _KINDS),
@@ -210,6 +382,15 @@ def tables_of(words: Words) -> NDArray[np.uint32]:
         + [(SYMBOL_NAME, name, symbol) for name, symbol in words.symbols],
         rest,
     )
+    cells, mathematical = _with_expansions(characters, masks, rest)
+    tail = np.array(rest, dtype=np.uint32)
+    return np.concatenate(
+        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
+    )
+
+
+def _with_expansions(characters: Alphabet, masks: Cells, rest: list[int]) -> tuple[Cells, Cells]:
+    """Add expansions to what follows the tables; return CELLS and MATHEMATICALS."""
     places = []
     for start, stop in pairwise(characters.starts.tolist()):
         places.append(int(REST) + len(rest))
@@ -220,13 +401,10 @@ def tables_of(words: Words) -> NDArray[np.uint32]:
         expanded = those >> KIND == EXPANDED
         those[expanded] = np.array(places, dtype=np.uint32)[those[expanded] & POINT]
         those[expanded] |= np.uint32(EXPANDED << KIND)
-    tail = np.array(rest, dtype=np.uint32)
-    return np.concatenate(
-        [cells, characters.small, masks, first, mathematical, commands[:128], pairs, tail]
-    )
+    return cells, mathematical
 
 
-def _marked(cells: NDArray[np.uint32], masks: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _marked(cells: Cells, masks: Cells) -> Cells:
     """Set STARTS where a word begins with a character."""
     marked, kinds, points = cells.copy(), cells >> KIND, cells & POINT
     points[kinds == LATIN] |= 32
@@ -236,9 +414,7 @@ def _marked(cells: NDArray[np.uint32], masks: NDArray[np.uint32]) -> NDArray[np.
     return marked
 
 
-def _add(
-    entries: list[tuple[int, str, str]], rest: list[int]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _add(entries: list[tuple[int, str, str]], rest: list[int]) -> tuple[Cells, Cells]:
     """Add words with their lists and values to what follows the tables; return MASKS and FIRST."""
     bits: dict[str, int] = defaultdict(int)
     values: dict[str, str] = {}
@@ -254,6 +430,3 @@ def _add(
             rest += [bits[word], len(word), len(values[word]), *map(ord, word + values[word])]
         rest += [0, 0, 0]
     return masks, first
-
-
-# --- native

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from pymongo.errors import ConfigurationError, PyMongoError
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.patience import Patience
-from dedup_job.mongo.server import check_version
 from dedup_job.mongo.uri import is_well_formed, redacted
 from dedup_job.report.progress import Progress
 
@@ -26,9 +25,10 @@ Documents = Collection[dict[str, Any]]
 _SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again: see patience.py
 _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
-_LONGEST_NAME = 255  # bytes of a namespace
-_LONGEST_URI = 1 << 16  # characters; a device has no end
-_OF_THE_SERVER = ("admin", "config", "local")  # databases
+_MAX_NAME_BYTES = 255  # bytes of a namespace
+_MAX_URI = 1 << 16  # characters; a device has no end
+_MIN_WIRE_VERSION = 13  # of MongoDB 5.0
+_OLD_VERSIONS = {9: "4.4", 8: "4.2", 7: "4.0", 6: "3.6"}
 _WRONG_KEY = "Private key doesn't match certificate"
 SUFFIXES = (".ledger", ".runs", ".state")
 
@@ -67,7 +67,7 @@ class ConnectionSettings(BaseModel):
             return self.uri
         try:
             with self.uri_file.open(encoding="utf-8-sig") as stream:  # which may be a pipe
-                text = stream.read(_LONGEST_URI).strip()
+                text = stream.read(_MAX_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
             raise UsageError(f"--uri-file {self.uri_file} cannot be read: {why}") from e
@@ -83,7 +83,7 @@ def _valid(database: str, collection: str) -> bool:
         and re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection) is not None
         and all(collection.split("."))
         and not collection.startswith("system.")
-        and len(f"{database}.{collection}.ledger".encode()) <= _LONGEST_NAME
+        and len(f"{database}.{collection}.ledger".encode()) <= _MAX_NAME_BYTES
     )
 
 
@@ -137,21 +137,26 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
         )
     except OSError as e:  # of TLS
         raise UsageError(_not_loaded(e)) from None
-    except ConfigurationError as e:
-        if _WRONG_KEY in str(e):
-            raise UsageError(
-                "the key in the file that tlsCertificateKeyFile names does not open with "
-                "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
-                "characters such as @ : / % in a password must be percent-encoded."
-            ) from None
-        raise _not_set_up(uri, e) from None
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
     with translated():
         once = Patience(settings.timeout - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
-    return client, settings.db or _database_in_uri(client)
+    database = settings.db
+    with suppress(ConfigurationError):  # the URI names none
+        database = database or client.get_default_database().name
+    return client, database
+
+
+def check_version(hello: Mapping[str, Any]) -> None:
+    """Raise UsageError for a server that is too old."""
+    wire: int = hello.get("maxWireVersion", 0)
+    if wire < _MIN_WIRE_VERSION:
+        version = _OLD_VERSIONS.get(wire, "older than 5.0")
+        raise UsageError(
+            f"the server is MongoDB {version}; dedup needs 5.0 or later. Nothing was written."
+        )
 
 
 def _not_loaded(e: OSError) -> str:
@@ -166,6 +171,12 @@ def _not_loaded(e: OSError) -> str:
 
 
 def _not_set_up(uri: str, e: Exception) -> DedupError:
+    if isinstance(e, ConfigurationError) and _WRONG_KEY in str(e):
+        return UsageError(
+            "the key in the file that tlsCertificateKeyFile names does not open with "
+            "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
+            "characters such as @ : / % in a password must be percent-encoded."
+        )
     if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
         return DatabaseUnreachable(
             f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
@@ -199,82 +210,3 @@ def patience_with(
         return client.topology_description.has_readable_server(wanted)
 
     return Patience(seconds, progress, stop, is_ready)
-
-
-def _database_in_uri(client: Client) -> str | None:
-    try:
-        return client.get_default_database().name
-    except ConfigurationError:
-        return None
-
-
-def check_source(client: Client, source: Namespace) -> None:
-    """Refuse a source that does not exist, or that cannot be read in `_id` order."""
-    listed = _collections(client, source.database)
-    kind = listed.get(source.collection)
-    if kind is None:
-        names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
-        raise UsageError(_unknown_source(client, source, names))
-    if kind != "collection":
-        raise UsageError(
-            f"the source {source} is a {kind}, which has no _id index to be read in order. Name "
-            "the collection behind it, with --query for the part that you want."
-        )
-
-
-def check_target(client: Client, source: Namespace, target: Namespace) -> None:
-    """Refuse a target that is the source, belongs to another target, or is no collection.
-
-    Also a new one whose name nobody would see to be another.
-    """
-    own = {target.collection, *(target.collection + suffix for suffix in SUFFIXES)}
-    if source.database == target.database and source.collection in own:
-        raise UsageError(f"source and target are the same: {source}. Name another --target.")
-    if target.database in _OF_THE_SERVER:
-        raise UsageError(
-            f"the target {target} lies in {target.database}, where the server keeps its own "
-            "records. Name a --target in another database."
-        )
-    for suffix in SUFFIXES:
-        if target.collection.endswith(suffix):
-            raise UsageError(
-                f"the target {target} ends in {suffix}, which is where another target keeps its "
-                "records. Name another --target."
-            )
-    kinds = _collections(client, target.database)
-    if target.collection not in kinds and target.collection != target.collection.strip():
-        raise UsageError(
-            f"the new target {str(target)!r} begins or ends with a blank, which is probably wrong. "
-            "Name another --target."
-        )
-    for name in (target.collection, *(target.collection + suffix for suffix in SUFFIXES)):
-        if (kind := kinds.get(name, "collection")) != "collection":
-            what = f"the target {target}"
-            if name != target.collection:
-                what = f"{target.database}.{name}, which belongs to the target {target},"
-            raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
-
-
-def _collections(client: Client, database: str) -> dict[str, str]:
-    reply = client[database].command(
-        "listCollections", nameOnly=True, authorizedCollections=True, cursor={"batchSize": 100_000}
-    )
-    return {row["name"]: row["type"] for row in reply["cursor"]["firstBatch"]}
-
-
-def _unknown_source(client: Client, source: Namespace, collections: list[str]) -> str:
-    message = f"the source {source} does not exist."
-    if collections:
-        near = difflib.get_close_matches(source.collection, collections, n=5, cutoff=0.4)
-        names = ", ".join(near or collections[:5])
-        return f"{message} Nearest in {source.database}: {names}."
-    try:
-        databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
-    except PyMongoError:  # the list is a kindness; the right to see it may be missing
-        databases = []
-    near = difflib.get_close_matches(source.database, databases, n=5, cutoff=0.4)
-    names = ", ".join(near or databases[:5]) or "none"
-    return (
-        f"{message} The database {source.database} has no collections; databases here: {names}. "
-        "In a name with dots, the part before the first dot is the database, even with --db."
-    )

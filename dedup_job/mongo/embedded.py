@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +60,15 @@ def embedded_server(
     Raises UsageError where there is no mongod or it does not start.
     """
     mongod = find_mongod()
-    if folder is None:
-        with (
-            tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary,
-            _running(mongod, Path(temporary), replica_set, options) as uri,
-        ):
-            yield uri
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
-    with _running(mongod, folder.resolve(), replica_set, options) as uri:
-        yield uri
+    with ExitStack() as stack:
+        if folder is None:
+            temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
+            folder = Path(stack.enter_context(temporary))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
+        yield stack.enter_context(_running(mongod, folder.resolve(), replica_set, options))
 
 
 @contextmanager
@@ -81,13 +77,11 @@ def _running(
 ) -> Iterator[str]:
     port = _free_port()
     log = folder / "mongod.log"
-    command = [str(mongod), "--dbpath", str(folder), "--port", str(port), "--bind_ip", "127.0.0.1"]
-    command += ["--logpath", str(log), "--logappend", "--unixSocketPrefix", str(folder)]
-    command += options
-    if replica_set:
-        command += ["--replSet", _SET]
+    command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
+    command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
+    command += ["--logpath", log, "--logappend", *options]
     process = subprocess.Popen(
-        ["sh", "-c", _GUARDIAN, "sh", *command],
+        ["sh", "-c", _GUARDIAN, "sh", *command, *(["--replSet", _SET] if replica_set else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -115,17 +109,12 @@ def _wait_until_ready(
     with MongoClient[dict[str, Any]](
         "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
     ) as client:
-        while time.monotonic() < deadline:
-            if process.poll() is not None:
-                break
+        while time.monotonic() < deadline and process.poll() is None:
             with suppress(PyMongoError):
-                if not replica_set:
-                    client.admin.command("ping")
-                    return
                 hello = client.admin.command("hello")
-                if hello["isWritablePrimary"]:
+                if hello["isWritablePrimary"]:  # as a standalone server is from the beginning
                     return
-                if "setName" not in hello:
+                if replica_set and "setName" not in hello:
                     _configure(client, port)
             time.sleep(0.05)
     said = _last_words(process, log)

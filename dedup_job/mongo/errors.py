@@ -17,9 +17,9 @@ from pymongo.errors import (
 )
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
-from dedup_job.mongo.patience import DUPLICATE_KEY, is_transient
+from dedup_job.mongo.patience import DUPLICATE_KEY, is_transient, refused_writes
 
-_UNAUTHORIZED, _AUTHENTICATION_FAILED = 13, 18
+UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
 HOW_TO_GRANT = (
     "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
     "the rights that the README lists under Rights."
@@ -35,9 +35,15 @@ _ACTIONS = {  # of commands that are not called as the right to them
 _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
 _VALIDATION, _ON_VIEW, _CAPPED = 121, 166, 263
 _UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
-_MOST_SHOWN = 100  # characters of a value
+_MAX_SHOWN = 100  # characters of a value
 _BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_CHECK_SERVER = "Check that the server runs and that --uri names it."
+_CHECK_TRUST = (
+    "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
+    "that signed it, the host in --uri must be one that it is made out to, and it must not have "
+    "expired."
+)
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
 
 
@@ -58,13 +64,7 @@ def translated() -> Iterator[None]:
 
 def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
     said = _first_line(e)
-    check = "Check that the server runs and that --uri names it."
-    if _NOT_TRUSTED in said:
-        check = (
-            "The server answers, but its certificate is not trusted: tlsCAFile must name the "
-            "authority that signed it, the host in --uri must be one that it is made out to, and "
-            "it must not have expired."
-        )
+    check = _CHECK_TRUST if _NOT_TRUSTED in said else _CHECK_SERVER
     return DatabaseUnreachable(f"the database does not answer: {said}\n{check} {_AGAIN}")
 
 
@@ -72,12 +72,12 @@ def _operation_failure(e: OperationFailure) -> DedupError:
     code, message = _first_refused(e)
     if refused := _refused_write(e, code, message):
         return refused
-    if code == _AUTHENTICATION_FAILED:
+    if code == AUTHENTICATION_FAILED:
         return UsageError(
             "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
             "authSource if the user belongs to another database than the one in the URI."
         )
-    if code == _UNAUTHORIZED:
+    if code == UNAUTHORIZED:
         return UsageError(f"the database user lacks a right: {_lacking(message)}\n{HOW_TO_GRANT}")
     if code in _BAD_NAME:
         return UsageError(f"the server refuses a name: {message}")
@@ -89,8 +89,7 @@ def _operation_failure(e: OperationFailure) -> DedupError:
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
     """Return code and message of the first thing that was refused, of many writes perhaps."""
-    details = e.details or {}
-    errors = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    errors = refused_writes(e)
     if not errors:
         return e.code, _first_line(e)
     return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
@@ -101,7 +100,7 @@ def _refused_write(e: OperationFailure, code: int | None, message: str) -> Dedup
     if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
         collection, index, value = match.groups()
         return StateMismatch(
-            f"{collection} has the unique index {index}, and holds {value[:_MOST_SHOWN]} already. "
+            f"{collection} has the unique index {index}, and holds {value[:_MAX_SHOWN]} already. "
             f"Drop that index: dedup keeps all documents whose text is new. {_AGAIN}"
         )
     if code == _VALIDATION:
@@ -119,10 +118,9 @@ def _refused_write(e: OperationFailure, code: int | None, message: str) -> Dedup
 def _where(e: OperationFailure) -> str:
     """Say which collection refuses which document, as far as it is known."""
     name = next(iter(getattr(e, "__notes__", ())), "a collection of the target")
-    details = e.details or {}
-    first = next(iter(details.get("writeErrors", ())), details)
+    first = next(iter(refused_writes(e)), e.details or {})
     key = (first.get("errInfo") or {}).get("failingDocumentId")
-    return f"{name} refuses {'a document' if key is None else f'_id {key!r}'[:_MOST_SHOWN]}"
+    return f"{name} refuses {'a document' if key is None else f'_id {key!r}'[:_MAX_SHOWN]}"
 
 
 def _lacking(message: str) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pymongo
 from pymongo.errors import (
@@ -24,9 +25,9 @@ from pymongo.errors import (
 from dedup_job.report.progress import Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
-_LEAST_SECONDS = 5.0  # for the last attempt
+_MIN_SECONDS = 5.0  # for the last attempt
 _ALL_BUT = 0.8  # of an attempt's limit: the server is given less, by the way to it and back
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.05, 2.0
 _SLICE = 0.2  # seconds after which a stop is noticed
 _TOLD_FROM = 1.0  # a shorter wait is not worth a word
 DUPLICATE_KEY = 11000
@@ -78,38 +79,35 @@ def is_transient(e: PyMongoError) -> bool:
         return True
     if not isinstance(e, OperationFailure):
         return False
-    details = e.details or {}
-    errors = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    errors = refused_writes(e)
     codes = {error.get("code") for error in errors} - {DUPLICATE_KEY} if errors else {e.code}
     return bool(codes) and codes <= _CODES  # beside others, duplicates are of a former attempt
 
 
+def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
+    """Return what the server says of each of many writes that it refused; none of a single one."""
+    details = e.details or {}
+    return [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+
+
+@dataclass
 class Patience:
     """Repeats what the database did not answer, for so many seconds after the first failure.
 
     Each attempt has a limit of its own, so that none waits without end. A stop that is asked for
     ends the waiting with KeyboardInterrupt; nothing is in hand then that is not committed.
+
+    progress: is told of the waiting; is_ready: tells whether there is a server to ask, for the
+    driver would wait for one as long as an attempt may take, deaf to a stop and without a word;
+    attempt: seconds that one may take.
     """
 
-    def __init__(
-        self,
-        seconds: float = 0.0,
-        progress: Progress | None = None,
-        stop: Callable[[], bool] = lambda: False,
-        is_ready: Callable[[], bool] = lambda: True,
-        attempt: float = ATTEMPT_SECONDS,
-    ) -> None:
-        """Take how long to go on; progress is told of the waiting.
-
-        is_ready: tells whether there is a server to ask. The driver would wait for one as long as
-        an attempt may take, deaf to a stop and without a word.
-        """
-        self._seconds = seconds
-        self._progress = progress
-        self._stop = stop
-        self._is_ready = is_ready
-        self._limit = attempt
-        self.before_again: Callable[[], None] = lambda: None  # the first of each new attempt
+    seconds: float = 0.0
+    progress: Progress | None = None
+    stop: Callable[[], bool] = lambda: False
+    is_ready: Callable[[], bool] = lambda: True
+    attempt: float = ATTEMPT_SECONDS
+    before_again: Callable[[], None] = lambda: None  # the first of each new attempt
 
     def __call__(self, work: Callable[[], T]) -> T:
         """Return what `work` returns; raise its error if it is permanent or the time is over."""
@@ -117,7 +115,7 @@ class Patience:
         pause, told = _FIRST_PAUSE, False
         while True:
             start = time.monotonic()
-            if not self._is_ready():
+            if not self.is_ready():
                 failed = failed or start
                 told = self._wait_for_server(failed) or told
                 start = time.monotonic()
@@ -126,10 +124,10 @@ class Patience:
             except PyMongoError as e:
                 now = time.monotonic()
                 failed = failed or now
-                if not is_transient(e) or now - failed >= self._seconds:
+                if not is_transient(e) or now - failed >= self.seconds:
                     raise
-                if now - start >= _ALL_BUT * self._limit:  # it may need more time than that
-                    self._limit *= 2
+                if now - start >= _ALL_BUT * self.attempt:  # it may need more time than that
+                    self.attempt *= 2
                 if told := told or now - failed >= _TOLD_FROM:
                     self._tell(now - failed)
             else:
@@ -137,12 +135,12 @@ class Patience:
                     self._tell(None)
                 return result
             self.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_PAUSE)
 
     def _wait_for_server(self, since: float) -> bool:
         """Wait until there is one or the time is over; tell whether a word was said of it."""
         told = False
-        while not self._is_ready() and (waited := time.monotonic() - since) < self._seconds:
+        while not self.is_ready() and (waited := time.monotonic() - since) < self.seconds:
             if waited >= _TOLD_FROM:
                 self._tell(waited)
                 told = True
@@ -151,10 +149,10 @@ class Patience:
 
     def _attempt(self, work: Callable[[], T], failed: float | None) -> T:
         if failed is None:
-            with pymongo.timeout(self._limit):
+            with pymongo.timeout(self.attempt):
                 return work()
-        left = max(self._seconds - (time.monotonic() - failed), _LEAST_SECONDS)
-        with pymongo.timeout(min(self._limit, left)):
+        left = max(self.seconds - (time.monotonic() - failed), _MIN_SECONDS)
+        with pymongo.timeout(min(self.attempt, left)):
             self.before_again()
             return work()
 
@@ -162,20 +160,20 @@ class Patience:
         """Wait; KeyboardInterrupt as soon as a stop is asked for."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if self._stop():
+            if self.stop():
                 raise KeyboardInterrupt
             time.sleep(min(left, _SLICE))
-        if self._stop():
+        if self.stop():
             raise KeyboardInterrupt
 
     def say(self, stage: str) -> None:
         """Tell what is waited for."""
-        if self._progress is not None:
-            self._progress.stage(stage)
+        if self.progress is not None:
+            self.progress.stage(stage)
 
     def _tell(self, seconds: float | None) -> None:
-        if self._progress is not None:
-            self._progress.waiting(None if seconds is None else math.floor(seconds))
+        if self.progress is not None:
+            self.progress.waiting(None if seconds is None else math.floor(seconds))
 
 
 NO_PATIENCE = Patience()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,27 @@ def fetch(
             left = left[left.index(last) + 1 :]
 
 
+def are_empty(collections: Iterable[Documents | RawDocuments]) -> bool:
+    """Tell whether collections hold no documents."""
+    return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
+
+
+def look_up(
+    collection: Documents,
+    query: Mapping[str, Any],
+    projection: Mapping[str, Any] | None = None,
+    patience: Patience = NO_PATIENCE,
+    **terms: Any,
+) -> list[RawDocument]:
+    """Return what a query finds; terms: `sort`, `limit` and the like, as of `find`."""
+
+    def read() -> list[RawDocument]:
+        found = majority(collection).find(query, projection, **terms)
+        return [_raw(one) for one in found]
+
+    return patience(read)
+
+
 def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Yield the keys in as many parts as it takes for each to fit into a command."""
     if sum(map(len, keys)) <= _COMMAND_BYTES:
@@ -126,26 +148,23 @@ def some(
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
     rows: list[RawDocument] = []
     for part in in_commands(keys):
-        rows += _some(collection, part, projection, patience, path)
+        found = patience(partial(_among, collection, part, projection, path))
+        same = as_asked(part, (row.key for row in found))
+        rows += (r if same[r.key] is r.key else r._replace(key=same[r.key]) for r in found)
     return rows
 
 
-def _some(
+def _among(
     collection: RawDocuments,
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
-    patience: Patience,
     path: Sequence[str],
 ) -> list[RawDocument]:
     terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
-    reply, is_open = patience(lambda: _ask(collection, terms, len(keys)))
+    reply, is_open = _ask(collection, terms, len(keys))
     if is_open:  # there are more than a reply has room for
-        raws = [bytes(one.raw) for one in patience(lambda: list(_cursor(collection, terms)))]
-        rows = [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
-    else:
-        rows = _rows(reply, path)
-    same = as_asked(keys, (row.key for row in rows))
-    return [row if same[row.key] is row.key else row._replace(key=same[row.key]) for row in rows]
+        return [_raw(one) for one in _cursor(collection, terms)]
+    return _rows(reply, path)
 
 
 def _page(
@@ -172,8 +191,7 @@ def _page(
 
     def read() -> tuple[list[RawDocument], bool]:
         with _cursor(collection, terms).batch_size(limit) as cursor:
-            raws = (bytes(found.raw) for found in cursor)
-            return _cut((RawDocument(bson_edit.id_element(raw), raw) for raw in raws), size, last)
+            return _cut(map(_raw, cursor), size, last)
 
     page, is_full = patience(read)
     return page, not is_full
@@ -202,6 +220,11 @@ def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
         if name in terms:
             getattr(cursor, name)(list(terms[name].items()))
     return cursor
+
+
+def _raw(found: RawBSONDocument) -> RawDocument:
+    raw = bytes(found.raw)
+    return RawDocument(bson_edit.id_element(raw), raw)
 
 
 def _rows(array: bytes, path: Sequence[str]) -> list[RawDocument]:

@@ -20,14 +20,15 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
 
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
-_NOT_THE_QUERY = (13, 18)  # Unauthorized, AuthenticationFailed
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 _COUNT_MILLISECONDS = 5000
+_MISSING = object()  # stands for a field that is not there; None can be there
 
 
 class SourceSettings(BaseModel):
@@ -50,12 +51,12 @@ class SourceSettings(BaseModel):
     @field_validator("field")
     @classmethod
     def _is_a_path(cls, value: str) -> str:
-        first, names = value.partition(".")[0], value.split(".")
-        if not all(names) or first in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
+        names = value.split(".")
+        if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
             raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
-        if any(name.startswith("$") for name in value.split(".")):
+        if any(name.startswith("$") for name in names):
             raise ValueError("no name in a path may begin with $")
-        if len(value.split(".")) > DEEPEST:
+        if len(names) > DEEPEST:
             raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
         return value
 
@@ -71,15 +72,12 @@ def parse_query(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     query = parsed(text)
-    if isinstance(query, dict):
-        try:
-            bson.encode(query)  # a half of a character, a number of more than 64 bits
-        except (ValueError, OverflowError, BSONError) as e:
-            raise ValueError(f"not valid extended JSON: {e}") from e
-    if not isinstance(query, dict):
-        raise ValueError(  # noqa: TRY004  # pydantic reports ValueErrors
-            'must be an object, e.g. {"lang": "zh"}'
-        )
+    if not isinstance(query, dict):  # pydantic reports ValueErrors
+        raise ValueError('must be an object, e.g. {"lang": "zh"}')  # noqa: TRY004
+    try:
+        bson.encode(query)  # a half of a character, a number of more than 64 bits
+    except (ValueError, OverflowError, BSONError) as e:
+        raise ValueError(f"not valid extended JSON: {e}") from e
     return query
 
 
@@ -115,7 +113,7 @@ class Source:
             # in the way that documents are counted, too, which takes no $where and no $near
             self._collection.count_documents(self._query, limit=1)
         except OperationFailure as e:
-            if e.code in _NOT_THE_QUERY or is_transient(e):
+            if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
                 raise
             message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
             raise UsageError(f"the server does not understand --query: {message}") from e
@@ -128,7 +126,7 @@ class Source:
                 decoded = bson.decode(found.raw)
             except BSONError:
                 return  # it will be quarantined; the sample proves nothing
-            if not isinstance(_lookup(decoded, self._path), _Missing):
+            if _lookup(decoded, self._path) is not _MISSING:
                 return
             seen.append(decoded)
         if seen:
@@ -169,15 +167,14 @@ class Source:
 
     def pages(self, limit: int | None = None) -> Iterator[list[Document]]:
         """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
-        left = limit
+        done = 0
         for rows in self._undecided():
-            page = rows if left is None else rows[:left]
+            page = rows if limit is None else rows[: limit - done]
             if page:
                 yield [self.read(row) for row in page]
-            if left is not None:
-                left -= len(page)
-                if left <= 0:
-                    return
+            done += len(page)
+            if limit is not None and done >= limit:
+                return
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the texts of some documents by key; those that are gone are left out."""
@@ -190,7 +187,7 @@ class Source:
         return {row.key: self.read(row) for row in rows}
 
     def _undecided(self) -> Iterator[list[RawDocument]]:
-        if self._patience(self._none_is_decided):
+        if self._patience(lambda: are_empty(self._decided)):
             yield from pages(
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
             )
@@ -198,18 +195,12 @@ class Source:
         # comparing ids first reads only what is new; a watermark would miss late ids
         for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
             keys = [row.key for row in page]
-            known = self._known_among(keys)
+            known = set[bytes]().union(*(held(c, keys, self._patience) for c in self._decided))
             self.known += len(known)
             new = [key for key in keys if key not in known]
             for start in range(0, len(new), self._page.documents):
                 some = new[start : start + self._page.documents]
                 yield from fetch(self._collection, some, self._page, self._patience, self._path)
-
-    def _known_among(self, keys: Sequence[bytes]) -> set[bytes]:
-        return set().union(*(held(c, keys, self._patience) for c in self._decided))
-
-    def _none_is_decided(self) -> bool:
-        return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in self._decided)
 
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
@@ -225,15 +216,13 @@ class Source:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(bson_edit.id_value(key), key, raw, reason)
         if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
-            reason = Quarantined(
-                Reason.UNDECODABLE, f"the field {self._settings.field!r} is there twice"
-            )
-            return Document(decoded["_id"], key, raw, reason)
+            detail = f"the field {self._settings.field!r} is there twice"
+            return Document(decoded["_id"], key, raw, Quarantined(Reason.UNDECODABLE, detail))
         return Document(decoded["_id"], key, raw, self._content(decoded))
 
     def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
         value = _lookup(decoded, self._path)
-        if value is None or isinstance(value, _Missing):
+        if value is None or value is _MISSING:
             return Skipped(Reason.MISSING)
         if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
@@ -253,15 +242,11 @@ class _Plain(Document):
         return bson_edit.id_value(self.key)
 
 
-class _Missing:
-    """Stands for a field that is not there (None is a value that can be there)."""
-
-
 def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:
     value: Any = decoded
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
-            return _Missing()
+            return _MISSING
         value = value[name]
     return value
 

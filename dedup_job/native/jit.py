@@ -27,11 +27,14 @@ from numba.core.caching import (
     IndexDataCacheFile,
     _CacheLocator,
 )
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 from platformdirs import user_cache_path
 
 from dedup_job.files import is_private, open_regular, private_folder
-from dedup_job.native import linking
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
@@ -44,6 +47,57 @@ _NATIVE = (
     "mongo/bson/scan.py",
 )
 _DIGEST_BYTES = 16
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """The code of a function, neither optimized as a whole nor turned into machine code.
+
+    numba optimizes each function together with all that it calls, then makes machine code of it.
+    Of functions that nobody calls from Python both are lost work, which grows with the depth of
+    calls: here the code is only handed on, and is optimized once, in the functions at the top.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Linking(NativeLowering):
+    """Lower a function to LLVM's language; enter it for callers that link it."""
+
+    _name = "dedup_linking"
+
+    def run_pass(self, state: Any) -> bool:
+        context = state.targetctx
+        state.library = _LinkedLibrary(context.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        no_entry: dict[Any, Any] = {}  # numba demands a builtin: this one raises in Python
+        state["cr"] = result = state["cr"]._replace(cfunc=no_entry.__getitem__)
+        state.library.finalize()
+        context.insert_user_function(result.cfunc, result.fndesc, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        return True
+
+
+class _LinkingCompiler(CompilerBase):
+    """numba's own pipeline, with another last step.
+
+    Custom pipelines and passes: https://numba.readthedocs.io, "Customizing the Compiler".
+    """
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the one pipeline."""
+        passes = PassManager("linking")
+        standard = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
+        for step, what in standard:
+            passes.add_pass(_Linking if step is NativeLowering else step, what)
+        passes.finalize()
+        return [passes]
 
 
 def native(function: F) -> F:
@@ -86,7 +140,7 @@ def _linked(function: F, *, inline: bool) -> F:
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
     }
-    compiled = njit(nogil=True, pipeline_class=linking.LinkingCompiler, **options)(function)
+    compiled = njit(nogil=True, pipeline_class=_LinkingCompiler, **options)(function)
     return cast("F", _widening(compiled))
 
 

@@ -30,14 +30,7 @@ class Check(StrEnum):
     SNAPSHOT = "snapshot not of the target"
 
 
-TOLD = (
-    Check.UNDECIDED,
-    Check.GONE,
-    Check.CHANGED,
-    Check.SINCE,
-    Check.RULES,
-    Check.HALF,
-)
+TOLD = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.SINCE, Check.RULES, Check.HALF)
 _SHOWN = 5
 
 _ADVICE: Mapping[Check, str] = {
@@ -106,25 +99,21 @@ class Tally:
     def __init__(self, show: Callable[[bytes], str]) -> None:
         """Take what makes an id of a key readable."""
         self._show = show
-        self._examined: dict[Check, int] = dict.fromkeys(Check, 0)
-        self._found: dict[Check, int] = dict.fromkeys(Check, 0)
-        self._first: dict[Check, list[str]] = {check: [] for check in Check}
+        # the snapshot lies outside the database
+        inside: list[Check] = [check for check in Check if check is not Check.SNAPSHOT]
+        self._all = {check: Finding(check, 0, 0, ()) for check in inside}
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
         """Count so many more; found: keys, or a text that tells where."""
-        self._examined[check] += examined
-        self._found[check] += len(found)
-        first = self._first[check]
-        for item in found[: _SHOWN - len(first)]:
-            first.append(item if isinstance(item, str) else self._show(item))
+        had = self._all[check]
+        more = found[: _SHOWN - len(had.first)]
+        first = *had.first, *(item if isinstance(item, str) else self._show(item) for item in more)
+        counts = had.examined + examined, had.found + len(found)
+        self._all[check] = Finding(check, *counts, first)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what was found, check by check."""
-        return tuple(
-            Finding(check, self._examined[check], self._found[check], tuple(self._first[check]))
-            for check in Check
-            if check is not Check.SNAPSHOT  # which lies outside the database
-        )
+        return tuple(self._all.values())
 
 
 @dataclass(frozen=True, slots=True)

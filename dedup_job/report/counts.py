@@ -1,24 +1,93 @@
-"""Counts that add up: of a batch, a run, or many runs."""
+"""Counts that add up, of a batch, a run or many runs; and numbers counted by size."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, assert_never
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-from dedup_job.documents import (
-    NOTHING_TRIED,
-    Decision,
-    Duplicate,
-    Kept,
-    Quarantined,
-    Reason,
-    Skipped,
-)
-from dedup_job.report.histogram import Histogram, Tenths
+from dedup_job.documents import NOTHING_TRIED, Decision, Duplicate, Kept, Reason, Skipped
 
-_NO_TENTHS = Tenths().counts
+_EXACT, _BINS = 32, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Numbers from 0 on: exact up to 31, then the greatest number of a class of an eighth more.
+
+    total: their sum; most: the largest; classes: how many there are, by the class's number.
+    """
+
+    total: int = 0
+    most: int = 0
+    classes: Mapping[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Histogram:
+        """Count numbers."""
+        counted = Counter(numbers)
+        classes: Counter[int] = Counter()
+        for number, count in counted.items():
+            classes[_class_of(number)] += count
+        total = sum(number * count for number, count in counted.items())
+        return cls(total, max(counted, default=0), dict(classes))
+
+    def __add__(self, other: Histogram) -> Histogram:
+        classes = _added(self.classes, other.classes)
+        return Histogram(self.total + other.total, max(self.most, other.most), classes)
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return sum(self.classes.values())
+
+    @property
+    def mean(self) -> float:
+        """Their mean, 0 where there are none."""
+        return self.total / self.count if self.classes else 0.0
+
+    def percentile(self, percent: float) -> int:
+        """Return the number that so many per cent do not exceed; beyond 31 rounded up."""
+        left = self.count * percent / 100
+        for number, count in sorted(self.classes.items()):
+            left -= count
+            if left <= 0:
+                return min(number, self.most)
+        return self.most
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; names are text, as BSON and JSON want it."""
+        classes = {str(number): count for number, count in sorted(self.classes.items())}
+        return {
+            "mean": self.mean,
+            "p99": self.percentile(99),
+            "max": self.most,
+            "total": self.total,
+            "classes": classes,
+        }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Histogram:
+        """Read back what `as_dict` wrote."""
+        classes = {int(number): count for number, count in row.get("classes", {}).items()}
+        return cls(row.get("total", 0), row.get("max", 0), classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenths:
+    """Numbers from 0 to 1, counted in ten bins of 0.1; 1 is in the last one."""
+
+    counts: tuple[int, ...] = (0,) * _BINS
+
+    @classmethod
+    def of(cls, numbers: Iterable[float]) -> Tenths:
+        """Count numbers."""
+        counted = Counter(min(int(number * _BINS), _BINS - 1) for number in numbers)
+        return cls(tuple(counted[i] for i in range(_BINS)))
+
+    def __add__(self, other: Tenths) -> Tenths:
+        return Tenths(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +98,9 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; cut: documents with more candidates than are
-    compared; void: candidates that someone removed from the target; candidates: of each document
-    with a text that has no equal; similarities: of near duplicates, and of kept documents that had
-    candidates with the nearest one.
+    compared; missing_originals: candidates that someone removed from the target; candidates: of
+    each document with a text that has no equal; similarities: of near duplicates, and of kept
+    documents that had candidates with the nearest one.
     """
 
     kept: int = 0
@@ -45,49 +114,43 @@ class Counts:
     refused: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
-    void: int = 0
+    missing_originals: int = 0
     candidates: Histogram = field(default_factory=Histogram)
     similarities: Tenths = field(default_factory=Tenths)
 
     @classmethod
     def of(cls, decisions: Sequence[Decision]) -> Counts:
         """Count decisions."""
-        n: Counter[str] = Counter()
-        reasons: Counter[str] = Counter()
-        refused: Counter[str] = Counter()
-        richer: Counter[str] = Counter()
-        alone, others = _parted(decisions)
+        n, reasons, refused, richer = (Counter[str]() for _ in range(4))
+        alone = [d for d in decisions if isinstance(d, Kept) and d.tried is NOTHING_TRIED]
         n["kept"], n["short_kept"] = len(alone), sum(decision.short for decision in alone)
-        candidates = [0] * len(alone)
+        candidates = [0] * len(alone)  # most documents meet nothing
         best: list[float] = []
-        for decision in others:
-            if isinstance(decision, Kept) or (
-                isinstance(decision, Duplicate) and decision.reason is Reason.NEAR
-            ):
-                candidates.append(decision.tried.candidates)
-                n["cut"] += decision.tried.cut > 0
-                n["void"] += len(decision.tried.void)
-            match decision:
-                case Kept():
-                    n["kept"] += 1
-                    n["short_kept"] += decision.short
-                    if (near := decision.tried.refused) is not None:
-                        refused[near.kind] += 1
-                        best.append(near.similarity)
-                case Duplicate():
-                    n["exact" if decision.reason is Reason.EXACT else "near"] += 1
-                    if decision.reason is Reason.NEAR and decision.similarity is not None:
-                        best.append(decision.similarity)
-                    n["short_duplicate"] += decision.short
-                    richer.update(decision.richer)
-                case Skipped():
-                    n["skipped"] += 1
-                    reasons[str(decision.reason)] += 1
-                case Quarantined():
-                    n["quarantined"] += 1
-                    reasons[str(decision.reason)] += 1
-                case _:
-                    assert_never(decision)
+        for decision in decisions if len(alone) < len(decisions) else ():
+            if isinstance(decision, Kept):
+                if (tried := decision.tried) is NOTHING_TRIED:
+                    continue
+                n["kept"] += 1
+                n["short_kept"] += decision.short
+                if tried.refused is not None:
+                    refused[tried.refused.kind] += 1
+                    best.append(tried.refused.similarity)
+            elif isinstance(decision, Duplicate):
+                n[decision.reason.value] += 1
+                tried = decision.tried
+                n["short_duplicate"] += decision.short
+                richer.update(decision.richer)
+                if decision.reason is Reason.EXACT:
+                    continue  # it was found without candidates
+                if decision.similarity is not None:
+                    best.append(decision.similarity)
+            else:
+                n["skipped" if isinstance(decision, Skipped) else "quarantined"] += 1
+                reasons[decision.reason.value] += 1
+                continue
+            candidates.append(tried.candidates)
+            n["cut"] += tried.cut > 0
+            n["missing_originals"] += len(tried.missing_originals)
         return cls(
             **n,
             reasons=dict(reasons),
@@ -98,22 +161,11 @@ class Counts:
         )
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            kept=self.kept + other.kept,
-            exact=self.exact + other.exact,
-            near=self.near + other.near,
-            skipped=self.skipped + other.skipped,
-            quarantined=self.quarantined + other.quarantined,
-            short_kept=self.short_kept + other.short_kept,
-            short_duplicate=self.short_duplicate + other.short_duplicate,
-            reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
-            refused=dict(Counter(self.refused) + Counter(other.refused)),
-            richer=dict(Counter(self.richer) + Counter(other.richer)),
-            cut=self.cut + other.cut,
-            void=self.void + other.void,
-            candidates=self.candidates + other.candidates,
-            similarities=self.similarities + other.similarities,
-        )
+        both = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        sums: dict[str, Any] = {
+            name: _added(a, b) if isinstance(a, Mapping) else a + b for name, (a, b) in both.items()
+        }
+        return Counts(**sums)
 
     @property
     def duplicates(self) -> int:
@@ -156,11 +208,9 @@ class Counts:
             "skipped": self.skipped,
             "quarantined": self.quarantined,
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
-            "reasons": dict(sorted(self.reasons.items())),
-            "refused": dict(sorted(self.refused.items())),
-            "richer": dict(sorted(self.richer.items())),
+            **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
             "cut": self.cut,
-            "void": self.void,
+            "void": self.missing_originals,
             "candidates": self.candidates.as_dict(),
             "similarities": list(self.similarities.counts),
         }
@@ -168,27 +218,26 @@ class Counts:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Counts:
         """Read back what `as_dict` wrote."""
+        tallies: dict[str, Any] = {
+            n: dict(row.get(n, {})) for n in ("reasons", "refused", "richer")
+        }
         return cls(
-            kept=row["kept"],
-            exact=row["duplicate"]["exact"],
-            near=row["duplicate"]["near"],
-            skipped=row["skipped"],
-            quarantined=row["quarantined"],
-            short_kept=row["short"]["kept"],
-            short_duplicate=row["short"]["duplicate"],
-            reasons=dict(row["reasons"]),
-            refused=dict(row.get("refused", {})),
-            richer=dict(row.get("richer", {})),
-            cut=row.get("cut", 0),
-            void=row.get("void", 0),
+            **{name: row[name] for name in ("kept", "skipped", "quarantined")},
+            **{name: row["duplicate"][name] for name in ("exact", "near")},
+            **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
+            **tallies,
+            **{name: row.get(name, 0) for name in ("cut", "void")},
             candidates=Histogram.from_dict(row.get("candidates", {})),
-            similarities=Tenths(tuple(row.get("similarities", _NO_TENTHS))),
+            similarities=Tenths(tuple(row.get("similarities", Tenths().counts))),
         )
 
 
-def _parted(decisions: Sequence[Decision]) -> tuple[list[Kept], list[Decision]]:
-    """Part the kept documents that met nothing, as most do, from all others."""
-    alone = [d for d in decisions if isinstance(d, Kept) and d.tried is NOTHING_TRIED]
-    if len(alone) == len(decisions):
-        return alone, []
-    return alone, [d for d in decisions if not (isinstance(d, Kept) and d.tried is NOTHING_TRIED)]
+def _added(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:
+    return dict(Counter(one) + Counter(other))
+
+
+def _class_of(number: int) -> int:
+    if number < _EXACT:
+        return number
+    step = 1 << (number.bit_length() - 4)  # an eighth of its power of two
+    return (number // step + 1) * step - 1

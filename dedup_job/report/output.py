@@ -101,23 +101,27 @@ class Output(Console):
         beside = indent + max((cell_len(name) for name, _ in texts), default=0) + 2
         for name, value in texts:
             start, at = Text(" " * indent + name), beside
-            if value.no_wrap:
-                lines = [*value.split("\n", allow_blank=True)]
-            elif self.width - beside < _BESIDE and beside + value.cell_len > self.width:
-                at = indent + 2
+            narrow = self.width - beside < _BESIDE and beside + value.cell_len > self.width
+            if narrow and not value.no_wrap:
                 self.say(start)
-                start, lines = Text(), [*value.wrap(self, max(self.width - at, 1))]
-            else:
-                lines = [*value.wrap(self, max(self.width - at, 1))]
+                start, at = Text(), indent + 2
+            lines = value.split("\n", allow_blank=True)
+            if not value.no_wrap:
+                lines = value.wrap(self, max(self.width - at, 1))
             for line in lines:
                 start.pad_right(max(at - start.cell_len, 0))
                 self.say(start + line)
                 start = Text()
 
 
-def new_table() -> Table:
-    """Return an empty table in the look of all."""
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+def new_table(*columns: str | Column) -> Table:
+    """Return an empty table of these columns in the look of all."""
+    return Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
+def figures(*names: str) -> list[Column]:
+    """Return columns of figures."""
+    return [Column(name, justify="right") for name in names]
 
 
 def whole(text: str) -> Text:
@@ -128,16 +132,7 @@ def whole(text: str) -> Text:
 def _without(table: Table, name: str) -> Table:
     """Return a table without one of its columns."""
     kept = [column for column in table.columns if column.header != name]
-    less = Table(box=table.box, show_edge=table.show_edge, pad_edge=table.pad_edge)
-    for column in kept:
-        less.add_column(
-            column.header,
-            justify=column.justify,
-            no_wrap=column.no_wrap,
-            overflow=column.overflow,
-            min_width=column.min_width,
-            max_width=column.max_width,
-        )
+    less = new_table(*(column.copy() for column in kept))
     cells = zip(*(column.cells for column in kept), strict=True)
     for row, of_row in zip(table.rows, cells, strict=True):
         less.add_row(*of_row, end_section=row.end_section)

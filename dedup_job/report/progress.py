@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from tqdm import tqdm
 
@@ -18,8 +17,8 @@ _LOG_SECONDS = 30.0
 log = logging.getLogger("dedup")
 
 
-class Progress(Protocol):
-    """Is told what a run does."""
+class Progress:
+    """Is told what a run does; this one tells nobody."""
 
     def stage(self, name: str) -> None:
         """Take note that a part of the work without a count begins."""
@@ -36,30 +35,14 @@ class Progress(Protocol):
     def waiting(self, seconds: int | None) -> None:
         """Take note that the database has not answered for so long; None: it does again."""
 
-
-class Quiet:
-    """Tells nobody."""
-
-    def stage(self, name: str) -> None:
-        """Tell nothing."""
-
-    def loaded(self, kept: int) -> None:
-        """Tell nothing."""
-
-    def total(self, documents: int | None, doing: str = "") -> None:
-        """Tell nothing."""
-
-    def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Tell nothing."""
-
-    def waiting(self, seconds: int | None) -> None:
-        """Tell nothing."""
+    def close(self) -> None:
+        """Leave the last state on the screen."""
 
 
-QUIET = Quiet()
+QUIET = Progress()
 
 
-class Callback(Quiet):
+class Callback(Progress):
     """Tells a function: the name of the work, how many documents are done, and of how many."""
 
     def __init__(self, tell: Callable[[str, int, int | None], None]) -> None:
@@ -83,7 +66,7 @@ class Callback(Quiet):
         self._tell(self._doing, done, self._total)
 
 
-class Bar:
+class Bar(Progress):
     """A tqdm bar on stderr."""
 
     def __init__(self) -> None:
@@ -123,17 +106,15 @@ class Bar:
 
     def waiting(self, seconds: int | None) -> None:
         """Show how long in place of the work that waits."""
-        if seconds is None:
-            self._bar.set_description_str(self._doing)
-        else:
-            self._bar.set_description_str(f"waiting for the database, {seconds} s")
+        waits = f"waiting for the database, {seconds} s"
+        self._bar.set_description_str(self._doing if seconds is None else waits)
 
     def close(self) -> None:
         """Leave the last state on the screen."""
         self._bar.close()
 
 
-class Log:
+class Log(Progress):
     """A log line at each change of stage and every 30 s."""
 
     def __init__(self) -> None:
@@ -169,15 +150,8 @@ class Log:
         total = max(self._total or 0, done) if self._total else 0  # it was an estimate
         left = _clock((total - done) / rate) if total and rate else "?"
         share = f" of {total:,} ({done / total:.0%})" if total else ""
-        log.info(
-            "%s: %s%s, %s docs/s, ETA %s%s",
-            self._doing,
-            f"{done:,}",
-            share,
-            f"{rate:,.0f}",
-            left,
-            "" if counts is None else f", {_short(counts)}",
-        )
+        line = f"{self._doing}: {done:,}{share}, {rate:,.0f} docs/s, ETA {left}"
+        log.info("%s", line if counts is None else f"{line}, {_short(counts)}")
 
     def waiting(self, seconds: int | None) -> None:
         """Log it at once and every 30 s, and the end of it."""
@@ -188,9 +162,6 @@ class Log:
             log.info("waiting for the database, %s s", f"{seconds:,}")
             self._waits = seconds
 
-    def close(self) -> None:
-        """Nothing is left open."""
-
     def _due(self) -> bool:
         now = time.monotonic()
         if now - self._last < _LOG_SECONDS:
@@ -199,9 +170,9 @@ class Log:
         return True
 
 
-def above(message: str) -> None:
-    """Print a line on stderr, above the bar where there is one."""
-    tqdm.write(escaped(message), file=plain(sys.stderr))
+def above(warning: str) -> None:
+    """Print a warning on stderr, above the bar where there is one."""
+    tqdm.write(escaped(f"warning: {warning}"), file=plain(sys.stderr))
 
 
 @contextmanager

@@ -65,15 +65,9 @@ class Checkpoint:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Checkpoint:
         """Read back what `as_dict` wrote."""
-        return cls(
-            run=row["run"],
-            scope=Scope(row["query"], row["limit"]),
-            started=row["started"].replace(tzinfo=UTC),
-            counts=Counts.from_dict(row["counts"]),
-            seconds=row["seconds"],
-            last_id=row["last_id"],
-            finished=row["finished"],
-        )
+        scope, started = Scope(row["query"], row["limit"]), row["started"].replace(tzinfo=UTC)
+        rest = (row[name] for name in ("seconds", "last_id", "finished"))
+        return cls(row["run"], scope, started, Counts.from_dict(row["counts"]), *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +93,10 @@ class Cluster:
     sample: str
     shown: str
 
+    def as_row(self, id_: Any) -> dict[str, Any]:
+        """Return it as a report has it, under the `_id` itself or as shown."""
+        return {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -106,7 +104,7 @@ class Report:
 
     `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
-    `clusters` the largest ones of the last part, known when it ends, and `left_out` how often the
+    `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
     documents the run has to decide, None where that is not known.
     """
@@ -118,7 +116,7 @@ class Report:
     known: int
     stages: Mapping[str, float]
     clusters: tuple[Cluster, ...] = ()
-    left_out: int = 0
+    unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
 
@@ -148,10 +146,8 @@ class Report:
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
-            "left_out": self.left_out,
-            "clusters": [
-                {"_id": c.id, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters
-            ],
+            "left_out": self.unindexed,
+            "clusters": [c.as_row(c.id) for c in self.clusters],
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -159,7 +155,5 @@ class Report:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
-        row["clusters"] = [
-            {"_id": c.shown, "duplicates": c.duplicates, "sample": c.sample} for c in self.clusters
-        ]
+        row["clusters"] = [c.as_row(c.shown) for c in self.clusters]
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

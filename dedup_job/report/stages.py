@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -38,12 +39,7 @@ class Work:
     bytes: int = 0
 
     def __add__(self, other: Work) -> Work:
-        return Work(
-            self.seconds + other.seconds,
-            self.processor + other.processor,
-            self.documents + other.documents,
-            self.bytes + other.bytes,
-        )
+        return Work(*map(operator.add, astuple(self), astuple(other)))
 
 
 class Stopwatch:
@@ -65,10 +61,8 @@ class Stopwatch:
         try:
             yield
         finally:
-            self._add(
-                stage,
-                Work(time.perf_counter() - start, time.thread_time() - processor, documents, size),
-            )
+            seconds, processor = time.perf_counter() - start, time.thread_time() - processor
+            self._add(stage, Work(seconds, processor, documents, size))
 
     def passed(self, stage: Stage, documents: int, size: int) -> None:
         """Count documents and bytes that came out of a stage."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job.printing import on_one_line
 from dedup_job.report.counts import Counts
-from dedup_job.report.output import Output, new_table
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.run import Report, Status
 from dedup_job.report.stages import Profile, Stage
 
@@ -27,10 +27,10 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.say()
     if checkpoint.counts.candidates.total:
         console.say(_candidates(checkpoint.counts))
-        if report.left_out:
+        if report.unindexed:
             console.say(
-                f"{report.left_out:,} times a kept document is not held under a key that 128 "
-                "others, or a fingerprint that 16 others have"
+                f"{report.unindexed:,} times the index does not hold a kept document under a key "
+                "that 128 others share, or a fingerprint that 16 others share"
             )
         console.say()
     if report.clusters:
@@ -58,10 +58,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
 
 def _documents(report: Report) -> Table:
     counts = report.checkpoint.counts
-    table = new_table()
-    table.add_column("documents")
-    table.add_column("count", justify="right")
-    table.add_column("share", justify="right")
+    table = new_table("documents", *figures("count", "share"))
     for name, count in _rows(counts):
         share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
         table.add_row(name, f"{count:,}", share)
@@ -82,16 +79,15 @@ def _candidates(counts: Counts) -> str:
     )
     if counts.cut:
         line += f"; of {counts.cut:,} documents only the most similar ones were compared"
-    if counts.void:
-        line += f"\n{counts.void:,} candidates were gone: someone removes documents of the target"
+    if counts.missing_originals:
+        gone = f"{counts.missing_originals:,} candidates were gone"
+        line += f"\n{gone}: someone removes documents from the target"
     return line
 
 
 def _clusters(report: Report) -> Table:
-    table = new_table()
-    table.add_column("duplicates", justify="right", no_wrap=True)
-    table.add_column("of _id")
-    table.add_column("which begins", no_wrap=True, overflow="crop")
+    begins = Column("which begins", no_wrap=True, overflow="crop")
+    table = new_table(*figures("duplicates"), "of _id", begins)
     for cluster in report.clusters:
         sample = Text(on_one_line(cluster.sample))
         sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
@@ -103,13 +99,11 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "scanned", counts.scanned
     yield "kept", counts.kept
     yield "  of these short", counts.short_kept
-    for name, count in sorted(counts.refused.items()):
-        yield f"  refused by {name}", count
+    yield from ((f"  refused by {name}", n) for name, n in sorted(counts.refused.items()))
     yield "duplicate, exact", counts.exact
     yield "  of these short", counts.short_duplicate
     yield "duplicate, near", counts.near
-    for name, count in sorted(counts.richer.items()):
-        yield f"  richer by {name}", count
+    yield from ((f"  richer by {name}", n) for name, n in sorted(counts.richer.items()))
     yield "skipped", counts.skipped
     yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield "quarantined", counts.quarantined
@@ -117,15 +111,11 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
 
 
 def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    for name in names:
-        if name in counts.reasons:
-            yield f"  {name}", counts.reasons[name]
+    return ((f"  {name}", counts.reasons[name]) for name in names if name in counts.reasons)
 
 
 def _stages(report: Report) -> Table:
-    table = new_table()
-    table.add_column("stage")
-    table.add_column("seconds", justify="right")
+    table = new_table("stage", *figures("seconds"))
     for name, seconds in report.stages.items():
         table.add_row(name, f"{seconds:,.2f}")
     table.add_section()
@@ -135,10 +125,8 @@ def _stages(report: Report) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    table = new_table()
-    table.add_column("stage")
-    for name in ("threads", "busy", "waiting", "processor", "us/doc", "docs/s", "MB/s"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ("threads", "busy", "waiting", "processor", "us/doc", "docs/s", "MB/s")
+    table = new_table("stage", *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
             continue

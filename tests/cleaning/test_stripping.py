@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.names import REPLACEMENT
-from dedup_job.cleaning.tidy import CLEAN, RULES, How, tidied
+from dedup_job.cleaning.clean_batch import RULES, How, clean_batch
+from dedup_job.cleaning.space_folding import CLEAN
+from dedup_job.cleaning.vocabulary import REPLACEMENT
 from tests.cleaning.oracle import clean
 
 PLAIN = CleaningSettings(notation="plain")
@@ -115,8 +116,8 @@ def test_each_reference_means_what_the_parser_takes_it_for():
 )
 def test_common_markup_needs_no_closer_look(text):
     """Else the native way would be of no use."""
-    _, found, _ = tidied([text], How(html=True, css=True, marked=False, read=False))
-    assert found.tolist() == [CLEAN]
+    _, batch = clean_batch([text], How(html=True, css=True, marked=False, read=False))
+    assert batch.found.tolist() == [CLEAN]
 
 
 @pytest.mark.parametrize(
@@ -130,5 +131,5 @@ def test_common_markup_needs_no_closer_look(text):
     ],
 )
 def test_only_style_rules_need_a_closer_look(text, becomes):
-    _, found, _ = tidied([text], How(html=True, css=True, marked=False, read=False))
-    assert found.tolist() == [becomes]
+    _, batch = clean_batch([text], How(html=True, css=True, marked=False, read=False))
+    assert batch.found.tolist() == [becomes]

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cli.calibrate import _judged
-from dedup_job.cli.proposal import answers_table, proposal
-from dedup_job.commands.calibrate import Compared, sample_pairs
+from dedup_job.cli.proposal import answers_table, ask_person, proposal
+from dedup_job.commands.sources import Compared, sample_pairs
 from dedup_job.decision.near_pairs import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
@@ -123,7 +122,7 @@ def test_without_minhash_it_is_proposed(filled: Db) -> None:
 def test_answers_are_counted_by_band(filled: Db) -> None:
     found = sampled(filled)[0]
     console = Output(io.StringIO())
-    everything = _judged(found, console, lambda _: "y")
+    everything = ask_person(found, console, lambda _: "y")
     bands = {band.least: min(10, len(band.places)) for band in found.bands.by_similarity}
     assert everything == {e: Share(n, n) for e, n in bands.items() if n and e >= 0.5}
     asked: list[str] = []
@@ -132,7 +131,7 @@ def test_answers_are_counted_by_band(filled: Db) -> None:
         asked.append(question)
         return "nsyq"[min(len(asked), 4) - 1]
 
-    some = _judged(found, console, ask)
+    some = ask_person(found, console, ask)
     assert len(asked) == 4
     assert sum(share.whole for share in some.values()) == 2
     assert sum(share.part for share in some.values()) == 1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from dedup_job.cli.differences import Piece, differences, on_one_line, side_by_side, visible
+from dedup_job.cli.differences import Piece, marked_line, pieces_of, side_by_side, visible
 from dedup_job.report.output import Output
 
 TEXTS = st.text("ab是不了1.。\n 　", max_size=40)
@@ -24,14 +24,14 @@ def plain(width: int = 100) -> Output:
 
 def printed(left: str, right: str, console: Output) -> str:
     """Return both texts side by side as they are printed."""
-    console.table(side_by_side(differences(left, right), console, ("one", "other")))
+    console.table(side_by_side(pieces_of(left, right), console, ("one", "other")))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 @given(TEXTS, TEXTS)
 def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> None:
-    pieces = differences(left, right)
+    pieces = pieces_of(left, right)
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
     assert all(p.left == p.right for p in pieces if p.same)
@@ -39,17 +39,17 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> 
 
 
 def test_a_number_and_a_word_are_changed_whole() -> None:
-    assert differences("共1994年", "共1984年") == [
+    assert pieces_of("共1994年", "共1984年") == [
         Piece("共", "共", same=True),
         Piece("1994", "1984", same=False),
         Piece("年", "年", same=True),
     ]
-    changed = [p for p in differences("it increases by 3.5", "it decreases by 3.25") if not p.same]
+    changed = [p for p in pieces_of("it increases by 3.5", "it decreases by 3.25") if not p.same]
     assert [(p.left, p.right) for p in changed] == [("increases", "decreases"), ("3.5", "3.25")]
 
 
 def test_a_character_that_both_have_by_chance_is_no_island() -> None:
-    pieces = differences("甲乙丙的丁戊己", "子丑寅的卯辰巳")
+    pieces = pieces_of("甲乙丙的丁戊己", "子丑寅的卯辰巳")
     assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
 
 
@@ -106,16 +106,16 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> No
 )
 def test_hostile_texts_take_a_moment_only(left: str, right: str) -> None:
     began = time.perf_counter()
-    pieces = differences(left, right)
+    pieces = pieces_of(left, right)
     assert "".join(p.right for p in pieces) == right
     assert len(printed(left, right, plain())) < 20_000
-    assert on_one_line(pieces, plain(), 200).cell_len < 1000
+    assert marked_line(pieces, plain(), 200).cell_len < 1000
     assert time.perf_counter() - began < 10
 
 
 def test_one_line_shows_each_change_with_a_little_around_it() -> None:
     before, after = "甲" * 300, "乙" * 300
-    line = on_one_line(differences(f"{before}3{after}", f"{before}5{after}"), plain(), 80).plain
+    line = marked_line(pieces_of(f"{before}3{after}", f"{before}5{after}"), plain(), 80).plain
     assert "甲[-3-]{+5+}乙" in line
     assert line.startswith("…")
     assert line.endswith("…")
@@ -123,5 +123,5 @@ def test_one_line_shows_each_change_with_a_little_around_it() -> None:
 
 
 def test_equal_texts_on_one_line_begin_as_they_do() -> None:
-    assert on_one_line(differences("甲乙", "甲乙"), plain(), 80).plain == "甲乙"
-    assert on_one_line([], plain(), 80).plain == ""
+    assert marked_line(pieces_of("甲乙", "甲乙"), plain(), 80).plain == "甲乙"
+    assert marked_line([], plain(), 80).plain == ""

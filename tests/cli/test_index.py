@@ -56,10 +56,10 @@ class Kept:
         folder = str(self.folder)
         run_here(self.database, index__folder=folder, index__snapshot_from=snapshot_from)
 
-    def info(self, **environment: str) -> dict[str, str]:
+    def info(self, *more: str, **environment: str) -> dict[str, str]:
         """Return what `dedup index info` prints, by name."""
-        output = invoke("index", "info", *self.arguments, **{**self.environment, **environment})
-        rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in output.stdout.splitlines()]
+        lines = self.index("info", *more, **environment).splitlines()
+        rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in lines]
         return {name: value for name, value in rows if name}
 
     def compared(self) -> tuple[int, list[str]]:
@@ -72,15 +72,14 @@ class Kept:
         (row,) = [row for row in checks if row["check"] == "snapshot not of the target"]
         return row["examined"], row["first"]
 
-    def index(self, command: str, **environment: str) -> str:
+    def index(self, command: str, *more: str, **environment: str) -> str:
         """Run a command that ends well; return what it prints."""
-        return invoke(
-            "index", command, *self.arguments, **{**self.environment, **environment}
-        ).stdout
+        words = ("index", command, *self.arguments, *more)
+        return invoke(*words, **{**self.environment, **environment}).stdout
 
-    def refused(self, command: str, **environment: str) -> Any:
+    def refused(self, command: str, *more: str) -> Any:
         """Run a command that is refused; return the error."""
-        return refusal("index", command, *self.arguments, **{**self.environment, **environment})
+        return refusal("index", command, *self.arguments, *more, **self.environment)
 
 
 @pytest.fixture
@@ -182,8 +181,21 @@ def test_info_says_that_a_snapshot_is_damaged(kept: Kept, place: int) -> None:
 
 def test_info_says_that_other_settings_are_refused(kept: Kept) -> None:
     kept.run()
-    said = kept.info(DEDUP_INDEX__DISTANCE="2")["used by the next run"]
-    assert said.startswith("no: a run with these settings is refused: the target")
+    said = kept.info("--config", other_settings(kept))
+    assert said["used by the next run"].startswith(
+        "no: a run with these settings is refused: the target"
+    )
+    assert "settings" not in said
+
+
+def test_without_settings_of_its_own_a_command_takes_those_of_the_last_run(kept: Kept) -> None:
+    kept.run()
+    said = kept.info(DEDUP_INDEX__DISTANCE="2")
+    assert (said["used by the next run"], said["settings"]) == ("yes", "those of run 1")
+    kept.file.unlink()
+    assert "30 documents" in kept.index("rebuild", DEDUP_INDEX__DISTANCE="2")
+    assert kept.info()["used by the next run"] == "yes"
+    assert "settings" not in kept.info()
 
 
 @pytest.mark.parametrize("command", ["info", "rebuild"])
@@ -199,7 +211,7 @@ def test_a_target_that_was_never_written_is_refused(kept: Kept, command: str) ->
 
 def test_other_settings_are_refused_with_the_difference(kept: Kept) -> None:
     kept.run()
-    error = kept.refused("rebuild", DEDUP_INDEX__DISTANCE="2")
+    error = kept.refused("rebuild", "--config", other_settings(kept))
     assert isinstance(error, StateMismatch)
     assert "index.distance = 3 then, 2 now" in str(error)
 
@@ -324,6 +336,13 @@ def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
     assert isinstance(error, StateMismatch)
     assert "another run wrote" in str(error)
     assert not list(kept.folder.iterdir())
+
+
+def other_settings(kept: Kept) -> str:
+    """Return the name of a file of settings that are not those of the target."""
+    file = kept.folder.with_name("other.toml")
+    file.write_text("index.distance = 2\n", encoding="utf-8")
+    return str(file)
 
 
 def state(kept: Kept) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Closed standard streams, full disks and readers that have seen enough: the work goes on."""
+"""Closed standard streams, full disks, readers that have seen enough; the log: a line a record."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cli import streams
-from tests.forked import Forked
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, uri_of
+from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
 
 Db = Database[dict[str, Any]]
 ALL = (0, 1, 2)
@@ -129,3 +128,39 @@ def test_a_command_begins_without_the_streams_that_its_shell_closed(
         ["sh", "-c", text], env=environment_for(None), capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+FAILING = """
+from threading import Thread
+from pymongo.errors import AutoReconnect
+from pymongo.logger import _log_client_error
+from dedup_job.cli.streams import log, set_up_logs
+set_up_logs()
+def broken():
+    raise RuntimeError("no more\\nof it")
+try:
+    raise AutoReconnect("gone\\nfor good")
+except AutoReconnect:
+    _log_client_error()
+thread = Thread(target=broken, name="monitor")
+thread.start()
+thread.join()
+log.info("the %s goes on", "run")
+"""
+
+
+@pytest.mark.parametrize("traceback", ["", "1"])
+def test_what_fails_in_the_background_is_one_line(traceback: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", FAILING],
+        env=environment_for(None, DEDUP_TRACEBACK=traceback),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
+    assert ("Traceback" in told) == bool(traceback)
+    assert told.endswith(" the run goes on\n")
+    if not traceback:
+        first, second, _ = told.splitlines()
+        assert first.endswith("background task encountered an error: AutoReconnect: gone")
+        assert second.endswith("the thread monitor ended: RuntimeError: no more")

@@ -152,18 +152,11 @@ def check_finds(database: Db) -> str:
         return "; ".join(wrong(database, Path(folder))[str(Check.COUNTS)])
 
 
+# all that may be wrong in a row or a state: tests/mongo/state/test_checked.py
 ROWS: list[tuple[int, dict[str, Any], str]] = [
     (2, {"$unset": {"status": ""}}, "row 2 of {0}.target.runs is not as dedup writes it: status"),
-    (2, {"$set": {"status": "exploded"}}, "status"),
-    (1, {"$unset": {"query": "", "started": ""}}, "started, query"),
-    (1, {"$set": {"started": "yesterday", "seconds": "x"}}, "started, seconds"),
-    (1, {"$unset": {"counts": ""}}, "counts"),
     (1, {"$set": {"counts.kept": "x"}}, "counts"),
-    (1, {"$set": {"counts.skipped": -1}}, "counts"),
-    (2, {"$set": {"settings": [1]}}, "settings"),
-    (2, {"$set": {"settings.cleaning": 7}}, "settings"),
     (2, {"$set": {"status": "restored"}}, "ledger_row"),
-    (2, {"$set": {"status": "restored", "ledger_row": {}}}, "ledger_row"),
 ]
 
 
@@ -180,8 +173,8 @@ def test_a_row_that_dedup_did_not_write_is_named_and_nothing_is_undone(
     assert stored(made)["target"] == before
 
 
-@pytest.mark.parametrize("id_", ["x", -1, 2.5])
-def test_a_row_with_another_id_is_named(made: Db, id_: Any) -> None:
+def test_a_row_with_another_id_is_named(made: Db) -> None:
+    id_ = -1
     made["target.runs"].delete_many({})
     made["target.runs"].insert_one({"_id": id_})
     assert f"row {id_!r} of {made.name}.target.runs" in str(refused(made, "undo", "2", "--yes"))
@@ -192,17 +185,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": 1.0, "since": NOW}
 STATES: list[tuple[dict[str, Any], str]] = [
     ({"undo": "x"}, "undo"),
-    ({"undo": {"of": 1}}, "undo"),
-    ({"last_run": -9}, "last_run"),
     ({"checkpoint.run": Int64(2**63 - 1)}, "checkpoint"),
-    ({"checkpoint.counts.kept": "x"}, "checkpoint"),
-    ({"checkpoint.counts.kept": -5}, "checkpoint"),
-    ({"checkpoint.seconds": "x"}, "checkpoint"),
-    ({"checkpoint.finished": "no"}, "checkpoint"),
-    ({"settings.output": 5}, "settings"),
-    ({"lease": {**LEASE, "expires": "x"}}, "lease"),
-    ({"lease": {**LEASE, "expires": NOW, "since": 5}}, "lease"),
-    ({"lease": {**LEASE, "expires": NOW, "pid": "x"}}, "lease"),
     ({"lease": {**LEASE, "expires": NOW, "process_started": "x"}}, "lease"),
 ]
 

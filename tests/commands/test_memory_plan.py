@@ -60,7 +60,7 @@ def test_a_machine_with_less_memory_is_a_warning(
         check_memory(None, DEFAULT, EACH, kept=0, more=1_000_000)
         assert not caplog.messages
         check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
-    assert "this machine has available 2.0 GB" in caplog.text
+    assert "this machine has 2.0 GB available" in caplog.text
 
 
 @pytest.mark.parametrize(("most", "warned"), [("max\n", False), ("3000000000\n", True)])

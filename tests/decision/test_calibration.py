@@ -14,11 +14,11 @@ from dedup_job.decision.near_pairs import (
     CHANNELS,
     MOST_OF_A_TEXT,
     Band,
-    Bands,
     Pairs,
     Share,
     candidates_per_similar,
     find_pairs,
+    judged_bands,
     precise_distance,
     recall,
     sufficient_distance,
@@ -26,12 +26,13 @@ from dedup_job.decision.near_pairs import (
     threshold_by_person,
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.judgment.folding import fold_texts
 from tests.judging import DigitJudge
 
 
 @cache
 def fingerprinter() -> Fingerprinter:
-    return Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    return Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
 
 
 def texts_like_each_other(count: int) -> list[str]:
@@ -150,7 +151,7 @@ def test_bands_hold_every_pair_once_and_what_the_judge_says() -> None:
     stem = "某校共有学生{}人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由"
     texts = [stem.format(120), stem.format(360), stem.format(120) + " ", "全然不同的一句话" * 5]
     pairs = find_pairs(texts, fingerprinter().fingerprint(texts), DecisionSettings())
-    bands = Bands(texts, pairs, DigitJudge())
+    bands = judged_bands(texts, pairs, DigitJudge())
     for every in (bands.by_distance, bands.by_similarity):
         places = np.concatenate([band.places for band in every])
         assert sorted(places.tolist()) == list(range(len(pairs)))

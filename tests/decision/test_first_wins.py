@@ -24,7 +24,7 @@ from dedup_job.documents import (
 )
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.deciding import Decider
-from tests.reference import naive_decide
+from tests.reference.recipe import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
 

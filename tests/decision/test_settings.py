@@ -7,8 +7,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision import BrakeSettings, Comparing, DecisionSettings
-from dedup_job.decision.similarity import Measure
+from dedup_job.decision import BrakeSettings, DecisionSettings
 from dedup_job.judgment import Difference
 
 
@@ -29,7 +28,7 @@ def test_an_unknown_judge_class_or_measure_is_refused_with_those_that_are_known(
         DecisionSettings(judge="guards")
     with pytest.raises(ValidationError, match="'layout', 'width'"):
         DecisionSettings(harmless=("numbers",))
-    with pytest.raises(ValidationError, match="'jaccard', 'containment', 'edit' or 'none'"):
+    with pytest.raises(ValidationError, match="'jaccard' or 'none'"):
         DecisionSettings(compare="cosine")
 
 
@@ -58,8 +57,10 @@ def test_guards_are_no_settings_any_more():
             DecisionSettings(**{name: ()})
 
 
-def test_each_way_to_compare_but_none_is_a_measure():
-    assert {c.value for c in Comparing} == {m.value for m in Measure} | {"none"}
+@pytest.mark.parametrize("former", ["edit", "containment"])
+def test_a_former_measure_is_refused_with_what_replaces_it(former):
+    with pytest.raises(ValidationError, match=rf"{former} is gone: write jaccard.*decision\.judge"):
+        DecisionSettings(compare=former)
 
 
 @pytest.mark.parametrize(

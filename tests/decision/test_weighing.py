@@ -29,9 +29,9 @@ def test_with_a_judge_the_number_of_differences_is_the_cost():
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     weighing = Weighing(DecisionSettings(judge="similarity", similarity=0.4), None)
     found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    verdict = weighing.check.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    assert found.joined.tolist() == verdict.agree.tolist()
-    assert found.cost.tolist() == (-verdict.similarities).tolist()
+    alike = weighing.threshold.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    assert found.joined.tolist() == alike.suffice.tolist()
+    assert found.cost.tolist() == (-alike.values).tolist()
     assert weighing.kind(0) == "similarity"
     assert weighing.differences(["甲"], ["乙"]) == [()]
 
@@ -52,9 +52,9 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     weighing = Weighing(DecisionSettings(), DigitJudge())
     share = 0.8
     least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
-    assert weighing.least_agreement(["短", "长" * 500]).tolist() == [least, least]
+    assert weighing.threshold.least_agreement(["短", "长" * 500]).tolist() == [least, least]
     alone = Weighing(DecisionSettings(judge="similarity"), None)
-    assert alone.least_agreement(["长" * 500])[0] > least
+    assert alone.threshold.least_agreement(["长" * 500])[0] > least
 
 
 @pytest.mark.parametrize(

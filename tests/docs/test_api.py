@@ -13,7 +13,7 @@ from pymongo import MongoClient
 
 import dedup_job
 from dedup_job.errors import UsageError
-from tests.pages import DOCS, read
+from tests.docs.documentation import DOCS, read
 
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M | re.S)
 SETTINGS = dedup_job.load_settings()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import (
+from tests.docs.documentation import (
     DOCS,
     TRANSLATED,
     fences,

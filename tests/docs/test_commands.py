@@ -7,13 +7,17 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer import Context
+from typer.main import get_command
 
+from dedup_job.cli import app
 from dedup_job.cli.run import QUARANTINED
 from dedup_job.errors import DedupError, Interrupted
 from scripts import make_docs
-from tests.pages import (
+from tests.docs.documentation import (
     DOCS,
     HELP,
     PAGES,
@@ -47,6 +51,11 @@ FOREIGN = {  # options of other tools
 
 COMMANDS = [tuple(path.split()[1:]) for path, _ in make_docs.commands()]
 GROUPS = {path[0] for path in COMMANDS if len(path) > 1}
+
+
+def shown_by(group: Any) -> list[tuple[str, str]]:
+    """Return each command and what completion in a shell says of it, as does the list."""
+    return [(one.value, one.help) for one in group.shell_complete(Context(group), "")]
 
 
 @cache
@@ -86,6 +95,14 @@ def test_the_options_of_each_command_are_those_of_its_help(
     listed = options_in_help(path)
     assert listed >= HELP
     assert options_in(section(page, f"`{' '.join(('dedup', *path))}`")) == listed - HELP
+
+
+def test_the_list_of_commands_says_how_the_help_of_each_begins() -> None:
+    group = get_command(app)
+    for name, told in shown_by(group):
+        own = " ".join((group.get_command(Context(group), name).help or "").split())
+        assert own.startswith(told.removesuffix(".")), name
+        assert len(told) <= 65, "the list has a line for each"
 
 
 @pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from scripts import make_docs, site_hooks
-from tests.pages import DOCS, PAGES, ROOT, headings, name_of, read, slug, without_fences
+from tests.docs.documentation import (
+    DOCS,
+    PAGES,
+    ROOT,
+    headings,
+    name_of,
+    read,
+    slug,
+    without_fences,
+)
 
 TAGS = r"<a id=\"([^\"]+)\">"
 

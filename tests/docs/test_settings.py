@@ -12,7 +12,7 @@ from dedup_job.documents import Reason
 from dedup_job.judgment import RULES
 from dedup_job.report.run import Status
 from dedup_job.settings import Settings, load
-from tests.pages import DOCS, ROOT, USER_PAGES, first_column, name_of, read, spans
+from tests.docs.documentation import DOCS, ROOT, USER_PAGES, first_column, name_of, read, spans
 
 PAGES = [DOCS / "settings.md", DOCS / "settings.zh.md"]
 NAMES = {name for name, *_ in load().rows()}

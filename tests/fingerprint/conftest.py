@@ -8,7 +8,7 @@ import jieba
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from tests.reference import PLAIN
+from tests.reference.recipe import PLAIN
 
 jieba.setLogLevel(logging.CRITICAL)
 

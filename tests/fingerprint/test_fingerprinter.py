@@ -16,7 +16,7 @@ from dedup_job.fingerprint import (
     text_digest,
     text_hash,
 )
-from tests.reference import PLAIN, naive_fingerprint, naive_hash
+from tests.reference.recipe import PLAIN, naive_fingerprint, naive_hash
 
 CHINESE = "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程，下列叙述正确的是"
 SCRIPTS = {
@@ -94,7 +94,7 @@ def test_threads_share_a_stemmer():
     words = [f"{a}{b}{c}" for a in ("oper", "nat", "relat") for b in ("ation", "ional", "ive")
              for c in ("ally", "ness", "ing", "s", "ized", "fulness")]  # fmt: skip
     texts = [
-        " ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{w}" for w in words) for i in range(500)
+        " ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{w}" for w in words) for i in range(150)
     ]
     expected = stage(stem=True).fingerprint(texts).values.tolist()
     interval = sys.getswitchinterval()

@@ -13,7 +13,7 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, hamming
 from dedup_job.fingerprint.kernel import simhash
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import POLYNOMIAL, hash_all
-from tests.reference import PLAIN, naive_polynomial
+from tests.reference.recipe import PLAIN, naive_polynomial
 
 ALL = 2**64 - 1
 TEXTS = {

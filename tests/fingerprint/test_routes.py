@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Route, hamming, text_hash
-from tests.reference import PLAIN, naive_fingerprint, naive_route
+from tests.reference.recipe import PLAIN, naive_fingerprint, naive_route
 
 # two unlike texts of a kind, of 30 characters and more
 TEXTS = {

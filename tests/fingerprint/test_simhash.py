@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_job.fingerprint import hamming
 from dedup_job.fingerprint.kernel import simhash
-from tests.reference import naive_hamming, naive_hash, naive_simhash
+from tests.reference.recipe import naive_hamming, naive_hash, naive_simhash
 
 U64 = st.integers(0, 2**64 - 1)
 WHOLE = st.integers(1, 1000).map(float)  # sums of these are exact

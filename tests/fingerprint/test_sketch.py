@@ -21,7 +21,7 @@ from dedup_job.fingerprint.sketch import (
     sketch,
 )
 from dedup_job.native.code_points import pack
-from tests.reference_sketch import (
+from tests.reference.sketch import (
     naive_bins,
     naive_bits,
     naive_grams,

@@ -24,7 +24,7 @@ def reversed_form(texts: Packed) -> Packed:
 
 def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> None:
     for channels in ((), (Channel.SIMHASH,), BOTH):
-        sketcher = Sketcher(channels, lambda texts: texts)
+        sketcher = Sketcher((*channels, Channel.FORM), lambda texts: texts)
         made = sketcher.sketch(pack(TEXTS))
         assert made is not None
         assert sketcher.channels[-1] is Channel.FORM
@@ -37,7 +37,10 @@ def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> Non
 
 
 def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() -> None:
-    plain, other = Sketcher(BOTH).sketch(pack(TEXTS)), Sketcher(BOTH, reversed_form)
+    plain, other = (
+        Sketcher(BOTH).sketch(pack(TEXTS)),
+        Sketcher((*BOTH, Channel.FORM), reversed_form),
+    )
     formed = other.sketch(pack(TEXTS))
     assert plain is not None
     assert formed is not None
@@ -53,6 +56,6 @@ def test_without_a_form_and_channels_nothing_is_sketched() -> None:
 
 
 def test_no_texts_have_no_sketches() -> None:
-    made = Sketcher((), lambda texts: texts).sketch(pack([]))
+    made = Sketcher((Channel.FORM,), lambda texts: texts).sketch(pack([]))
     assert made is not None
     assert made.keys.shape == (0, 1)

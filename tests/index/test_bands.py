@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job.documents import Channel, Fingerprints, Sketches
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import look_up as in_turn
 from dedup_job.index import snapshot
 from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
 from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growing import Growing
-from tests.reference_sketch import NaiveBands
+from tests.reference.sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1
 COLUMNS = 3
@@ -56,8 +58,8 @@ def rows_of(shared):
     assert shared.columns.dtype == np.uint32
     assert shared.offsets[0] == 0
     assert shared.offsets[-1] == len(shared.numbers) == len(shared.columns)
-    pairs = (shared.of(row) for row in range(len(shared.offsets) - 1))
-    return [list(zip(*(part.tolist() for part in pair), strict=True)) for pair in pairs]
+    pairs = list(zip(shared.numbers.tolist(), shared.columns.tolist(), strict=True))
+    return [pairs[a:b] for a, b in pairwise(shared.offsets.tolist())]
 
 
 def assert_naive(index, naive, queries):
@@ -335,12 +337,15 @@ def test_so_is_a_large_batch(make):
 def assert_in_turn(held, batch, most_equal, random_):
     index, naive = both(held, most_equal=most_equal)
     rows, kept = len(batch), []
-    zeros = np.zeros(rows, dtype=np.int64)
+    zeros = np.zeros(rows, dtype=np.uint64)
     short = np.ones(rows, dtype=np.bool_)  # so that nothing is found by simhash
-    turns = in_turn.turns_of(index, batch, zeros.astype(np.uint64), short, zeros, 1)
+    sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,) * COLUMNS)
+    texts = Fingerprints(zeros, zeros, short, sketches)
+    turns = in_turn.turns_of(index, texts, zeros.astype(np.int64), 1)
+    before, within = rows_of(turns.held), rows_of(turns.pairs)
     for row, keys in enumerate(batch.tolist()):
-        found = rows_of_one(turns.held.of(row))
-        for earlier, columns in rows_of_one(turns.pairs.of(row)):
+        found = list(before[row])
+        for earlier, columns in within[row]:
             if seen := columns & int(turns.visible[earlier]):
                 found.append((len(held) + kept.index(earlier), seen))
         assert found == naive.search(keys)
@@ -362,7 +367,3 @@ def assert_in_turn(held, batch, most_equal, random_):
 def stored_in(before, after):
     """Return the columns that did not leave one more document out, as bits."""
     return sum(2**c for c, (a, b) in enumerate(zip(before, after, strict=True)) if a == b)
-
-
-def rows_of_one(pair):
-    return list(zip(*(part.tolist() for part in pair), strict=True))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dedup_job.index import HammingIndex, Layout, hamming, pairs_within, plan
 from dedup_job.index.layout import Block, Plan
-from tests.reference import NaiveIndex
+from tests.reference.recipe import NaiveIndex
 
 ALL = 2**64 - 1
 DISTANCES = range(8)

@@ -183,9 +183,9 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
     least = np.full(90, 60)
     for one, other in [(whole.look_up(query, least), second.look_up(query, least))]:
         for column in ("offsets", "numbers", "columns", "distances", "agreements"):
-            expected, found = getattr(one.before, column), getattr(other.before, column)
+            expected, found = getattr(one.candidates, column), getattr(other.candidates, column)
             assert np.array_equal(expected, found)
-        assert len(one.before.numbers) > 200
+        assert len(one.candidates.numbers) > 200
 
 
 def test_memory_counts_all_that_is_held():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.documents import Channel, Fingerprints, Sketches
 from dedup_job.index import IndexSettings, KeptIndex, bands, look_up
 from dedup_job.index import kept as kept_module
-from dedup_job.index.proposals import BY_SIMHASH
+from dedup_job.index.candidates import BY_SIMHASH
 
 A = 0x0F0F_1234_5678_9ABC
 CHANNELS = {
@@ -61,10 +61,14 @@ def naive(kept, row, channels, simhash, least, most_equal):
     return found
 
 
-def found_by(proposals, row):
-    places = slice(proposals.offsets[row], proposals.offsets[row + 1])
-    columns = (proposals.numbers, proposals.columns, proposals.distances, proposals.agreements)
-    return list(zip(*(column[places].tolist() for column in columns), strict=True))
+def found_by(found, row):
+    """Return what a text finds: of the kept documents, and of the batch by row."""
+    offsets, *columns = found.candidates
+    places = slice(offsets[row], offsets[row + 1])
+    pairs = list(zip(*(column[places].tolist() for column in columns), strict=True))
+    before = [pair for pair in pairs if pair[0] < found.held]
+    assert before == pairs[: len(before)]
+    return before, [(number - found.held, *rest) for number, *rest in pairs[len(before) :]]
 
 
 ROWS = st.lists(
@@ -100,17 +104,18 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
             found = index.look_up(batch, np.full(stop - start, least))
             places = {}
             for row in range(stop - start):
+                before, within = found_by(found, row)
                 within = [
                     (places[number], seen, apart, agreement)
-                    for number, columns, apart, agreement in found_by(found.within, row)
-                    if (seen := columns & int(found.visible[number]))
+                    for number, columns, apart, agreement in within
+                    if (seen := columns & int(found.turns.visible[number]))
                 ]
                 expected = naive(kept, rows[start + row], channels, simhash, least, most_equal)
-                assert found_by(found.before, row) + within == expected
+                assert before + within == expected
                 assert not (found.alone[row] and expected)
                 if is_kept[start + row]:
                     if not found.alone[row]:  # of these nobody needs to be told
-                        found.keep(row)
+                        look_up.keep(found.turns, row)
                     places[row] = len(kept)
                     kept.append(rows[start + row])
             index.add([b"key"] * len(places), batch[list(places)])
@@ -119,15 +124,15 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
 def test_a_text_that_was_not_kept_is_found_by_none():
     index = KeptIndex(IndexSettings())
     found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
-    assert [int(found.visible[row]) for row in range(3)] == [0, 0, 0]
-    found.keep(1)
-    assert [int(found.visible[row]) for row in range(3)] == [0, BY_SIMHASH, 0]
+    assert [int(found.turns.visible[row]) for row in range(3)] == [0, 0, 0]
+    look_up.keep(found.turns, 1)
+    assert [int(found.turns.visible[row]) for row in range(3)] == [0, BY_SIMHASH, 0]
 
 
 def test_no_texts_find_nothing():
     for channels in CHANNELS.values():
         found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
-        assert found.before.offsets.tolist() == found.within.offsets.tolist() == [0]
+        assert found.candidates.offsets.tolist() == [0]
 
 
 @pytest.mark.parametrize("held", range(5))
@@ -138,10 +143,10 @@ def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypa
     index.add([b"key"] * held, made([row] * held, ()))
     found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
     for number in range(5):
-        found.keep(number)
-    visible = [bool(int(found.visible[number])) for number in range(6)]
+        look_up.keep(found.turns, number)
+    visible = [bool(int(found.turns.visible[number])) for number in range(6)]
     assert visible == [number < 3 - held for number in range(6)]
-    assert len(found_by(found.before, 5)) == min(held, 3)
+    assert len(found_by(found, 5)[0]) == min(held, 3)
 
 
 def test_alone_is_what_finds_nothing_and_meets_no_other_text():

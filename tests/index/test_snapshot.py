@@ -158,7 +158,7 @@ for turn in range(10**6):
 
 def test_a_process_killed_while_it_saves_leaves_a_whole_file(file):
     rng = random.Random(1)
-    for _ in range(5):
+    for _ in range(3):
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(file)], stdout=subprocess.PIPE, text=True
         )

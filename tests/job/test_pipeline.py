@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job.pipeline import BackgroundWriter, in_order, prefetch
+from dedup_job.job.pipeline import BackgroundWriter, in_order, paced, prefetch
 
 
 def numbers(count, taken=None):
@@ -164,3 +164,33 @@ def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
     release.set()
     time.sleep(0.1)
     assert done == [1]  # the second was not begun
+
+
+def test_without_a_rate_nothing_waits():
+    start = time.monotonic()
+    assert list(paced([[1, 2]] * 1000, None, lambda: False)) == [[1, 2]] * 1000
+    assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+def test_pages_come_no_faster_than_their_documents_may(rate):
+    start = time.monotonic()
+    times = [time.monotonic() - start for _ in paced([[0] * 10] * 6, rate, lambda: False)]
+    assert all(at >= i * 10 / rate for i, at in enumerate(times))
+
+
+def test_lost_time_is_not_made_up_for():
+    pages = paced([[0] * 10] * 4, 100, lambda: False)
+    next(pages)
+    time.sleep(0.3)
+    next(pages)
+    start = time.monotonic()
+    next(pages)
+    assert time.monotonic() - start > 0.09
+
+
+def test_a_stop_ends_the_waiting():
+    pages = paced([[0]] * 2, 0.001, lambda: True)
+    start = time.monotonic()
+    assert list(pages) == [[0], [0]]
+    assert time.monotonic() - start < 1

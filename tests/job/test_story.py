@@ -25,10 +25,8 @@ from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.pending_texts import PendingTexts
-from dedup_job.job.rate_limit import RateLimit
 from dedup_job.job.story import Job, run
-from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
 
@@ -290,7 +288,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "index": index,
         "decider": decides(index, DecisionSettings(compare="none"), pending),
         "pending_texts": pending,
-        "rate_limit": RateLimit(),
+        "max_rate": None,
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),
         "most_chars": 10_000,

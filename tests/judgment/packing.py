@@ -9,14 +9,14 @@ import numpy as np
 from dedup_job.judgment.forms import (
     CUT_LEFT,
     CUT_RIGHT,
-    MOST_CHOICES,
+    MAX_CHOICES,
     QUESTION,
     SEQUENCE,
     SPELLING,
     Forms,
 )
 from dedup_job.native.code_points import offsets_of, points_of
-from tests.reference_judge import Form
+from tests.reference.judge import Form
 
 
 def packed(forms: Sequence[Form]) -> Forms:
@@ -25,7 +25,7 @@ def packed(forms: Sequence[Form]) -> Forms:
     for form in forms:
         ends = [len(form.stem)]
         text = form.stem
-        for k in range(MOST_CHOICES):
+        for k in range(MAX_CHOICES):
             text += form.choices[k] if k < len(form.choices) else ""
             ends.append(len(text))
         for rest in (form.answer, form.emphasis):

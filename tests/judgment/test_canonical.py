@@ -15,7 +15,7 @@ from dedup_job.judgment import forms as f
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.words import Words
 from dedup_job.native.code_points import Packed, pack
-from tests.reference_canonical import Form, canonical
+from tests.reference.canonical import Form, canonical
 from tests.strings import NASTY
 
 WORDS = Words.load(None)

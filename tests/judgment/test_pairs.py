@@ -1,4 +1,4 @@
-"""The native judge of canonical forms, beside the naive one of tests/reference_judge.py."""
+"""The native judge of canonical forms, beside the naive one of tests/reference/judge.py."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.judgment import CLASSES, HARMLESS, bits_of
-from dedup_job.judgment.judge import Verdicts, judge_forms
-from dedup_job.judgment.lookups import Tables, tables_of
-from tests import reference_judge
+from dedup_job.judgment.hunks import make_pair_workspace
+from dedup_job.judgment.judge import FormPairs, Verdicts, judge_forms
+from dedup_job.judgment.lookups import Tables, judge_tables
 from tests.judgment.packing import packed
-from tests.reference_judge import Form
+from tests.reference import judge as reference_judge
+from tests.reference.judge import Form
 
 WORDS = [
     *("的", "了", "是", "在", "为", "则", "一", "哪项", "什么", "下列", "说法", "表述"),
@@ -52,7 +53,7 @@ def tables() -> Tables:
     for word, numbers in synonyms.items():
         for number in numbers:
             groups.setdefault(number, []).append(word)
-    return tables_of(lexicon, [groups[n] for n in sorted(groups)], sorted(function))
+    return judge_tables(lexicon, [groups[n] for n in sorted(groups)], sorted(function))
 
 
 def form_of(clauses: list[list[str]], choices: list[list[str]], flags: dict[str, bool]) -> Form:
@@ -96,7 +97,8 @@ def pairs(draw: st.DrawFn) -> tuple[Form, Form]:
 def verdicts(a: Form, b: Form, tables: Tables) -> Verdicts:
     row = np.zeros(1, dtype=np.int64)
     harmless = np.uint64(bits_of(HARMLESS))
-    return judge_forms(packed([a]), row, packed([b]), row, tables, harmless)
+    pairs = FormPairs(packed([a]), row, packed([b]), row)
+    return judge_forms(pairs, tables, harmless, make_pair_workspace(), False)
 
 
 @given(pair=pairs())

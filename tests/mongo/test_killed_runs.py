@@ -1,4 +1,4 @@
-"""Runs killed at random moments and started again; the long form is scripts/fault_suite."""
+"""Runs killed at random moments and started again; the long form is tests/faults/."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.forked import Forked
 from tests.running import (
+    Forked,
     assert_each_source_id_is_in_one_place,
     dedup,
     environment_for,

@@ -17,7 +17,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
 from dedup_job.mongo.target import Target
 from tests.deciding import PLAIN
-from tests.reference import naive_decide
+from tests.reference.recipe import naive_decide
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,

@@ -20,9 +20,9 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.forked import Forked
-from tests.mongo.faults import failing
+from tests.faults.fail_points import failing
 from tests.running import (
+    Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
     run_here,
@@ -31,6 +31,8 @@ from tests.running import (
 
 Db = Database[dict[str, Any]]
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+# what is half done differs between the servers, and between the signals only the code
+ON_SERVERS = [("replica_set", *one) for one in SIGNALS] + [("standalone", *SIGNALS[1])]
 
 
 class Run:
@@ -90,7 +92,7 @@ def test_one_signal_ends_the_wait_for_the_lease(
     assert state["lease"]["host"] == "far"
 
 
-@pytest.mark.parametrize(("signum", "code"), SIGNALS)
+@pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
 def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     any_database: Db, tmp_path: Path, signum: signal.Signals, code: int
 ) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dedup_job.fingerprint import is_text_hash, text_digest, text_hash
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import text_digests
-from tests.reference import naive_hash
+from tests.reference.recipe import naive_hash
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates, too
 

@@ -11,8 +11,7 @@ import pytest
 from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -26,7 +25,7 @@ COUNTS = Counts(
     reasons={"empty": 1},
     refused={"numbers": 1},
     cut=2,
-    void=3,
+    missing_originals=3,
     candidates=Histogram.of([0, 0, 1, 3, 40]),
 )
 CLUSTER = Cluster(ObjectId(b"TWELVE BYTES"), 2, "光合作用", "an id")

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.histogram import Histogram
+from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.output import Output
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.terminal import show
@@ -26,7 +25,7 @@ COUNTS = Counts(
     reasons={"empty": 40, "missing": 2, "too_large": 1},
     refused={"numbers": 1234, "similarity": 5},
     cut=1050,
-    void=2,
+    missing_originals=2,
     candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
 )
 
@@ -109,13 +108,13 @@ def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
     assert "candidates per document: mean 2.00, p99 71, max 5,000; of 1,050 documents only" in (
         " ".join(text.split())
     )
-    assert "2 candidates were gone: someone removes documents of the target" in text
+    assert "2 candidates were gone: someone removes documents from the target" in text
 
 
 def test_of_candidates_nothing_is_said_where_there_were_none():
-    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, void=0)
+    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, missing_originals=0)
     assert "candidates" not in shown(report(without))
-    few = shown(report(replace(COUNTS, cut=0, void=0)))
+    few = shown(report(replace(COUNTS, cut=0, missing_originals=0)))
     assert "candidates per document" in few
     assert "only" not in few
     assert "gone" not in few

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from types import SimpleNamespace
 
+import mongomock
 import pytest
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from scripts import bench_scale, check_equal, processes
-from scripts.bench_job import Row, between_copies, summary
-from scripts.bench_scale import Observer, Sample, curve
+from scripts.bench import check_equal, processes, scale
+from scripts.bench.job import Row, between_copies, summary
+from scripts.bench.scale import Observer, Sample, curve
 from tests.running import run_here
 
 
@@ -52,15 +55,27 @@ def test_the_curve_is_drawn_through_the_samples():
     assert tenths[-1].memory == 300
 
 
-class NoClient:
-    """Holds nothing; the test gives the samples."""
+@pytest.fixture
+def observer():
+    """Look at a state that mongomock holds, as a run left it."""
+    client = mongomock.MongoClient()
+    counts = {"scanned": 90, "candidates": {"total": 7, "classes": {"0": 3, "7": 1}}}
+    client.scale["target.state"].insert_one({"checkpoint": {"run": 1, "counts": counts}})
+    return Observer(client, SimpleNamespace(pid=os.getpid()), 1)
 
-    def __getattr__(self, _):
-        return {"target.state": None}
+
+def test_a_sample_is_what_the_checkpoint_of_this_run_says(observer):
+    observer.look()
+    observer._run = 2
+    observer.look()
+    (first, second) = observer.samples
+    assert (first.scanned, first.candidates, first.asked, first.memory) == (90, 7, 4, 0)
+    assert (second.scanned, second.candidates, second.asked) == (0, 0, 0)
+    assert first.server > 1
+    assert observer.first == first.seconds
 
 
-def test_what_is_seen_after_the_last_commit_does_not_count():
-    observer = Observer(NoClient(), None, 1)
+def test_what_is_seen_after_the_last_commit_does_not_count(observer):
     observer.samples = [Sample(2.0, 90, memory=8), Sample(4.0, 100, memory=9), Sample(9.0, 100)]
     found = {"total": 7, "classes": {"0": 3, "7": 1}}
     observer.end(3.0, {"scanned": 100, "candidates": found})
@@ -125,4 +140,4 @@ def test_a_document_and_a_row_that_differ_are_found(two):
 def test_the_index_is_as_large_as_its_files(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b").write_bytes(bytes(10_000))
-    assert 10_000 <= bench_scale.index_bytes(tmp_path) <= 20_000
+    assert 10_000 <= scale.index_bytes(tmp_path) <= 20_000

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dedup_job.settings import load
-from scripts import evaluate as script
-from scripts import labelled
-from scripts.engines import Engine, datasketch, installed_peers, rensa
-from scripts.evaluate import (
+from scripts.bench import evaluate as script
+from scripts.bench import labelled
+from scripts.bench.engines import Engine, datasketch, installed_peers, rensa
+from scripts.bench.evaluate import (
     Version,
     admitted,
     evaluate,
@@ -22,7 +22,7 @@ from scripts.evaluate import (
     join,
     lines_of_versions,
 )
-from scripts.exhaustive import exhaustive_pairs
+from scripts.bench.exhaustive import exhaustive_pairs
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
 OTHER = "明清时期江南地区的纺织业有了新的发展，阅读材料并概括其表现，再说明对社会生活的影响。"
@@ -63,7 +63,7 @@ def test_the_packages_are_judged_alike(peer):
 
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("scripts.bench.engines.find_spec", lambda _: None)
     assert list(installed_peers()) == [("rensa", None), ("datasketch", None)]
 
 
@@ -113,7 +113,7 @@ def test_a_setting_is_a_dotted_name_and_a_value():
 
 
 def test_the_script_prints_a_row_for_each_file_and_contender(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("scripts.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("scripts.bench.engines.find_spec", lambda _: None)
     named = {"a": TEXT, "b": TEXT + "。", "c": OTHER, "d": None}
     texts = write(tmp_path / "x.jsonl.gz", [{"_id": i, "text": t} for i, t in named.items()])
     ids = {"same_group": True, "sim": 0.99}

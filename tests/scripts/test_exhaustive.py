@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from scripts.exhaustive import (
+from scripts.bench.exhaustive import (
     Pairs,
     alike,
     count_innocents,

@@ -10,10 +10,10 @@ import pytest
 
 from dedup_job.documents import Duplicate, Kept, Reason, Refused, Tried
 from dedup_job.settings import load
-from scripts import planted
-from scripts.engines import Engine, key
-from scripts.planted import Case, Outcome, counts, decide_each, line, outcome, plant, stems_of
-from scripts.plants import KINDS, Kind
+from scripts.bench import planted
+from scripts.bench.engines import Engine, key
+from scripts.bench.planted import Case, Outcome, counts, decide_each, line, outcome, plant, stems_of
+from scripts.bench.planted_changes import KINDS, Kind
 
 RIVER = "黄河中下游的气候特点是什么？请从气温、降水和季节变化三个方面加以说明，并分析其成因。"
 METAL = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，写出方程式。"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dedup_job.fingerprint.folding import fold_text
-from scripts.templates import bank
+from dedup_job.judgment.folding import fold_text
+from scripts.bench.templates import bank
 
 QUESTIONS, PLANTED = 800, 40
 

@@ -116,11 +116,8 @@ def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Ele
 
 def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Element | None:
     """Return the top-level field of this name; of repeated ones the last, as decoders do."""
-    found = None
-    for element in elements(raw, start, end):
-        if element.name == name:
-            found = element
-    return found
+    found = [element for element in elements(raw, start, end) if element.name == name]
+    return found[-1] if found else None
 
 
 def repeats(raw: bytes, path: Sequence[str]) -> bool:
@@ -190,9 +187,9 @@ def id_element(raw: bytes) -> bytes:
     raise ValueError("the document has no _id")
 
 
-def id_value(element: bytes) -> Any:
+def id_value(key: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
-    return bson.decode(document(element), codec_options=LENIENT)["_id"]
+    return bson.decode(document(key), codec_options=LENIENT)["_id"]
 
 
 def is_writable(element: bytes) -> bool:
@@ -248,8 +245,7 @@ def fields(values: dict[str, Any]) -> bytes:
 def string_field(path: Sequence[str], text: str) -> bytes:
     """Return a raw string field; a path of several names gives nested documents."""
     value = text.encode()
-    field = b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
-    kind = _STRING
+    kind, field = _STRING, b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
         kind = DOCUMENT
@@ -282,9 +278,8 @@ def with_string_at(raw: bytes, at: int, text: str) -> tuple[bytes, ...]:
     return raw[4:at], _INT32.pack(len(value) + 1), value, b"\0", raw[end:-1]
 
 
-def without(raw: bytes, name: bytes) -> bytes:
-    """Return the document without the top-level fields of this name."""
-    if name + b"\0" not in raw:
+def without(raw: bytes, *names: bytes) -> bytes:
+    """Return the document without the top-level fields of these names."""
+    if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
-    kept = [raw[e.start : e.end] for e in elements(raw) if e.name != name]
-    return document(*kept)
+    return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))

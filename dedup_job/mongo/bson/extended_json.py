@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -32,13 +32,12 @@ _TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
 
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
     """Return the value; ValueError says where it is wrong."""
+
+    def read(pairs: list[tuple[str, Any]]) -> Any:  # json_util.loads keeps the last of two names
+        return json_util.object_pairs_hook(_without_repeats(pairs), options)
+
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=lambda pairs: json_util.object_pairs_hook(
-                _without_repeats(pairs), options
-            ),
-        )
+        value = json.loads(text, object_pairs_hook=read)
     except json.JSONDecodeError as e:
         raise ValueError(
             f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
@@ -100,7 +99,7 @@ def shown_value(value: Any) -> str:
     with suppress(*MALFORMED):  # keys may look like extended JSON
         for options in _FORMS:
             text = _json(value, options)
-            if _key(_same_numbers(next(readings(text)))) == _key(_same_numbers(value)):
+            if _comparable(next(readings(text))) == _comparable(value):
                 return text
     return _json(Binary(_key(value), bson_edit.KEY_SUBTYPE), _FORMS[0])
 
@@ -163,26 +162,27 @@ def _stands_for_an_id(value: Any) -> bool:
 
 def _json(value: Any, options: JSONOptions) -> str:
     text = json_util.dumps(
-        _with_uuids(value), json_options=options, ensure_ascii=False, separators=(",", ":")
+        _mapped(value, _with_uuid), json_options=options, ensure_ascii=False, separators=(",", ":")
     )
     return escaped_json(text)
 
 
-def _with_uuids(value: Any) -> Any:
-    """Return the value with its UUIDs as `{"$uuid": ...}`, which people recognize."""
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the value with every part that is no object and no list changed."""
     if isinstance(value, dict):
-        return {name: _with_uuids(part) for name, part in value.items()}
+        return {name: _mapped(part, change) for name, part in value.items()}
     if isinstance(value, list):
-        return [_with_uuids(part) for part in value]
+        return [_mapped(part, change) for part in value]
+    return change(value)
+
+
+def _with_uuid(value: Any) -> Any:
+    """Return a UUID as `{"$uuid": ...}`, which people recognize; json_util writes base64."""
     if isinstance(value, Binary) and (value.subtype, len(value)) == (_UUID_SUBTYPE, _UUID_BYTES):
         return {"$uuid": str(value.as_uuid())}
     return value
 
 
-def _same_numbers(value: Any) -> Any:
-    """Return the value with its 64-bit integers as such of any size, which are the same id."""
-    if isinstance(value, dict):
-        return {name: _same_numbers(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_same_numbers(part) for part in value]
-    return int(value) if isinstance(value, Int64) else value
+def _comparable(value: Any) -> bytes:
+    """Return the bytes of an id; its 64-bit integers are the same id as those of any size."""
+    return _key(_mapped(value, lambda part: int(part) if isinstance(part, Int64) else part))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 import xxhash
 from bson import Binary
 from pydantic import BaseModel, ConfigDict, Field
 
-from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows, ids_of, original_text, signed
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _DOUBLE = struct.Struct("<d")
@@ -69,21 +68,17 @@ class LedgerRows:
         self, document: Document, decision: Duplicate | Skipped | Quarantined, run: int
     ) -> bytes:
         """Return the ledger's row for a document that is not kept."""
-        named, reason = _decision(type(decision).__name__.lower()), decision.reason
-        match decision:
-            case Duplicate():
-                of = bson_edit.renamed(decision.of, b"of")
-                found = _distance(decision.distance) + _similarity(decision.similarity)
-                rest = _circumstances(decision.found_by, reason, run) + _more(decision)
-                rest += _digest(document)
-            case Quarantined():
-                of, found = _NO_ORIGINAL, _NOT_COMPARED
-                rest = _circumstances(None, reason, run)
+        named = _decision(type(decision).__name__.lower())
+        if isinstance(decision, Duplicate):
+            of = bson_edit.renamed(decision.of, b"of")
+            found = _distance(decision.distance) + _similarity(decision.similarity)
+            rest = _circumstances(decision.found_by, decision.reason, run) + _more(decision)
+            rest += _digest(document)
+        else:
+            of, found = _NO_ORIGINAL, _NOT_COMPARED
+            rest = _circumstances(None, decision.reason, run)
+            if isinstance(decision, Quarantined):
                 rest += bson_edit.fields({"detail": decision.detail})
-            case Skipped():
-                of, found, rest = _NO_ORIGINAL, _NOT_COMPARED, _circumstances(None, reason, run)
-            case _:
-                assert_never(decision)
         row = (document.key, named, of, found, rest)
         if self._storing is Storing.NONE:
             return bson_edit.document(*row)
@@ -125,24 +120,6 @@ def stored_in(row: bytes) -> Stored | None:
     return None
 
 
-def split(
-    documents: Sequence[Document],
-    decisions: Sequence[Any],
-    rows: KeptRows,
-    ledger_rows: LedgerRows,
-    run: int,
-) -> tuple[list[bytes], list[bytes]]:
-    """Return the raw documents for the target and the raw rows for the ledger."""
-    kept: list[bytes] = []
-    ledger: list[bytes] = []
-    for document, decision in zip(documents, decisions, strict=True):
-        if isinstance(decision, Kept):
-            kept.append(rows.encode(document, decision, run))
-        else:
-            ledger.append(ledger_rows.encode(document, decision, run))
-    return kept, ledger
-
-
 @lru_cache
 def _decision(name: str) -> bytes:
     return bson_edit.fields({"decision": name})
@@ -166,14 +143,14 @@ def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -
     return bson_edit.fields({"found_by": channels, "reason": str(reason), "run": run})
 
 
-def digest_of(text: str) -> int:
+def text_digest(text: str) -> int:
     """Return the digest of a dropped text, by which a check knows whether it changed since."""
     return signed(xxhash.xxh3_64_intdigest(text.encode()))
 
 
 def _digest(document: Document) -> bytes:
     assert isinstance(document.content, str)  # a duplicate has a text
-    return _DIGEST + _INT64.pack(digest_of(document.content))
+    return _DIGEST + _INT64.pack(text_digest(document.content))
 
 
 def _more(decision: Duplicate) -> bytes:
@@ -185,6 +162,6 @@ def _more(decision: Duplicate) -> bytes:
         ]
     if decision.richer:
         values["richer"] = list(decision.richer)
-    if decision.tried.void:
-        values["void"] = ids_of(decision.tried.void)
+    if decision.tried.missing_originals:
+        values["void"] = ids_of(decision.tried.missing_originals)
     return bson_edit.fields(values) if values else b""

@@ -7,26 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeGuard, assert_never
+from typing import Any, TypeGuard
 
 import bson
 import numpy as np
 from bson.int64 import Int64
 from pydantic import BaseModel, ConfigDict, Field
 
-from dedup_job.documents import (
-    Document,
-    Fingerprints,
-    Kept,
-    KeptPage,
-    Tried,
-)
+from dedup_job.documents import Document, Fingerprints, Kept, KeptPage, Tried
 from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
-_LONGEST_ID = 1024  # bytes; a document that fits must still fit with what is added to it
+_MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
 _UINT64 = struct.Struct("<Q")
 
 
@@ -109,21 +103,14 @@ class KeptRows:
         """Return the kept document as raw BSON; its content must be text."""
         assert isinstance(document.content, str)  # only texts are kept
         text = document.content if self._clean is None else original_text(document, self._source)
-        match self._form:
-            case Form.WHOLE:
-                own = _own(decision.fingerprint, run, decision.tried)
-                return bson_edit.document(*self._changed(document, text), own)
-            case Form.TEXT:
-                own = _own(decision.fingerprint, run, decision.tried)
-                field = bson_edit.string_field(self.path, text)
-                return bson_edit.document(document.key, field, own)
-            case Form.CLASSIC:
-                field = bson_edit.string_field(["ques"], text)
-                value = signed(decision.fingerprint)
-                rest = bson_edit.fields({"old_id": document.id, "hash_value": value})
-                return bson_edit.document(document.key, field, rest)
-            case _:
-                assert_never(self._form)
+        if self._form is Form.CLASSIC:
+            value = signed(decision.fingerprint)
+            own = bson_edit.fields({"old_id": document.id, "hash_value": value})
+        else:
+            own = _own(decision.fingerprint, run, decision.tried)
+        if self._form is Form.WHOLE:
+            return bson_edit.document(*self._changed(document, text), own)
+        return bson_edit.document(document.key, bson_edit.string_field(self.path, text), own)
 
     def _changed(self, document: Document, text: str) -> tuple[bytes, ...]:
         """Return the fields of the source document with the cleaned text, without `dedup`.
@@ -146,27 +133,17 @@ class KeptRows:
         """
         mine = self.encode(document, Kept(0, short=False), 0)
         own = b"dedup" if self.has_runs else b"hash_value"
-        not_these = (own, b"_id", b"old_id")
-        one, other = (
-            [raw[e.start : e.end] for e in bson_edit.elements(raw) if e.name not in not_these]
-            for raw in (stored, mine)
-        )
+        one, other = (bson_edit.without(raw, own, b"_id", b"old_id") for raw in (stored, mine))
         return one == other
 
     def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
-        keys, values, texts, runs = [], [], [], []
-        strange = []
-        for row in rows:
-            text, mark = self._stored(row)
-            if text is None or mark is None:
-                strange.append(row.key)
-                continue
-            keys.append(row.key)
-            values.append(mark.fingerprint)
-            texts.append(text)
-            runs.append(mark.run)
-        texts = self.cleaned(texts)
+        read = [(row.key, *self.stored(row)) for row in rows]
+        strange = [key for key, text, mark in read if text is None or mark is None]
+        known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
+        keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
+        values = [mark.fingerprint for _, _, mark in known]
+        texts = self.cleaned([text for _, text, _ in known])
         packed = pack(texts)
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
@@ -180,22 +157,17 @@ class KeptRows:
         """Return stored texts as they are compared."""
         return stored if self._clean is None else self._clean(stored)
 
-    def stored_text(self, row: RawDocument) -> str | None:
-        """Return a kept document's text as it is stored, None where it has none."""
-        return self._stored(row)[0]
-
-    def text(self, row: RawDocument) -> str | None:
-        """Return a kept document's text, None where it has none."""
-        return self.read(row)[0]
-
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
-        text, mark = self._stored(row)
+        text, mark = self.stored(row)
         return None if text is None else self.cleaned([text])[0], mark
 
-    def _stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+    def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+        """Return the same with the text as it is stored."""
         found = bson.decode(row.raw)
-        text = _text_at(found, self.path)
+        text: Any = found
+        for name in self.path:
+            text = text.get(name) if isinstance(text, dict) else None
         return text if isinstance(text, str) else None, self._mark(found)
 
     def _mark(self, found: dict[str, Any]) -> Mark | None:
@@ -207,17 +179,14 @@ class KeptRows:
 
 def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
     """Return the field that dedup adds to a kept document."""
-    if tried.void or tried.refused:
+    if tried.missing_originals or tried.refused:
         values: dict[str, Any] = {"fingerprint": signed(fingerprint), "run": run}
-        if tried.refused and len(tried.refused.of) <= _LONGEST_ID:
+        if tried.refused and len(tried.refused.of) <= _MAX_ID_BYTES:
             of, similarity, kind = tried.refused
-            values["refused"] = {
-                "of": bson_edit.id_value(of),
-                "similarity": similarity,
-                "class": kind,
-            }
-        if tried.void:
-            values["void"] = ids_of(tried.void)
+            of_id = bson_edit.id_value(of)
+            values["refused"] = {"of": of_id, "similarity": similarity, "class": kind}
+        if tried.missing_originals:
+            values["void"] = ids_of(tried.missing_originals)
         return bson_edit.fields({"dedup": values})
     before, after = _around_fingerprint(run)
     return before + _UINT64.pack(fingerprint) + after
@@ -233,13 +202,6 @@ def _around_fingerprint(run: int) -> tuple[bytes, bytes]:
 
 def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _text_at(found: dict[str, Any], path: Sequence[str]) -> Any:
-    value: Any = found
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def original_text(document: Document, path: Sequence[str]) -> str:

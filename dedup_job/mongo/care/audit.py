@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import bson
@@ -21,16 +22,16 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
-from dedup_job.mongo.bson.rows import KeptRows, Mark
+from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
 from dedup_job.mongo.state.lease import holder
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 
@@ -39,31 +40,24 @@ _ID = {"_id": 1}
 _LEDGER = {"_id": 1, "decision": 1, "of": 1, "reason": 1, "run": 1}
 
 
+@dataclass
 class Checker:
     """Walks source, target and ledger once each, and again only where they do not add up."""
 
-    def __init__(
-        self,
-        target: Target,
-        source: Source,
-        clean: Callable[[str], str],
-        fingerprint: Callable[[Sequence[str]], Fingerprints],
-        decide: Decide,
-        progress: Progress,
-    ) -> None:
-        self._target = target
-        self._rows: KeptRows = target.rows
-        self._again = target.patience
-        self._source = source
-        self._clean = clean
-        self._fingerprint = fingerprint
-        self._decide = decide
-        self._progress = progress
-        self._tally = Tally(shown)
-        self._there = run_counts.no_counts()
-        self._half: frozenset[bytes] = frozenset()
-        self._undoing: int | None = None
-        self._done = 0
+    target: TargetReader
+    clean: Callable[[str], str]
+    fingerprint: Callable[[Sequence[str]], Fingerprints]
+    decide: Decide
+    progress: Progress
+    _tally: Tally = field(init=False, default_factory=lambda: Tally(shown))
+    _there: run_counts.ByRun = field(init=False, default_factory=run_counts.no_counts)
+    _half: frozenset[bytes] = field(init=False, default=frozenset())
+    _undoing: int | None = field(init=False, default=None)
+    _done: int = field(init=False, default=0)
+
+    @cached_property
+    def _source(self) -> Source:
+        return self.target.source_reader()
 
     def check(self, sample: int | None) -> Checked:
         """Verify the target; `sample` texts at random, None for all of them.
@@ -72,75 +66,65 @@ class Checker:
         """
         began = time.perf_counter()
         state = self._begin()
-        self._count_all()
+        counts = (c.estimated_document_count for c in (self.target.source, *self.target.decided))
+        self.progress.total(sum(map(self.target.patience, counts)), "checking")
         kept, dropped = self._walk_source()
         walked, chosen = self._walk_target(sample)
         rows = self._walk_ledger(state, sample)
         if walked != kept:
-            self._walk_others(self._target.documents, self._target.ledger)
+            self._walk_others(self.target.documents, self.target.ledger)
         if rows != dropped:
-            self._walk_others(self._target.ledger, None)
+            self._walk_others(self.target.ledger, None)
         self._tally.add(Check.GONE, walked + rows)
-        for page in fetch(majority(self._target.documents), chosen, _ROWS, self._again):
+        for page in fetch(majority(self.target.documents), chosen, _ROWS, self.target.patience):
             self._check_texts([self._read(row) for row in page])
         self._compare_counts(state)
         self._check_alone(state["token"])
         return Checked(
-            self._target.source.full_name,
-            self._target.name,
+            self.target.source.full_name,
+            self.target.name,
             state["generation"],
             self._tally.findings(),
             time.perf_counter() - began,
         )
 
     def _begin(self) -> dict[str, Any]:
-        state = self._again(self._target.state.read) or {}
+        state = self.target.patience(self.target.state.read) or {}
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
-        self._undoing = state.get("undo")
-        if (run := self._undoing) is not None:
-            self._again(lambda: check_begun(self._target, run))
-        undoing: list[bytes | str] = (
-            [] if self._undoing is None else [f"run {self._undoing}, being undone"]
-        )
-        half = [*undoing, *self._half]
+        half: list[bytes | str] = [*self._half]
+        if (run := state.get("undo")) is not None:
+            self._undoing = run
+            self.target.patience(lambda: check_begun(self.target, run))
+            half.insert(0, f"run {run}, being undone")
         self._tally.add(Check.HALF, len(half), half)
         return state
 
     def _check_alone(self, token: int) -> None:
-        state = self._target.state
-        lease = self._again(state.at_work)
-        if lease or (self._again(state.read) or {}).get("token") != token:
+        state = self.target.state
+        lease = self.target.patience(state.at_work)
+        if lease or (self.target.patience(state.read) or {}).get("token") != token:
             who = holder(lease) if lease else "another process"
             raise LeaseHeld(
-                f"a run writes to {self._target.name} or did so meanwhile ({who}), so nothing can "
+                f"a run writes to {self.target.name} or did so meanwhile ({who}), so nothing can "
                 "be said of it. Check again when it is done."
             )
-
-    def _count_all(self) -> None:
-        whole = [self._target.source, *self._target.decided]
-        self._progress.total(
-            sum(self._again(c.estimated_document_count) for c in whole), "checking"
-        )
-
-    def _advance(self, done: int) -> None:
-        self._done += done
-        self._progress.advance(self._done)
 
     def _pages(
         self, collection: Documents, size: PageSize, projection: dict[str, int]
     ) -> Iterator[list[RawDocument]]:
-        for page in pages(majority(collection), size, None, projection, self._again):
+        for page in pages(majority(collection), size, None, projection, self.target.patience):
             yield [row for row in page if row.key not in self._half] if self._half else page
-            self._advance(len(page))
+            self._done += len(page)
+            self.progress.advance(self._done)
 
     def _walk_source(self) -> tuple[int, int]:
         """Return how many source documents the target holds, and how many the ledger."""
         kept = dropped = 0
-        for page in self._pages(self._target.source, ID_PAGE, _ID):
+        for page in self._pages(self.target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
-            in_target = self._among(self._target.documents, keys)
-            in_ledger = self._among(self._target.ledger, keys)
+            in_target = self._among(self.target.documents, keys)
+            in_ledger = self._among(self.target.ledger, keys)
             kept, dropped = kept + len(in_target), dropped + len(in_ledger)
             decided = in_target | in_ledger
             twice = in_target & in_ledger
@@ -152,8 +136,8 @@ class Checker:
         """Return how many documents there are, and some at random to be looked at."""
         walked = 0
         chosen = _Sample(sample or 0)
-        projection = self._rows.marks_only if sample is not None else {}
-        for page in self._pages(self._target.documents, _ROWS, projection):
+        projection = self.target.rows.marks_only if sample is not None else {}
+        for page in self._pages(self.target.documents, _ROWS, projection):
             walked += len(page)
             read = [self._read(row) for row in page]
             for document in read:
@@ -169,18 +153,12 @@ class Checker:
 
     def _check_texts(self, page: Sequence[_Read]) -> None:
         """Compare stored fingerprints with stored texts, and stored texts with the source's."""
-        keys, texts, values = [], [], []
-        for document in page:
-            if document.mark is None:
-                continue  # counted before
-            if document.text is None:
-                self._tally.add(Check.FOREIGN, 0, [document.key])
-                continue
-            keys.append(document.key)
-            texts.append(document.text)
-            values.append(document.mark.fingerprint)
-        now = self._fingerprint(texts).values.tolist()
-        wrong = [key for key, a, b in zip(keys, values, now, strict=True) if a != b]
+        marked = [(d.key, d.text, d.mark) for d in page if d.mark]  # others were counted before
+        self._tally.add(Check.FOREIGN, 0, [key for key, text, _ in marked if text is None])
+        known = [(key, text, mark.fingerprint) for key, text, mark in marked if text is not None]
+        keys, texts = [key for key, _, _ in known], [text for _, text, _ in known]
+        now = self.fingerprint(texts).values.tolist()
+        wrong = [key for (key, _, then), b in zip(known, now, strict=True) if then != b]
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
         source = self._source.documents(keys)
         whole = {document.key: document.raw for document in page}
@@ -193,27 +171,27 @@ class Checker:
 
     def _is_as(self, document: Document, text: str, stored: bytes) -> bool:
         """Tell whether a kept document is what a run would make of the source's today."""
-        if not isinstance(document.content, str) or self._clean(document.content) != text:
+        if not isinstance(document.content, str) or self.clean(document.content) != text:
             return False
-        return self._rows.same_fields(stored, document.with_content(text))
+        return self.target.rows.same_fields(stored, document.with_content(text))
 
     def _read(self, row: RawDocument) -> _Read:
         try:
-            return _Read(row.key, row.raw, *self._rows.read(row))
+            return _Read(row.key, row.raw, *self.target.rows.read(row))
         except (BSONError, ValueError, OverflowError):
             return _Read(row.key, row.raw, None, None)
 
     def _row_checker(self, state: Mapping[str, Any]) -> RowChecker:
         """Return what decides rows of the ledger once more."""
-        resumed = self._target.runs.find({"resumed": True}, {"_id": 1})
+        resumed = look_up(self.target.runs, {"resumed": True}, _ID, self.target.patience)
         return RowChecker(
-            self._target,
+            self.target,
             self._source,
-            self._clean,
-            self._decide,
+            self.clean,
+            self.decide,
             self._tally,
-            own_rules=state["settings"].get("rules") == self._target.stamp.get("rules"),
-            resumed={row["_id"] for row in self._again(lambda: list(resumed))},
+            own_rules=state["settings"].get("rules") == self.target.stamp.get("rules"),
+            resumed={bson_edit.id_value(row.key) for row in resumed},
         )
 
     def _walk_ledger(self, state: Mapping[str, Any], sample: int | None) -> int:
@@ -221,7 +199,7 @@ class Checker:
         walked = 0
         chosen = _Sample(sample or 0)
         checker = self._row_checker(state)
-        for page in self._pages(self._target.ledger, _ROWS, {} if sample is None else _LEDGER):
+        for page in self._pages(self.target.ledger, _ROWS, {} if sample is None else _LEDGER):
             walked += len(page)
             named: dict[bytes, list[bytes]] = {}
             strange: list[bytes] = []
@@ -238,31 +216,31 @@ class Checker:
                     if found["decision"] == "duplicate":
                         named.setdefault(original_of(row.raw), []).append(row.key)
             self._tally.add(Check.FOREIGN, len(page), strange)
-            there = self._some_of(self._target.documents, list(named))
+            there = self._some_of(self.target.documents, list(named))
             lost = [f"{shown(k)} of {shown(o)}" for o in named.keys() - there for k in named[o]]
             self._tally.add(Check.ORIGINAL, sum(map(len, named.values())), lost)
             if sample is None:
                 checker.check(own)
             else:
                 chosen.add(row.key for row in own)
-        for page in fetch(majority(self._target.ledger), chosen.keys, _ROWS, self._again):
+        for page in fetch(majority(self.target.ledger), chosen.keys, _ROWS, self.target.patience):
             checker.check(page)
         return walked
 
     def _walk_others(self, collection: Documents, other: Documents | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
-        self._progress.stage(f"looking for what only {collection.full_name} holds")
-        for page in pages(majority(collection), ID_PAGE, None, _ID, self._again):
+        self.progress.stage(f"looking for what only {collection.full_name} holds")
+        for page in pages(majority(collection), ID_PAGE, None, _ID, self.target.patience):
             keys = [row.key for row in page if row.key not in self._half]
-            there = self._among(self._target.source, keys)
+            there = self._among(self.target.source, keys)
             alone = [key for key in keys if key not in there]
             self._tally.add(Check.GONE, 0, alone)
             if other is not None:
                 self._tally.add(Check.TWICE, len(alone), [*self._some_of(other, alone)])
 
     def _compare_counts(self, state: dict[str, Any]) -> None:
-        self._progress.stage("comparing the counts")
-        all_rows, name = self._target.all_runs(), self._target.runs.full_name
+        self.progress.stage("comparing the counts")
+        all_rows, name = self.target.all_runs(), self.target.runs.full_name
         checkpoint = state["checkpoint"]
         try:
             rows = {check_run(row, name)["_id"]: row for row in all_rows}
@@ -271,25 +249,22 @@ class Checker:
         except StateMismatch as e:
             self._tally.add(Check.COUNTS, len(all_rows), [str(e).partition(". ")[0]])
             return
-        left_out: set[int] = set()
+        not_these: set[int] = set()
         if self._undoing is not None:
             out = rows.get(self._undoing, {}).get(LEDGER_ROW) or {}
-            left_out = {self._undoing, out.get("run", self._undoing)}
-        by_run = self._rows.has_runs
-        lines = [
-            *([stale] if stale else []),
-            *run_counts.out_of_step(rows, state),
-            *run_counts.differences(said, self._there, left_out, by_run=by_run),
-        ]
+            not_these = {self._undoing, out.get("run", self._undoing)}
+        by_run = self.target.rows.has_runs
+        lines = [*([stale] if stale else []), *run_counts.out_of_step(rows, state)]
+        lines += run_counts.count_differences(said, self._there, not_these, by_run=by_run)
         self._tally.add(Check.COUNTS, len(rows), lines)
 
     def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        return held(majority(collection), keys, self._again)
+        return held(majority(collection), keys, self.target.patience)
 
     def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds."""
-        return {row.key for row in some(majority(collection), keys, _ID, self._again)}
+        return {row.key for row in some(majority(collection), keys, _ID, self.target.patience)}
 
 
 @dataclass(frozen=True, slots=True)

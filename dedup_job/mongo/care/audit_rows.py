@@ -15,12 +15,12 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.bson.ledger_rows import digest_of, original_of
+from dedup_job.mongo.bson.ledger_rows import original_of, text_digest
 from dedup_job.mongo.care.records import stored_document
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.check import Check, Tally
 
 Decide = Callable[[Sequence[str], Sequence[str]], list[Duplicate | str]]
@@ -39,32 +39,20 @@ class _Pair:
     changed: bool
 
 
+@dataclass(frozen=True, slots=True)
 class RowChecker:
-    """Compares rows with what would be written today."""
+    """Compares rows with what would be written today.
 
-    def __init__(
-        self,
-        target: Target,
-        source: Source,
-        clean: Callable[[str], str],
-        decide: Decide,
-        tally: Tally,
-        *,
-        own_rules: bool,
-        resumed: Container[int],
-    ) -> None:
-        """Take where all lies.
+    own_rules: the target was made by the rules of this version; resumed: runs that were.
+    """
 
-        own_rules: the target was made by the rules of this version; resumed: runs that were.
-        """
-        self._target = target
-        self._source = source
-        self._clean = clean
-        self._decide = decide
-        self._tally = tally
-        self._apart = Check.APART if own_rules else Check.RULES
-        self._own_rules = own_rules
-        self._resumed = resumed
+    target: TargetReader
+    source: Source
+    clean: Callable[[str], str]
+    decide: Decide
+    tally: Tally
+    own_rules: bool
+    resumed: Container[int]
 
     def check(self, rows: Sequence[RawDocument]) -> None:
         """Look at some rows; the originals that are missing were counted before."""
@@ -75,7 +63,7 @@ class RowChecker:
         duplicates = [row for row in rows if found[row.key].get("decision") == "duplicate"]
         pairs = list(self._pairs(duplicates, found))
         self._check_order(pairs)
-        again = self._decide([pair.text for pair in pairs], [pair.original for pair in pairs])
+        again = self.decide([pair.text for pair in pairs], [pair.original for pair in pairs])
         apart: list[bytes] = []
         since: list[bytes] = []
         wrong: list[str] = []
@@ -84,70 +72,70 @@ class RowChecker:
                 apart.append(pair.key)  # whether or not it changed: its text would be lost
             elif pair.changed:
                 since.append(pair.key)
-            elif self._own_rules and (values := _forged(pair.row, now)):
+            elif self.own_rules and (values := _forged(pair.row, now)):
                 wrong.append(f"{shown(pair.key)} ({', '.join(values)})")
-        self._tally.add(self._apart, len(pairs), apart)
-        self._tally.add(Check.SINCE, len(pairs), since)
-        self._tally.add(Check.VALUES, len(pairs), wrong)
+        self.tally.add(Check.APART if self.own_rules else Check.RULES, len(pairs), apart)
+        self.tally.add(Check.SINCE, len(pairs), since)
+        self.tally.add(Check.VALUES, len(pairs), wrong)
 
     def _check_without_text(self, keys: Sequence[bytes]) -> None:
         """Find documents of which the ledger says that they have no text, and which have one."""
-        there = self._source.documents(keys)
+        there = self.source.documents(keys)
         apart = [key for key, document in there.items() if self._would_be_kept(document)]
-        self._tally.add(Check.APART, len(there), apart)
+        self.tally.add(Check.APART, len(there), apart)
 
     def _would_be_kept(self, document: Document) -> bool:
         if not isinstance(document.content, str):
             return False
-        text = self._clean(document.content)
-        return bool(text) and self._target.fits(document.with_content(text))
+        text = self.clean(document.content)
+        return bool(text) and self.target.fits(document.with_content(text))
 
     def _pairs(
         self, rows: Sequence[RawDocument], found: Mapping[bytes, Mapping[str, Any]]
     ) -> Iterator[_Pair]:
         """Yield the duplicates whose texts are known, with their originals."""
         of = {row.key: original_of(row.raw) for row in rows}
-        originals = self._target.texts(list(dict.fromkeys(of.values())))
-        there = self._source.documents([row.key for row in rows])
+        originals = self.target.texts(list(dict.fromkeys(of.values())))
+        there = self.source.documents([row.key for row in rows])
         itself: list[bytes] = []
         for row in rows:
             if comparable(row.key) == comparable(of[row.key]):
                 itself.append(row.key)
                 continue
-            held = stored_document(row, self._source)
+            held = stored_document(row, self.source)
             document = there.get(row.key) if held is None else held[0]
             if document is None or of[row.key] not in originals:
                 continue
-            text = self._clean(document.content) if isinstance(document.content, str) else ""
+            text = self.clean(document.content) if isinstance(document.content, str) else ""
             own, original = found[row.key], originals[of[row.key]]
-            changed = own.get("digest") not in (None, digest_of(text))
+            changed = own.get("digest") not in (None, text_digest(text))
             yield _Pair(row.key, own, of[row.key], text, original, changed)
-        self._tally.add(Check.ITSELF, len(rows), itself)
+        self.tally.add(Check.ITSELF, len(rows), itself)
 
     def _check_order(self, pairs: Sequence[_Pair]) -> None:
         """Find duplicates that come before their original in the run that decided both.
 
         A run that was resumed may have found new documents before those that it had decided.
         """
-        by_key = {pair.key: pair for pair in pairs if pair.row.get("run") not in self._resumed}
+        by_key = {pair.key: pair for pair in pairs if pair.row.get("run") not in self.resumed}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
-        found = self._some(self._target.ledger, list(by_key), later)
+        found = self._some(self.target.ledger, list(by_key), later)
         suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
         runs = self._runs_of(list({pair.of for pair in suspects}))
         wrong = [pair.key for pair in suspects if runs.get(pair.of) == pair.row.get("run")]
-        self._tally.add(Check.ORDER, len(by_key), wrong)
+        self.tally.add(Check.ORDER, len(by_key), wrong)
 
     def _runs_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return by which run some documents were kept, where that is said."""
-        rows = self._target.rows
-        found = self._some(self._target.documents, keys, rows.marks_only)
+        rows = self.target.rows
+        found = self._some(self.target.documents, keys, rows.marks_only)
         marks = {row.key: rows.read(row)[1] for row in found}
         return {key: mark.run for key, mark in marks.items() if mark is not None and mark.run}
 
     def _some(
         self, collection: Documents, keys: Sequence[bytes], projection: Mapping[str, Any]
     ) -> list[RawDocument]:
-        return some(majority(collection), keys, projection, self._target.patience)
+        return some(majority(collection), keys, projection, self.target.patience)
 
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:

@@ -1,39 +1,97 @@
-"""A target that a run wrote, found by its name alone."""
+"""A target that a run wrote, found by its name alone; its lease as others see it, and broken."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from dedup_job.errors import UsageError
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.target import Form, Target
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetForm
+from dedup_job.printing import on_one_line
 
 _SUFFIX = ".state"
 
 
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The lease of a target at one moment, `now` by the server's clock."""
+
+    target: str
+    token: int
+    lease: Mapping[str, Any] | None
+    now: datetime
+
+    @property
+    def holder(self) -> str:
+        """Who holds it or held it last, as a part of a sentence."""
+        return leases.holder(self.lease) if self.lease else "nobody"
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what there is to tell, by name."""
+        yield "lease", self._state()
+        if self.lease:
+            yield "host", on_one_line(str(self.lease.get("host")))
+            yield "process", f"{self.lease.get('pid')}{self._process()}"
+            if since := self.lease.get("since"):
+                yield "since", leases.at(since)
+            if expires := self.lease.get("expires"):
+                yield "expires", f"{leases.at(expires)}, unless renewed"
+            yield "server's time", leases.at(self.now)
+        yield "token", f"{self.token:,}"
+
+    def _state(self) -> str:
+        if self.lease is None:
+            return "free"
+        if leases.is_dead(self.lease):
+            return "free: its holder is dead; the next run takes it over"
+        if (expires := self.lease.get("expires")) is None or expires < self.now:
+            return "free: it ended without a sign of its holder; the next run takes it over"
+        return "held"
+
+    def _process(self) -> str:
+        if self.lease is None or not leases.is_here(self.lease):
+            return ", on another machine"
+        return ", dead" if leases.is_dead(self.lease) else ", at work on this machine"
+
+
 def open_target(
-    client: Client,
-    name: Namespace,
-    form: Form,
-    patience: Patience = NO_PATIENCE,
-    *,
-    as_made: bool = False,
+    client: Client, name: Namespace, form: TargetForm, patience: Patience = NO_PATIENCE
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 
     Whether it was made with the settings of this stamp is not checked here: see Target.check.
     """
-    _, state = state_of(client, name)
+    _, state = _state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, form, source, finish_undo, patience, as_made=as_made)
+    return Target(client, name, form, source, finish_undo, patience)
 
 
-def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
+def look(client: Client, target: Namespace) -> Lock:
+    """Return the lease of a target; UsageError if no run ever wrote to it."""
+    state, found = _state_of(client, target)
+    return Lock(str(target), found["token"], found["lease"], state.now())
+
+
+def end(client: Client, target: Namespace, lock: Lock) -> bool:
+    """End the lease as it was looked at; its holder writes nothing more.
+
+    Returns False where it changed hands meanwhile.
+    """
+    state, _ = _state_of(client, target)
+    return state.break_lease(lock.token)
+
+
+def _state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     """Return a target's state, and what it says now; UsageError if no run ever wrote to it."""
-    state = State(client[name.database][f"{name.collection}{_SUFFIX}"], {})
+    state = State(client[name.database][f"{name.collection}{_SUFFIX}"])
     found = state.read()
     if found is None:
         raise UsageError(_never_written(client, name))

@@ -1,35 +1,37 @@
-"""What a target knows of one source document, looked up by an `_id` as a person writes it."""
+"""What a target knows of documents: looked up by an `_id` as a person writes it, or listed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import bson
 
 from dedup_job.documents import Document
+from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.bson.extended_json import readings
+from dedup_job.mongo.bson.extended_json import readings, shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import PageSize, majority
-from dedup_job.mongo.source import Source, SourceSettings
-from dedup_job.mongo.target import Target
+from dedup_job.mongo.reading import look_up, majority, some
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRecord:
     """A document of the target: its text, and the run that kept it, 0 where that is not said.
 
-    refused: the nearest candidate that it was compared with: of, similarity, class.
+    missing_originals: ids of candidates that were gone from the target then; refused: the nearest
+    candidate that it was compared with: of, similarity, class.
     """
 
     text: str | None
     run: int
-    void: tuple[Any, ...] = ()
+    missing_originals: tuple[Any, ...] = ()
     refused: Mapping[str, Any] | None = None
 
 
@@ -43,7 +45,7 @@ class Record:
 
     key: bytes
     row: dict[str, Any] | None
-    kept: Kept | None
+    kept: KeptRecord | None
     source: Document | None
     stored: Document | None = None
     whole: bool = True
@@ -73,9 +75,9 @@ class Record:
 class Records:
     """Looks documents up in a target, its ledger and its source."""
 
-    def __init__(self, target: Target, settings: SourceSettings) -> None:
+    def __init__(self, target: TargetReader) -> None:
         self._target = target
-        self._source = Source(target.source, settings, [], PageSize())
+        self._source = target.source_reader()
 
     def find(self, written: str) -> list[Record]:
         """Return what is known under each reading of an `_id`, the decided ones first."""
@@ -90,31 +92,28 @@ class Records:
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
-        raw = _one(self._target.ledger, key)
-        row = None if raw is None else bson.decode(raw, bson_edit.LENIENT)
-        if row is not None:
-            row.pop(DOCUMENT, None)  # it is read from the bytes below
+        row, held = None, None
+        for found in look_up(self._target.ledger, bson_edit.among([key])):
+            held = stored_document(found._replace(key=key), self._source)
+            row = bson.decode(found.raw, bson_edit.LENIENT)
+            row.pop(DOCUMENT, None)  # it is read from the bytes above
         source = self._source.documents([key]).get(key)
-        held = None if raw is None else stored_document(RawDocument(key, raw), self._source)
         return Record(key, row, self.kept(key), source, *(held or ()))
 
-    def kept(self, key: bytes) -> Kept | None:
+    def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, None where there is none."""
-        raw = _one(self._target.documents, key)
-        if raw is None:
-            return None
-        own = bson.decode(raw, bson_edit.LENIENT).get("dedup")
-        own = own if isinstance(own, dict) else {}
-        run, void, refused = own.get("run"), own.get("void"), own.get("refused")
-        stored = bson_edit.id_element(raw)
-        return Kept(
-            self._target.texts([stored]).get(stored),
-            run if isinstance(run, int) else 0,
-            tuple(void) if isinstance(void, list) else (),
-            refused if isinstance(refused, dict) else None,
-        )
+        for found in look_up(self._target.documents, bson_edit.among([key])):
+            own = _object_at(found.raw, "dedup")
+            run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
+            return KeptRecord(
+                self._target.texts([found.key]).get(found.key),
+                run if isinstance(run, int) else 0,
+                tuple(missing) if isinstance(missing, list) else (),
+                refused if isinstance(refused, dict) else None,
+            )
+        return None
 
-    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, Kept | None]:
+    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, KeptRecord | None]:
         """Return key and document of the kept one that a duplicate's ledger row names."""
         key = bson_edit.fields({"_id": row["of"]})
         return key, self.kept(key)
@@ -132,12 +131,120 @@ def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] |
     return source.read(RawDocument(row.key, whole)), held.whole
 
 
-def _one(collection: Documents, key: bytes) -> bytes | None:
-    found = majority(collection).find_one(bson_edit.among([key]))
-    return None if found is None else bytes(found.raw)
-
-
 def _key(collection: Documents, value: Any) -> bytes | None:
     only = bson_edit.equal_to(bson_edit.stored(value))
-    found = majority(collection).find_one(only, {"_id": 1})
-    return None if found is None else bson_edit.id_element(bytes(found.raw))
+    return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A document that a run did not keep.
+
+    id, of: as shown; of is "" but for duplicates, similarity None where texts were not compared;
+    text, other: cleaned text of the document and of the kept one, None where they are gone.
+    """
+
+    id: str
+    reason: str
+    detail: str
+    of: str = ""
+    similarity: float | None = None
+    text: str | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A kept document and the nearest one that it was compared with; texts that are gone are None.
+
+    id, of: their `_id` as shown; kind: what keeps them apart.
+    """
+
+    id: str
+    of: str
+    similarity: float
+    kind: str
+    text: str | None
+    other: str | None
+
+
+def read_dropped(
+    target: TargetReader,
+    clean_all: Callable[[Sequence[str]], list[str]],
+    wanted: Mapping[str, str],
+    limit: int,
+) -> list[Dropped]:
+    """Return up to `limit` rows of the ledger whose fields are as wanted.
+
+    Of near duplicates the least similar come first, else they come in `_id` order. A text is read
+    from the source, or from the ledger where the source no longer holds it.
+    """
+    order = [*([("similarity", 1)] if wanted.get("reason") == "near" else []), ("_id", 1)]
+    only: dict[str, Any] = {"sort": order, "limit": limit}
+    found = look_up(target.ledger, dict(wanted), {DOCUMENT: 0}, target.patience, **only)
+    rows = {one.key: bson.decode(one.raw, bson_edit.LENIENT) for one in found}
+    texts = _texts(target, clean_all, [key for key, row in rows.items() if "of" in row])
+    originals = {k: bson_edit.fields({"_id": row["of"]}) for k, row in rows.items() if "of" in row}
+    others = target.texts([*dict.fromkeys(originals.values())])
+    return [
+        Dropped(
+            shown(key),
+            str(row.get("reason")),
+            str(row.get("detail") or ""),
+            shown(originals[key]) if key in originals else "",
+            similarity if isinstance(similarity := row.get("similarity"), float) else None,
+            texts.get(key),
+            others.get(originals[key]) if key in originals else None,
+        )
+        for key, row in rows.items()
+    ]
+
+
+def _texts(
+    target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
+) -> dict[bytes, str]:
+    """Return the cleaned texts of dropped documents by key; those that are gone are left out."""
+    source = target.source_reader()
+    found = source.texts(keys)
+    for row in some(majority(target.ledger), [k for k in keys if k not in found], {}):
+        held = stored_document(row, source)
+        if held is not None and isinstance(held[0].content, str):
+            found[row.key] = held[0].content
+    return dict(zip(found, clean_all([*found.values()]), strict=True))
+
+
+def most_similar(target: TargetReader, limit: int) -> list[Refusal]:
+    """Return up to `limit` kept documents with `dedup.refused`; the server sorts them.
+
+    Raises UsageError for a form of the target that has no place for it.
+    """
+    if not target.rows.has_runs:
+        raise UsageError(
+            f"the form of {target.name} (output.document = classic) does not hold what was refused."
+        )
+    order = [("dedup.refused.similarity", -1), ("_id", 1)]
+    only: dict[str, Any] = {"sort": order, "limit": limit}
+    wanted, projection = {"dedup.refused": {"$exists": True}}, target.rows.projection
+    rows = look_up(target.documents, wanted, projection, target.patience, **only)
+    refused = [_object_at(row.raw, "dedup", "refused") for row in rows]
+    keys = [bson_edit.fields({"_id": one.get("of")}) for one in refused]
+    others = target.texts(keys)
+    return [
+        Refusal(
+            shown(row.key),
+            shown(key),
+            float(s) if isinstance(s := one.get("similarity"), int | float) else 0.0,
+            str(one.get("class")),
+            target.rows.read(row)[0],
+            others.get(key),
+        )
+        for row, one, key in zip(rows, refused, keys, strict=True)
+    ]
+
+
+def _object_at(raw: bytes, *path: str) -> dict[str, Any]:
+    """Return the object that a path leads to in a document, an empty one where it is malformed."""
+    found: Any = bson.decode(raw, bson_edit.LENIENT)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}

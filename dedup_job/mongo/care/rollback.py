@@ -1,4 +1,4 @@
-"""A run, or what a person did to one document, is taken back.
+"""A run, or one decision, is taken back; and what a person did to one document, too.
 
 The state names what is being undone before anything is deleted, so whoever holds the lease next
 finishes it. A number is never used again.
@@ -14,19 +14,21 @@ from typing import Any
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
+from dedup_job.documents import Document, Kept
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
-from dedup_job.mongo.bulk_insert import insert_once
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, in_commands, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages
+from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
-from dedup_job.report.run import Checkpoint, Scope, Status
+from dedup_job.report.run import Checkpoint, Status
 
 _UNDONE = str(Status.UNDONE)
 _WRITE = 1000  # documents in a transaction
@@ -62,7 +64,7 @@ class Planned:
     begun: bool = False
 
 
-def planned(target: Target, run: int) -> Planned:
+def planned(target: TargetReader, run: int) -> Planned:
     """Return what `undo` would take back; UsageError where it would refuse."""
     state = target.patience(target.state.read) or {}
     begun = state.get("undo") == run
@@ -101,18 +103,13 @@ def finish_undo(target: Target) -> None:
         _take_back(target, run, progress)
 
 
-def source_holds(target: Target, keys: Sequence[bytes]) -> set[bytes]:
-    """Return those ids that the source still holds."""
-    return {row.key for row in some(majority(target.source), keys, {"_id": 1}, target.patience)}
-
-
 def _begin(target: Target, run: int) -> None:
     _check_last(target, run)
     state = target.state.read() or {}
     target.state.update({"undo": run, "last_run": next_run(state) - 1})
 
 
-def check_begun(target: Target, run: int) -> None:
+def check_begun(target: TargetReader, run: int) -> None:
     """Raise StateMismatch where the state names a run that no command would have begun to undo."""
     later = target.last_run({"_id": {"$gt": run}, "status": {"$ne": _UNDONE}})
     if later is not None:
@@ -121,18 +118,18 @@ def check_begun(target: Target, run: int) -> None:
             "after it: only the last run can be undone, so someone changed the state. Put it back "
             "as it was, or set its field `undo` to null; nothing was taken back."
         )
-    row = target.last_run({"_id": run})
+    row = target.run(run)
     if row is not None:
         _check_own(target, row)
 
 
-def _check_own(target: Target, row: Mapping[str, Any]) -> None:
+def _check_own(target: TargetReader, row: Mapping[str, Any]) -> None:
     """Raise StateMismatch where undoing what a person did would delete what a run kept."""
     number = row["_id"]
     if row["status"] in BY_HAND and target.rows.has_runs:
-        key = bson_edit.id_element(ledger_row(target, number))
-        there = majority(target.documents).find(bson_edit.among([key]), {"_id": 1, "dedup.run": 1})
-        if any(_run_of(bytes(one.raw), is_kept=True) != number for one in there):
+        key = bson_edit.id_element(_ledger_row(target, number))
+        there = look_up(target.documents, bson_edit.among([key]), {"_id": 1, "dedup.run": 1})
+        if any(_run_of(one.raw, is_kept=True) != number for one in there):
             raise StateMismatch(
                 f"{target.name} holds _id {shown(key)}, which another run kept than number "
                 f"{number}, as {target.runs.full_name} says: someone changed one of them. Put it "
@@ -140,7 +137,7 @@ def _check_own(target: Target, row: Mapping[str, Any]) -> None:
             )
 
 
-def _check_last(target: Target, run: int) -> None:
+def _check_last(target: TargetReader, run: int) -> None:
     last = target.last_run({"status": {"$ne": _UNDONE}})
     if last is None:
         raise UsageError(f"no run of the target {target.name} is left to undo.")
@@ -154,9 +151,9 @@ def _check_last(target: Target, run: int) -> None:
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] in BY_HAND:
-        row = ledger_row(target, run)
+        row = _ledger_row(target, run)
         key = bson_edit.id_element(row)
-        only_copy = stored_in(row) is None and key not in source_holds(target, [key])
+        only_copy = stored_in(row) is None and key not in target.in_source([key])
         if last["status"] == str(Status.RESTORED) and only_copy:
             raise UsageError(
                 f"the source no longer holds _id {shown(key)}: the target's copy is "
@@ -181,11 +178,10 @@ def _take_back(target: Target, run: int, progress: Progress) -> Undone:
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
     left += rows_left
-    undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
     former = target.patience(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
-        target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+        _mark(target, run, session, left=left)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return Undone(run, kept, ledger, left)
@@ -201,7 +197,7 @@ def _delete(
     """
     is_kept = collection is target.documents
     stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
-    holds = is_kept or target.patience(lambda: collection.find_one(stored, {"_id": 1})) is not None
+    holds = is_kept or look_up(collection, stored, {"_id": 1}, target.patience, limit=1)
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
     for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
@@ -209,7 +205,7 @@ def _delete(
         for start in range(0, len(own), _WRITE):
             keys = own[start : start + _WRITE]
             if holds:
-                there = source_holds(target, keys)
+                there = target.in_source(keys)
                 left += len(keys) - len(there)
                 keys = [key for key in keys if key in there]
             for part in in_commands(keys):
@@ -218,6 +214,11 @@ def _delete(
         done += len(page)
         progress.advance(done)
     return deleted, left, done
+
+
+def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
+    undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
+    target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
 
 def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
@@ -229,45 +230,33 @@ def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence
 
 def _run_of(raw: bytes, is_kept: bool) -> Any:
     found = RawBSONDocument(raw)
-    if not is_kept:
-        return found.get("run")
-    own = found.get("dedup")
+    own = found.get("dedup") if is_kept else found
     return own.get("run") if isinstance(own, Mapping) else None
 
 
-def _former(target: Target, run: int) -> dict[str, Any] | None:
+def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
     """Return the checkpoint of the last run before this one that still counts."""
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
     row = target.last_run({"_id": {"$lt": run}, "status": not_these})
     if row is None:
         return None
-    return Checkpoint(
-        run=row["_id"],
-        scope=Scope(row["query"], row["limit"]),
-        started=row["started"].replace(tzinfo=UTC),
-        counts=Counts.from_dict(row["counts"]),
-        seconds=row["seconds"],
-        finished=True,
-    ).as_dict()
+    ended = {"run": row["_id"], "last_id": None, "finished": True}
+    return Checkpoint.from_dict({**row, **ended}).as_dict()
 
 
-def ledger_row(target: Target, run: int) -> bytes:
+def _ledger_row(target: TargetReader, run: int) -> bytes:
     """Return the row that a person took out of the ledger, raw as it was."""
-    found = target.patience(lambda: next(majority(target.runs).find({"_id": run})))
-    raw = bytes(found.raw)
-    element = bson_edit.find(raw, LEDGER_ROW.encode())
-    assert element is not None  # it is written together with the status
-    return raw[element.value : element.end]
+    (row,) = look_up(target.runs, {"_id": run}, None, target.patience)
+    return bson_edit.value(row.raw, LEDGER_ROW.encode())
 
 
 def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
     """Let the ledger's row stand again in place of the document, unless that is the only copy."""
-    row = ledger_row(target, run)
+    row = _ledger_row(target, run)
     key = bson_edit.id_element(row)
     only = bson_edit.among([key])
-    in_target = target.patience(lambda: target.documents.find_one(only, {"_id": 1})) is not None
-    stays = in_target and stored_in(row) is None and key not in source_holds(target, [key])
-    undone = {"status": _UNDONE, "undone": datetime.now(UTC)}
+    in_target = bool(look_up(target.documents, only, {"_id": 1}, target.patience))
+    stays = in_target and stored_in(row) is None and key not in target.in_source([key])
 
     def writes(session: ClientSession | None) -> None:
         if stays:
@@ -275,7 +264,59 @@ def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
         else:
             target.documents.delete_one(only, session=session)
             insert_once(target.ledger, [row], session)
-            target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+            _mark(target, run, session)
 
     target.commits.commit(writes, {"undo": None}, {"undo": run})
     return Undone(run, int(in_target and not stays), 0, int(stays), by_hand, shown(key))
+
+
+def take_out(
+    target: Target, key: bytes, about: Mapping[str, Any], kept: tuple[Document, Kept] | None
+) -> int:
+    """Take a row out of the ledger; return the number under which that is recorded.
+
+    kept: the document that goes to the target instead; None leaves it to the next run.
+    about: what the row of `T.runs` says; the lease is held.
+    The order of arrival counts, so this has a number of its own, as a run has.
+    """
+    only = bson_edit.among([key])
+    state, row = target.patience(lambda: _to_be_taken_out(target, key))
+    number = next_run(state)
+    record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(row)}
+
+    def writes(session: ClientSession | None) -> None:
+        target.runs.replace_one({"_id": number}, record, upsert=True, session=session)
+        if kept is not None:
+            document, decision = kept
+            insert_once(target.documents, [target.rows.encode(document, decision, number)], session)
+        target.ledger.delete_one(only, session=session)
+
+    # a standalone server is brought back by `undo` if this is cut off
+    values = {"last_run": number, "undo": None}
+    target.commits.commit(writes, values, {"undo": number, "last_run": number})
+    return number
+
+
+def _to_be_taken_out(target: Target, key: bytes) -> tuple[Mapping[str, Any], bytes]:
+    """Return state and ledger row; UsageError or StateMismatch say why it stays."""
+    state = target.state.read() or {}
+    checkpoint = state.get("checkpoint") or {}
+    if checkpoint and not checkpoint["finished"]:
+        raise UsageError(
+            f"run {checkpoint['run']} of {target.name} is not at its end. Let it end by the same "
+            f"command, or take it back (`dedup undo {checkpoint['run']} --target {target.name}`); "
+            "then restore the document."
+        )
+    only = bson_edit.among([key])
+    rows = look_up(target.ledger, only)
+    if not rows:
+        raise UsageError(
+            f"_id {shown(key)} is no longer in the ledger of {target.name}: someone "
+            "was faster. `dedup explain` shows how it stands now."
+        )
+    if look_up(target.documents, only, {"_id": 1}):
+        raise StateMismatch(
+            f"_id {shown(key)} is in {target.name} and in its ledger, which no run "
+            "does. Find out what wrote it there, and remove the one that is wrong."
+        )
+    return state, rows[0].raw

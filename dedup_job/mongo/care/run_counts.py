@@ -14,12 +14,10 @@ from dedup_job.report.run import Status
 Labels = Counter[str]
 ByRun = defaultdict[int, Labels]
 KEPT = "kept"
-_SKIPPED = (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT)
-_QUARANTINED = (Reason.TOO_LARGE, Reason.UNDECODABLE)
 _REASONS = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
-    "skipped": _SKIPPED,
-    "quarantined": _QUARANTINED,
+    "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
+    "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
 }
 
 
@@ -56,8 +54,8 @@ def recorded(rows: Iterable[Mapping[str, Any]], checkpoint: Mapping[str, Any] | 
     return result
 
 
-def differences(
-    said: ByRun, there: ByRun, left_out: Iterable[int], *, by_run: bool
+def count_differences(
+    said: ByRun, there: ByRun, not_these: Iterable[int], *, by_run: bool
 ) -> Iterator[str]:
     """Yield a line for each run whose documents and rows are not as many as it says.
 
@@ -68,7 +66,7 @@ def differences(
         found = sum(labels.pop(KEPT, 0) for labels in there.values())
         if total != found:
             yield f"all runs: {total:,} kept by their counts, {found:,} there"
-    for run in sorted((said.keys() | there.keys()) - set(left_out)):
+    for run in sorted((said.keys() | there.keys()) - set(not_these)):
         names = [n for n in said[run].keys() | there[run].keys() if said[run][n] != there[run][n]]
         if names:
             each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)
@@ -99,12 +97,5 @@ def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, An
 
 
 def _labels(counts: Mapping[str, Any]) -> Labels:
-    return Counter(
-        {
-            KEPT: counts["kept"],
-            **counts["duplicate"],
-            "skipped": counts["skipped"],
-            "quarantined": counts["quarantined"],
-            **counts["reasons"],
-        }
-    )
+    alone = {name: counts[name] for name in (KEPT, "skipped", "quarantined")}
+    return Counter({**alone, **counts["duplicate"], **counts["reasons"]})

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import pymongo
+from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import ConnectionFailure, PyMongoError
+from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo.connection import Client
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.mongo.connection import Client, Documents
+from dedup_job.mongo.patience import DUPLICATE_KEY, Patience, refused_writes
+from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
 
 Writes = Callable[[ClientSession | None], None]
+_BY_ID = ["_id"]
+_MAJORITY = ReadConcern("majority")
 _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
 
 
@@ -28,16 +35,21 @@ class Commits:
     An attempt whose answer was lost is not guessed about: the state tells whether it took effect.
     """
 
-    def __init__(
-        self, client: Client, session: ClientSession, state: State, patience: Patience
-    ) -> None:
-        self._session = session
+    def __init__(self, client: Client, state: State, patience: Patience) -> None:
+        self._client = client
+        self._session = client.start_session()
         self._state = state
         self._patience = patience
-        self.whole = _has_transactions(client)  # then no intent is needed
+        state.session_id = self._session.session_id  # by which another process can end what it left
         self._left_open = False  # it may be that the server still holds a transaction of ours
         self._turn = threading.RLock()  # the session is of one thread at a time
         self.generation = 0  # of the state before the next commit
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the server has transactions; then no intent is needed."""
+        hello = self._patience(lambda: self._client.admin.command("hello"))
+        return "setName" in hello or hello.get("msg") == "isdbgrid"
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
         """Do the writes and set values in the state; repeated until the outcome is known.
@@ -78,7 +90,7 @@ class Commits:
         """
         if self._left_open and self._turn.acquire(blocking=False):
             try:
-                self._session.start_transaction(ReadConcern("majority"), read_preference=_PRIMARY)
+                self._session.start_transaction(_MAJORITY, read_preference=_PRIMARY)
                 try:
                     self._state.read(self._session)
                 finally:
@@ -93,8 +105,7 @@ class Commits:
         The state is changed last, since that bars it for the lease's renewal until the commit.
         """
         session = self._session
-        durable = WriteConcern("majority", j=True)
-        session.start_transaction(ReadConcern("majority"), durable, _PRIMARY)
+        session.start_transaction(_MAJORITY, WriteConcern("majority", j=True), _PRIMARY)
         self._left_open = True
         try:
             self._state.verify(session, self.generation)
@@ -112,13 +123,43 @@ class Commits:
         self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]
     ) -> None:
         """Intent first, then the writes, then the values."""
-        before = self.generation
-        self._state.update(intent, generation=before)
+        self._state.update(intent, generation=self.generation)
         writes(None)
-        none = dict.fromkeys(intent)
-        self._state.update({**none, **values}, changed=True, generation=before)
+        values = {**dict.fromkeys(intent), **values}
+        self._state.update(values, changed=True, generation=self.generation)
 
 
-def _has_transactions(client: Client) -> bool:
-    hello = client.admin.command("hello")
-    return "setName" in hello or hello.get("msg") == "isdbgrid"
+def insert_once(
+    collection: Documents, rows: Sequence[bytes], session: ClientSession | None
+) -> None:
+    """Insert raw documents; outside a transaction only those that an earlier attempt did not.
+
+    What is there already must be the very same bytes; else StateMismatch. A unique index on
+    another field than `_id` raises BulkWriteError, as other errors do, with a note that names the
+    collection, since the server's answer does not.
+    """
+    if not rows:
+        return
+    try:
+        documents = [RawBSONDocument(row) for row in rows]
+        collection.insert_many(documents, ordered=False, session=session)
+    except BulkWriteError as e:
+        e.add_note(collection.full_name)
+        refused = refused_writes(e)
+        clashes = [x for x in refused if x.get("code") == DUPLICATE_KEY]
+        by_id = clashes and all([*x.get("keyPattern", _BY_ID)] == _BY_ID for x in clashes)
+        if not by_id or e.has_error_label("TransientTransactionError"):
+            raise
+        if session is None:
+            if len(clashes) < len(refused):
+                raise
+            keys = [bson_edit.id_element(row) for row in rows]
+            there = {found.raw for found in look_up(collection, bson_edit.among(keys))}
+            if there.issuperset(rows):
+                return
+        id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
+        raise StateMismatch(
+            f"{collection.full_name} already holds _id {id_}: something else "
+            "writes to the target while this run does. Find it and stop it; the same command then "
+            "goes on."
+        ) from e

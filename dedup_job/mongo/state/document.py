@@ -38,14 +38,14 @@ class AlreadyWritten(Exception):
 class State:
     """Reads the state document; changes it only under the lease."""
 
-    def __init__(self, collection: Documents, session_id: Mapping[str, Any]) -> None:
+    def __init__(self, collection: Documents) -> None:
         self._collection = collection.with_options(
             codec_options=LENIENT,  # it names the last id, whatever that is
             read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
-        self._session_id = dict(session_id)
+        self.session_id: Mapping[str, Any] = {}  # in which a holder of the lease writes
         self._token: int | None = None
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
@@ -68,29 +68,19 @@ class State:
             check_state(found, self._collection.full_name)
         return found
 
-    def seed(self, source: str, stamp: Mapping[str, Any]) -> dict[str, Any]:
-        """Create the state document if there is none, and return it."""
+    def seed(self, source: str, stamp: Mapping[str, Any]) -> None:
+        """Create the state document if there is none."""
+        values = {
+            "format": FORMAT,
+            "id": uuid.uuid4().hex,
+            "generation": 0,
+            "source": source,
+            "settings": dict(stamp),
+            "token": 0,
+            **dict.fromkeys(("lease", "checkpoint", "intent")),
+        }
         with suppress(DuplicateKeyError):  # another run was a moment faster
-            self._collection.update_one(
-                {"_id": STATE_ID},
-                {
-                    "$setOnInsert": {
-                        "format": FORMAT,
-                        "id": uuid.uuid4().hex,
-                        "generation": 0,
-                        "source": source,
-                        "settings": dict(stamp),
-                        "token": 0,
-                        "lease": None,
-                        "checkpoint": None,
-                        "intent": None,
-                    }
-                },
-                upsert=True,
-            )
-        state = self.read()
-        assert state is not None  # written just above, with majority
-        return state
+            self._collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
 
     def acquire(self) -> None:
         """Take the lease and renew it in the background; LeaseHeld where another run has it.
@@ -101,7 +91,7 @@ class State:
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = leases.clock()
-        if lease and lease.get("session") == self._session_id:
+        if lease and lease.get("session") == self.session_id:
             taken = self._take({"token": state["token"]})
         elif lease and leases.is_dead(lease):
             self._end_transaction(lease)
@@ -125,9 +115,7 @@ class State:
         self._thread.join(LAST_WORD_SECONDS)
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             # the lease ends by itself; the reason to end matters more
-            self._collection.update_one(
-                {"_id": STATE_ID, "token": self._token}, {"$set": {"lease": None}}
-            )
+            self._collection.update_one(self._own(), {"$set": {"lease": None}})
 
     def break_lease(self, token: int) -> bool:
         """End the lease that bears this token, whose holder then writes nothing more.
@@ -161,11 +149,8 @@ class State:
         generation: that of the batch before; as `verify` where it is another one.
         """
         self.check()
-        result = self._collection.update_one(
-            {"_id": STATE_ID, "token": self._token, **_at(generation)},
-            {"$set": dict(values), "$inc": {"generation": int(changed)}},
-            session=session,
-        )
+        change = {"$set": dict(values), "$inc": {"generation": int(changed)}}
+        result = self._collection.update_one(self._own(generation), change, session=session)
         if result.matched_count != 1:
             self._explain(generation)
 
@@ -176,14 +161,13 @@ class State:
         attempt whose answer was lost; Unsettled while that cannot be known.
         """
         self.check()
-        wanted = {"_id": STATE_ID, "token": self._token, **_at(generation)}
-        if self._collection.find_one(wanted, {"_id": 1}, session=session) is None:
+        if self._collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
             self._explain(generation)
 
     def check(self) -> None:
         """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""
         if self._lost.is_set():
-            raise LeaseLost(self._lost_message())
+            self._lose()
         silent = leases.clock() - self._renewed
         if self._token is not None and silent > leases.OVERDUE_SECONDS:
             raise LeaseLost(
@@ -201,13 +185,10 @@ class State:
             return
         sent = leases.clock()
         with pymongo.timeout(leases.RENEW_TIMEOUT):
-            result = self._collection.update_one(
-                {"_id": STATE_ID, "token": self._token, "lease": {"$ne": None}},
-                [{"$set": {"lease.expires": leases.expiry()}}],
-            )
+            change = [{"$set": {"lease.expires": leases.expiry()}}]
+            result = self._collection.update_one(self._own(lease={"$ne": None}), change)
         if result.matched_count != 1:
-            self._lost.set()
-            raise LeaseLost(self._lost_message())
+            self._lose()
         self._renewed = max(self._renewed, sent)
 
     def confirm(self) -> None:
@@ -217,7 +198,7 @@ class State:
             if state is not None and state["token"] != self._token:
                 self._lost.set()
         if self._lost.is_set():
-            raise LeaseLost(self._lost_message())
+            self._lose()
 
     def at_work(self) -> dict[str, Any] | None:
         """Return the lease of a run that is at work, None where none is."""
@@ -225,12 +206,16 @@ class State:
         lease = (self._collection.find_one(alive) or {}).get("lease")
         return None if not lease or leases.is_dead(lease) else lease
 
+    def _own(self, generation: int | None = None, **more: Any) -> dict[str, Any]:
+        """Return the filter for the state under this holder's token."""
+        at = {} if generation is None else {"generation": generation}
+        return {"_id": STATE_ID, "token": self._token, **at, **more}
+
     def _explain(self, generation: int | None) -> NoReturn:
         """Raise the reason why the state is not as a write expected it."""
         state = self.read() or {}
         if state.get("token") != self._token or generation is None:
-            self._lost.set()
-            raise LeaseLost(self._lost_message())
+            self._lose()
         if state.get("generation") == generation + 1:
             raise AlreadyWritten
         raise Unsettled("the outcome of the last commit is not known yet")
@@ -243,18 +228,13 @@ class State:
             self._collection.database.client.admin.command("killSessions", [lease["session"]])
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
+        lease = {**leases.owner(), "session": dict(self.session_id)}
+        change: list[dict[str, Any]] = [
+            {"$set": {"token": {"$add": ["$token", 1]}, "lease": {"$literal": lease}}},
+            {"$set": {"lease.since": "$$NOW", "lease.expires": leases.expiry()}},
+        ]
         return self._collection.find_one_and_update(
-            {"_id": STATE_ID, **condition},
-            [
-                {
-                    "$set": {
-                        "token": {"$add": ["$token", 1]},
-                        "lease": {"$literal": {**leases.owner(), "session": self._session_id}},
-                    }
-                },
-                {"$set": {"lease.since": "$$NOW", "lease.expires": leases.expiry()}},
-            ],
-            return_document=ReturnDocument.AFTER,
+            {"_id": STATE_ID, **condition}, change, return_document=ReturnDocument.AFTER
         )
 
     def _renew_always(self) -> None:
@@ -267,8 +247,9 @@ class State:
                 except LeaseLost:
                     return
 
-    def _lost_message(self) -> str:
-        return (
+    def _lose(self) -> NoReturn:
+        self._lost.set()
+        raise LeaseLost(
             f"another run took the lease of {self._collection.full_name} over, or `dedup lock "
             "break` ended it; this one wrote nothing since. See which run is at work there; the "
             "same command goes on later."
@@ -279,10 +260,6 @@ def next_run(state: Mapping[str, Any]) -> int:
     """Return the number after that of all runs, undone ones included."""
     checkpoint = state.get("checkpoint") or {"run": 0}
     return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
-
-
-def _at(generation: int | None) -> dict[str, int]:
-    return {} if generation is None else {"generation": generation}
 
 
 def _held(name: str, lease: Mapping[str, Any]) -> str:

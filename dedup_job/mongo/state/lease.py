@@ -37,14 +37,10 @@ def expiry() -> dict[str, Any]:
 
 def owner() -> dict[str, Any]:
     """Return what tells this process from all others."""
-    boot = _boot()
-    process = psutil.Process()
-    return {
-        "host": platform.node(),
-        "machine": _machine(),
-        "pid": process.pid,
-        "process_started": process.create_time() - boot,
-    }
+    boot, process = _boot(), psutil.Process()
+    started = process.create_time() - boot
+    ids = {"host": platform.node(), "machine": _machine(), "pid": process.pid}
+    return {**ids, "process_started": started}
 
 
 def is_dead(lease: Mapping[str, Any]) -> bool:
@@ -69,7 +65,7 @@ def is_here(lease: Mapping[str, Any]) -> bool:
 
 def holder(lease: Mapping[str, Any]) -> str:
     """Return who holds a lease since when, as a part of a sentence."""
-    since = f"{at(lease['since'])}" if lease.get("since") else "just now"
+    since = at(lease["since"]) if lease.get("since") else "just now"
     return on_one_line(f"process {lease.get('pid')} on {lease.get('host')}, since {since}")
 
 

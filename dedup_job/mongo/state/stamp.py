@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dedup_job.decision.settings import GONE_MEASURES
 from dedup_job.errors import StateMismatch
 
 CONTENT = "content "  # before the digest of a file, where a setting names one
@@ -12,10 +13,16 @@ _ABSENT = "not set"
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2
 _CHANGED = {"cleaning.notation", "decision.judge"}  # with defaults unlike what they stand for
 _OF_THE_JUDGE = {"decision.harmless", "decision.words", "rules"}
-_AS_BEFORE = ('  cleaning.notation = "plain"', '  decision.judge = "similarity"')
+_AS_BEFORE = (
+    "It is of a version before 0.2. These lines in a --config file go on as before:",
+    '  cleaning.notation = "plain"',
+    '  decision.judge = "similarity"',
+    "Or name another --target for the new settings.",
+)
+_WAY_OUT = "Run with the former settings, or name another --target for the new ones."
 
 
-def check_source(former: str, now: str, target: str) -> None:
+def check_same_source(former: str, now: str, target: str) -> None:
     """Refuse another source than the target was made from."""
     if former != now:
         raise StateMismatch(
@@ -42,17 +49,23 @@ def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> str:
     """Say which settings differ from those that the target was made with, and the way out."""
     before, after = dict(_leaves(_normal(former))), dict(_leaves(_normal(now)))
-    names = [
-        name
+    pairs = {
+        name: (before.get(name, _ABSENT), after.get(name, _ABSENT))
         for name in sorted(before.keys() | after.keys())
-        if before.get(name, _ABSENT) != after.get(name, _ABSENT)
-    ]
+    }
+    names = [name for name, (then, now_) in pairs.items() if then != now_]
     if before.get("decision.guards"):
         return (
             f"the target {target} was made with decision.guards = "
             f"{before['decision.guards']}, which this version of dedup does not have: its "
             "decisions cannot be repeated. Name another --target for the documents to come; "
             "`dedup explain`, `check`, `restore` and `undo` work on this one as it is."
+        )
+    if (measure := before.get("decision.compare")) in GONE_MEASURES:
+        return (
+            f"the target {target} was made with decision.compare = {measure!r}, which this version "
+            "of dedup does not have: its decisions cannot be repeated. Name another --target, or "
+            "run the version of dedup that made it."
         )
     if names == ["rules"] and "rules" in before:
         return (
@@ -62,26 +75,15 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             "explain`, `check`, `restore` and `undo` work on it as it is."
         )
     is_former = "judge" not in former.get("decision", {})
-    lines = [
-        f"the target {target} was made with other settings, and decisions of both kinds cannot be "
-        "mixed:",
-        *(
-            _line(name, before.get(name, _ABSENT), after.get(name, _ABSENT))
-            for name in names
-            if not (is_former and name in _OF_THE_JUDGE)
-        ),
-    ]
-    if is_former and not _CHANGED.isdisjoint(names):
-        return "\n".join(
-            [
-                *lines,
-                "It is of a version before 0.2. These lines in a --config file go on as before:",
-                *_AS_BEFORE,
-                "Or name another --target for the new settings.",
-            ]
-        )
+    told = [name for name in names if not (is_former and name in _OF_THE_JUDGE)]
+    is_changed = is_former and not _CHANGED.isdisjoint(names)
     return "\n".join(
-        [*lines, "Run with the former settings, or name another --target for the new ones."]
+        [
+            f"the target {target} was made with other settings, and decisions of both kinds cannot "
+            "be mixed:",
+            *(_line(name, *pairs[name]) for name in told),
+            *(_AS_BEFORE if is_changed else (_WAY_OUT,)),
+        ]
     )
 
 

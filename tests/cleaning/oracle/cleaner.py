@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.cleaning.characters import drop_invisible, fold
-from dedup_job.cleaning.css import drop_leading_rules, drop_rules
+from dedup_job.cleaning.cleaner import drop_leading_rules, drop_rules
+from dedup_job.cleaning.symbols import drop_invisible, folded
 from tests.cleaning.oracle.escapes import decode, escape_again, holds_reference
 from tests.cleaning.oracle.fences import fold_fenced
 from tests.cleaning.oracle.html import read
@@ -16,7 +16,7 @@ def clean(text: str, settings: CleaningSettings | None = None) -> str:
     """Return what the cleaner makes of a text. In `marked`, style rules among tags are left."""
     settings = settings or CleaningSettings()
     if settings.notation == "plain":
-        return _cut(fold(_plain(text, settings)), settings)
+        return _cut(folded(_plain(text, settings)), settings)
     cleaned = _marked(text, settings)
     while (cut := _cut(cleaned, settings)) != cleaned:
         cleaned = fold_fenced(cut)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dedup_job.cleaning.characters import drop_invisible, fold
+from dedup_job.cleaning.symbols import drop_invisible, folded
 
 _FENCE = re.compile(r"\s*(`{3,255})(?!`)(?P<info>[^`]*)")
 
@@ -22,10 +22,10 @@ def fold_fenced(text: str) -> str:
     while at < len(lines):
         length, _ = _ticks(lines[at])
         ends = [k for k in range(at + 1, len(lines)) if _ticks(lines[k]) == (length, True)]
-        out.append(fold(lines[at]))
+        out.append(folded(lines[at]))
         if length and ends:
             code = "".join(lines[at + 1 : ends[0]]).replace("\r\n", "\n").replace("\r", "\n")
-            out += [trimmed(code), fold(lines[ends[0]])]
+            out += [trimmed(code), folded(lines[ends[0]])]
             at = ends[0]
         at += 1
     return "\n".join(part for part in out if part)

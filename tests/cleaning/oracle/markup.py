@@ -17,23 +17,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from dedup_job.cleaning.names import (
+from dedup_job.cleaning.vocabulary import (
     AMBIGUOUS,
     BREAK,
     CLOSED_ONLY,
     CODE_LIKE,
     DROPPED,
-    FOREIGN_NAME,
     NOTHING,
+    OFFICE_PREFIXES,
     REPLACEMENT,
     VERBATIM,
-    WORD_NAME,
 )
 from tests.cleaning.oracle.escapes import escape, escape_all, holds_reference
 
 CODE: Final = "samp"
 """What pre and code are called in prepared markup: an element without rules of its own."""
 
+_WORD_NAME = re.compile(rf"(?:{'|'.join(OFFICE_PREFIXES)}):[a-z0-9]+")
+# Custom elements and other namespaces; `a<x-y>b` has the same form, so they need evidence.
+_FOREIGN_NAME = re.compile(r"[a-z][a-z0-9]*[:-][a-z0-9:._-]+")
 _DEEPEST = 256  # open templates; the parser's cost for each grows with the number of open ones
 
 # Possessive quantifiers keep this linear. An attempt can pass the next `<` only inside quotes, and
@@ -197,9 +199,9 @@ class _Guard:
     def _is_evident(self, match: re.Match[str], name: str) -> bool:
         """Tell whether a tag with a name that has other uses is meant as a tag."""
         if name not in REPLACEMENT:
-            if WORD_NAME.fullmatch(name):
+            if _WORD_NAME.fullmatch(name):
                 return True
-            if not FOREIGN_NAME.fullmatch(name):
+            if not _FOREIGN_NAME.fullmatch(name):
                 return False
         start, attributes = match.start(), match["attributes"]
         if match["slash"] or "=" in attributes or attributes.endswith("/"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from dedup_job.cleaning.characters import INVISIBLE
+from dedup_job.cleaning.symbols import INVISIBLE
 from tests.cleaning.oracle.fences import fold_fenced, trimmed
 from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
 from tests.cleaning.oracle.markup import Token
@@ -412,7 +412,7 @@ def _soft(cell: str) -> str:
 
 
 def _breaks(name: str) -> bool:
-    from dedup_job.cleaning.names import REPLACEMENT
+    from dedup_job.cleaning.vocabulary import REPLACEMENT
 
     return bool(REPLACEMENT.get(name))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from dedup_job.cleaning.names import REPLACEMENT
+from dedup_job.cleaning.vocabulary import REPLACEMENT
 from tests.cleaning.oracle.escapes import decode
 from tests.cleaning.oracle.markup import Token
 

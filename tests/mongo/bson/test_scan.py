@@ -188,7 +188,9 @@ DUPLICATES = st.builds(
     found_by=st.lists(st.sampled_from(["simhash", "minhash"]), max_size=2).map(tuple),
     reason=REASONS,
     short=st.booleans(),
-    tried=st.builds(Tried, void=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)),
+    tried=st.builds(
+        Tried, missing_originals=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)
+    ),
     differences=st.lists(
         st.builds(Differing, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
     ).map(tuple),
@@ -216,8 +218,8 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
         ]
     if isinstance(decision, Duplicate) and decision.richer:
         row["richer"] = list(decision.richer)
-    if isinstance(decision, Duplicate) and decision.tried.void:
-        row["void"] = [7] * len(decision.tried.void)
+    if isinstance(decision, Duplicate) and decision.tried.missing_originals:
+        row["void"] = [7] * len(decision.tried.missing_originals)
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
     assert LedgerRows(Storing.NONE, "text").encode(document, decision, run) == bson.encode(row)

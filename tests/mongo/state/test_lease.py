@@ -19,7 +19,7 @@ from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.state import lease
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
-from tests.mongo.faults import fail, failing
+from tests.faults.fail_points import fail, failing
 from tests.running import assert_each_source_id_is_in_one_place, run_here
 
 Db = Database[dict[str, Any]]
@@ -149,7 +149,8 @@ def test_a_renewal_is_given_up_in_time(any_database: Db, monkeypatch: pytest.Mon
 
     client, _ = connect(ConnectionSettings(uri=uri_of(any_database)))
     with client, client.start_session() as session:
-        state = State(client[any_database.name].state, session.session_id)
+        state = State(client[any_database.name].state)
+        state.session_id = session.session_id
         state.seed("d.s", {})
         state.acquire()
         with failing(any_database, "update", blockConnection=True, blockTimeMS=5000):
@@ -217,7 +218,8 @@ def test_a_wait_that_is_too_short_ends_as_without_one(held: Db) -> None:
 def test_a_lease_that_this_process_took_already_is_its_own(source: Db) -> None:
     """As after an answer that was lost."""
     with source.client.start_session() as session:
-        state = State(source["own"], session.session_id)
+        state = State(source["own"])
+        state.session_id = session.session_id
         state.seed("d.s", {})
         state.acquire()
         state.acquire()

@@ -83,6 +83,18 @@ def test_a_target_made_with_guards_cannot_go_on_and_can_be_looked_at(database: D
     assert stamp["decision"]["guards"] == ["numbers"]  # as it was
 
 
+@pytest.mark.parametrize("measure", ["edit", "containment"])
+def test_a_target_made_with_a_former_measure_is_refused(database: Db, measure: str) -> None:
+    fill(database, **AS_BEFORE)
+    for collection in (database["target.state"], database["target.runs"]):
+        collection.update_many({}, {"$set": {"settings.decision.compare": measure}})
+    expected = rf"decision\.compare = '{measure}'.*another --target"
+    with pytest.raises(StateMismatch, match=expected):
+        run_here(database, **AS_BEFORE)
+    error = refused(database, "explain", "1")
+    assert (error.code, f"decision.compare = '{measure}'" in str(error)) == (6, True)
+
+
 def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(
     database: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,222 @@
+"""What is read of a target: its documents, its runs, its state, and the source it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from pymongo import ReadPreference, WriteConcern
+from pymongo.read_concern import ReadConcern
+
+from dedup_job.documents import Document, Kept, KeptPage
+from dedup_job.errors import StateMismatch
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson import extended_json
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
+from dedup_job.mongo.connection import Client, Documents, Namespace
+from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.mongo.reading import PageSize, are_empty, majority, pages, some
+from dedup_job.mongo.source import Source, SourceSettings
+from dedup_job.mongo.state import stamp as stamps
+from dedup_job.mongo.state.document import State
+from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
+
+_NAMED = 5  # documents in a message
+_PAGE = PageSize(documents=5000)
+_MAX_CHARACTER_BYTES = 4
+_OWN_BYTES = 4096  # more than dedup adds to a document
+_ALL: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A target's own id, and the number of batches written to it."""
+
+    id: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class TargetForm:
+    """How source, target and ledger are read and written, and the settings that decide.
+
+    as_made: nothing will be decided, so any version of the rules may have made the target.
+    """
+
+    source: SourceSettings
+    kept: KeptRows
+    ledger: LedgerRows
+    stamp: Mapping[str, Any]
+    as_made: bool = False
+
+
+class TargetReader:
+    """A target that is read."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: Namespace,
+        form: TargetForm,
+        source: Namespace,
+        patience: Patience = NO_PATIENCE,
+    ) -> None:
+        """Take where everything lies, and what repeats what the database does not answer."""
+        # other servers may answer for the source alone: of the target they may know too little
+        database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
+
+        def part(suffix: str, **options: Any) -> Documents:
+            name, durable = f"{namespace.collection}{suffix}", WriteConcern("majority", j=True)
+            return database.get_collection(name, write_concern=durable, **options)
+
+        self.documents, self.ledger = part(""), part(".ledger")
+        self.runs = part(".runs", codec_options=bson_edit.LENIENT)
+        self.state = State(part(".state"))
+        self.source: Documents = client[source.database][source.collection]
+        self.form = form
+        self.rows = form.kept
+        self.stamp = dict(form.stamp)
+        self.patience = patience
+
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self.documents.full_name
+
+    @property
+    def decided(self) -> list[Documents]:
+        """Collections whose ids are decided."""
+        return [self.documents, self.ledger]
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether no run has written to this target yet."""
+        return self.state.read() is None
+
+    def version(self) -> Version | None:
+        """Return which target this is and how often it changed; None before its first run."""
+        state = self.patience(self.state.read)
+        return None if state is None else Version(state["id"], state["generation"])
+
+    def source_reader(self, page: PageSize = _PAGE, decided: Sequence[Documents] = ()) -> Source:
+        """Return the source, read by the same settings; `decided` documents are passed over."""
+        return Source(self.source, self.form.source, decided, page, self.patience)
+
+    def run(self, number: int) -> dict[str, Any] | None:
+        """Return what is recorded of a run; None where nothing is."""
+        return self.last_run({"_id": number})
+
+    def in_source(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those ids that the source still holds."""
+        return {row.key for row in some(majority(self.source), keys, {"_id": 1}, self.patience)}
+
+    def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
+        """Return what is recorded of the last run, or the last of some; None where nothing is.
+
+        Raises StateMismatch for what dedup does not write.
+        """
+        row = self.runs.find_one(of, sort=[("_id", -1)])
+        if row is not None:
+            check_run(row, self.runs.full_name)
+        return row
+
+    def all_runs(self) -> list[dict[str, Any]]:
+        """Return what is recorded of all runs, as it stands there, in order.
+
+        Without documents that were stored in the ledger: a row that was taken out holds one.
+        """
+        runs = self.runs.with_options(read_concern=ReadConcern("majority"))
+        found = runs.find({}, {f"{LEDGER_ROW}.{DOCUMENT}": 0})
+        return self.patience(lambda: list(found.clone().sort("_id", 1)))
+
+    def usual_without_text(self) -> float:
+        """Return the share of documents without a text in the runs so far, 0 before the first."""
+        counts = [check_run(row, self.runs.full_name)["counts"] for row in self.all_runs()]
+        scanned = sum(each["scanned"] for each in counts)
+        return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
+
+    def check(self) -> None:
+        """Raise StateMismatch where the target does not belong to this source and settings."""
+        state = self.state.read()
+        if state is None:
+            try:
+                self._check_empty()
+            except StateMismatch:
+                state = self.state.read()
+                if state is None:  # else another run began meanwhile
+                    raise
+            else:
+                return
+        stamps.check_same_source(state["source"], self.source.full_name, self.name)
+        agree = stamps.agree(state["settings"], self.stamp, as_made=self.form.as_made)
+        if not agree and not are_empty(self.decided):
+            raise StateMismatch(stamps.difference(state["settings"], self.stamp, self.name))
+
+    def count(self, expected: int) -> int:
+        """Return the number of documents; counts them one by one only if they seem to differ."""
+        documents = majority(self.documents)
+        count = self.patience(documents.estimated_document_count)
+        if count == expected:
+            return count
+        return self.patience(lambda: documents.count_documents({}, hint="_id_"))
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what is kept in `_id` order; StateMismatch names what is not dedup's own."""
+        strange: list[bytes] = []
+        count = 0
+        projection = self.rows.projection
+        for rows in pages(majority(self.documents), _PAGE, None, projection, self.patience):
+            page, others = self.rows.decode(rows)
+            count += len(others)
+            strange += others[: _NAMED - len(strange)]
+            yield page
+        if count:
+            raise StateMismatch(self._not_ours(count, strange))
+
+    def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the stored fingerprints of some documents, by key."""
+        rows = some(majority(self.documents), keys, self.rows.projection, self.patience)
+        page, _ = self.rows.decode(rows)
+        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
+
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the stored texts of some documents by key; those that are gone are left out."""
+        path = self.rows.path
+        rows = some(majority(self.documents), keys, {".".join(path): 1}, self.patience, path)
+        stored = {row.key: row.text or self.rows.stored(row)[0] for row in rows}
+        texts = {key: text for key, text in stored.items() if text is not None}
+        return dict(zip(texts, self.rows.cleaned([*texts.values()]), strict=True))
+
+    id = staticmethod(bson_edit.id_value)
+    shown = staticmethod(extended_json.shown)
+
+    def fits(self, document: Document) -> bool:
+        """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
+        size = len(document.raw) + _OWN_BYTES  # as if the old text stayed: nearly always fits
+        if isinstance(document.content, str):
+            size += _MAX_CHARACTER_BYTES * len(document.content)
+        if size <= MAX_DOCUMENT_BYTES:
+            return True
+        return len(self.rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES
+
+    def _check_empty(self) -> None:
+        for collection in self.decided:
+            count = collection.estimated_document_count()
+            if count:
+                raise StateMismatch(
+                    f"the target's collection {collection.full_name} holds {count:,} documents "
+                    "that dedup did not write. Name another --target, or remove them first."
+                )
+
+    def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
+        names = ", ".join(map(extended_json.shown, keys))
+        more = ", ..." if count > len(keys) else ""
+        return (
+            f"the target {self.name} holds {count:,} documents that dedup did not "
+            "write or that someone changed: they lack their text or fingerprint, or it is of "
+            f"another type. _id {names}{more}. Remove them from the target or put them back as "
+            "they were, or name another --target."
+        )

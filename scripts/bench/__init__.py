@@ -1,0 +1,1 @@
+"""Measurements, run by hand: `python -m scripts.bench.job`."""

@@ -1,0 +1,320 @@
+"""Is the fingerprint jieba's to the last bit, and how fast: one table a section.
+
+    python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--parts] [--threads]
+                                        [--sizes] [--start]
+
+All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
+folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest keywords.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import jieba
+import numpy as np
+import psutil
+from jieba.analyse import default_tfidf
+from numba import njit
+
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint.features import count_words, make_features
+from dedup_job.fingerprint.kernel import choose, fingerprint_batch
+from dedup_job.fingerprint.segmentation import make_scratch, segment
+from tests.reference.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
+from tests.reference.recipe import PLAIN
+from tests.strings import NASTY, generated
+
+ROOT = Path(__file__).parents[2]
+BEST_OF = 5
+TURNS = 7
+GENERATED = 200_000
+CHUNK = 5000
+
+
+def texts_of(file: Path, *fields: str) -> list[str]:
+    """Return the texts of a file, by default of the field `text`."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        records = list(map(json.loads, lines))
+    return [
+        r[field] for field in fields or ("text",) for r in records if isinstance(r.get(field), str)
+    ]
+
+
+def size_of(texts: Iterable[str]) -> int:
+    """Return the size in UTF-8 bytes."""
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def best(work: Callable[[], Any], times: int = BEST_OF) -> float:
+    """Return the seconds of the fastest of some runs."""
+    return min(_seconds(work) for _ in range(times))
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def parity(data: Path) -> int:
+    """Print how many texts differ from jieba and from the naive version; return the number."""
+    print("texts                       count  tokens  keywords  fingerprints  (that differ)")
+    bad = 0
+    for file in sorted(data.glob("*.jsonl.gz")):
+        bad += _compared(file.name.removesuffix(".jsonl.gz"), texts_of(file, "text", "html"))
+    bad += _compared("nasty", NASTY)
+    bad += _compared("generated", generated(GENERATED, seed=42))
+    with tempfile.TemporaryDirectory() as folder:
+        lists = write_word_lists(Path(folder))
+        Fingerprinter(FingerprintSettings(**lists))  # before jieba is told of the same words
+        real = (
+            t
+            for file in sorted(data.glob("*.jsonl.gz"))
+            for t in texts_of(file, "text", "html")[::4]
+        )
+        texts = [*real, *NASTY, *generated(GENERATED // 10, seed=43, more=WOVEN)]
+        bad += _compared("sample, own word lists", texts, lists)
+    return bad
+
+
+def _compared(name: str, texts: Iterable[str], lists: dict[str, Path] | None = None) -> int:
+    total = Differences()
+    with jieba_with(**(lists or {})) as extractor:
+        stream = iter(texts)
+        while chunk := list(itertools.islice(stream, CHUNK)):
+            part = compare(chunk, extractor, with_features=False, **(lists or {}))
+            total.texts += part.texts
+            for field in ("tokens", "keywords", "fingerprints"):
+                getattr(total, field).extend(getattr(part, field))
+    print(
+        f"{name:23} {total.texts:9,} {len(total.tokens):7,} {len(total.keywords):9,} "
+        f"{len(total.fingerprints):13,}",
+        flush=True,
+    )
+    for text in {*total.tokens, *total.keywords, *total.fingerprints}:
+        print(f"    differs: {text[:100]!a}")
+    return len(total.tokens) + len(total.keywords) + len(total.fingerprints)
+
+
+def speed(data: Path) -> None:
+    """Print documents and megabytes a second on one thread beside jieba.
+
+    The two take turns of about the same length, so that what else the machine does meets both.
+    """
+    print("file           texts      MB    docs/s     MB/s  jieba docs/s  jieba MB/s  times")
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
+    for name in ("exam_dev", "articles_dev"):
+        texts = texts_of(data / f"{name}.jsonl.gz")
+        sample = texts[:: max(1, len(texts) // 1900)]
+        megabytes, of_sample = size_of(texts) / 1e6, size_of(sample) / 1e6
+        stage.fingerprint(texts)
+        ours, jiebas = [], []
+        for _ in range(TURNS):
+            jiebas.append(_seconds(lambda sample=sample: [_keywords(text) for text in sample]))
+            passes, began = 0, time.perf_counter()
+            while time.perf_counter() - began < jiebas[-1]:
+                stage.fingerprint(texts)
+                passes += 1
+            ours.append((time.perf_counter() - began) / passes)
+        times = [megabytes / of_sample * b / a for a, b in zip(ours, jiebas, strict=True)]
+        we, they = statistics.median(ours), statistics.median(jiebas)
+        print(
+            f"{name:13} {len(texts):6,} {megabytes:7.2f} {len(texts) / we:9,.0f} "
+            f"{megabytes / we:8.1f} {len(sample) / they:13,.0f} {of_sample / they:11.2f} "
+            f"{statistics.median(times):6.1f} ({min(times):.1f}-{max(times):.1f})"
+        )
+
+
+def _keywords(text: str) -> list[tuple[str, float]]:
+    return default_tfidf.extract_tags(text, topK=30, withWeight=True)
+
+
+@njit(nogil=True)
+def cut_off(lexicon: Any, points: Any, offsets: Any, options: Any, parts: int) -> int:
+    """Do what the kernel does, up to a part: 1 segment, 2 count, 3 choose."""
+    longest = 0
+    for i in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    scratch, room = make_scratch(longest), make_features(longest)
+    done = 0
+    for i in range(offsets.shape[0] - 1):
+        found = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)
+        if parts > 1:
+            found = count_words(lexicon, points, found, scratch, options, room)
+        if parts > 2:
+            found = choose(found, room, options.top_k, options.weighting)
+        done += found
+    return done
+
+
+def parts(data: Path) -> None:
+    """Print the cost of each part: the difference between kernels cut off after it."""
+    names = ["encode", "segment", "count", "top-k", "n-grams, hash, sum", "digests, rest"]
+    print(f"{'file':13} {'':4} " + "  ".join(f"{name:>8}" for name in names))
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
+    for file in ("exam_dev", "articles_dev"):
+        texts = texts_of(data / f"{file}.jsonl.gz")
+        points, offsets = stage.prepare(texts)
+        cut_off(stage.lexicon, points, offsets, stage.options, 1)  # compiled
+        until = [
+            best(lambda texts=texts: stage.prepare(texts)),
+            *(
+                best(
+                    lambda n=n, p=points, o=offsets: cut_off(stage.lexicon, p, o, stage.options, n)
+                )
+                for n in (1, 2, 3)
+            ),
+            best(lambda p=points, o=offsets: fingerprint_batch(stage.lexicon, p, o, stage.options)),
+        ]
+        whole = best(lambda texts=texts: stage.fingerprint(texts))
+        costs = [until[0], until[1], *np.diff(until[1:]), whole - until[0] - until[-1]]
+        for unit, figures in (
+            ("us/t", [1e6 * cost / len(texts) for cost in costs]),
+            ("%", [100 * cost / whole for cost in costs]),
+        ):
+            row = (f"{x:{max(8, len(n))}.2f}" for n, x in zip(names, figures, strict=True))
+            print(f"{file:13} {unit:4} " + "  ".join(row))
+
+
+@njit(nogil=True)
+def arithmetic(rounds: int) -> int:
+    """Keep the arithmetic unit busy: no memory, no GIL."""
+    x = np.uint64(1)
+    for _ in range(rounds):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+    return x
+
+
+def threads(data: Path) -> None:
+    """Print how two threads scale, and how plain arithmetic does on the same cores."""
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
+    texts = texts_of(data / "exam_dev.jsonl.gz") * 8
+    articles = texts_of(data / "articles_dev.jsonl.gz") * 8
+    arithmetic(1)
+    work: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
+        "arithmetic": (arithmetic, [20_000_000] * 24),
+        "exam_dev": (stage.fingerprint, [texts[i : i + 1000] for i in range(0, len(texts), 1000)]),
+        "articles_dev": (
+            stage.fingerprint,
+            [articles[i : i + 100] for i in range(0, len(articles), 100)],
+        ),
+    }
+    times: dict[tuple[str, int], float] = {}
+    for _ in range(BEST_OF):  # taken in turns, so that a slow moment hits all
+        for name, (function, batches) in work.items():
+            for count in (1, 2):
+                with ThreadPoolExecutor(count) as pool:
+                    seconds = _seconds(lambda f=function, b=batches, p=pool: list(p.map(f, b)))
+                times[name, count] = min(seconds, times.get((name, count), np.inf))
+    print("work          1 thread s  2 threads s  scaling  of arithmetic's")
+    plain = times["arithmetic", 1] / times["arithmetic", 2]
+    for name in work:
+        scaling = times[name, 1] / times[name, 2]
+        print(
+            f"{name:13} {times[name, 1]:10.3f} {times[name, 2]:12.3f} {scaling:8.2f} "
+            f"{scaling / plain:16.2f}"
+        )
+
+
+def sizes(data: Path) -> None:
+    """Print microseconds per KB of texts of several sizes, cut from the same text."""
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
+    whole = "\n".join(texts_of(data / "articles_dev.jsonl.gz"))
+    each = size_of([whole]) / len(whole)
+    print("size     texts  us/KB  (1 KB = 1,000 bytes)")
+    rates = []
+    for name, size in (("100 B", 100), ("1 KB", 1000), ("10 KB", 10_000), ("1 MB", 1_000_000)):
+        length = round(size / each)
+        texts = [whole[i : i + length] for i in range(0, len(whole) - length + 1, length)]
+        texts = texts or [whole]
+        rates.append(best(lambda t=texts: stage.fingerprint(t)) * 1e6 / (size_of(texts) / 1000))
+        print(f"{name:6} {len(texts):7,} {rates[-1]:6.1f}")
+    print(f"greatest / least: {max(rates) / min(rates):.2f}")
+
+
+RESIDENT = """
+import psutil
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+before = psutil.Process().memory_info().rss
+lexicon = load_lexicon(FingerprintSettings(), lambda _: None)
+after = psutil.Process().memory_info().rss
+print((after - before) / 1e6, sum(a.nbytes for a in lexicon) / 1e6)
+"""
+
+
+def start(_: Path) -> None:
+    """Print the seconds of a first start and of later ones, and the memory of the tables."""
+    command = [sys.executable, "-m", "dedup_job", "fingerprint", "文本"]
+    with tempfile.TemporaryDirectory() as folder:
+        empty = {
+            **os.environ,
+            "HOME": folder,
+            "XDG_CACHE_HOME": f"{folder}/cache",
+            "NUMBA_CACHE_DIR": f"{folder}/numba",
+        }
+        runs = [_run(command, empty) for _ in range(6)]
+        resident = _run([sys.executable, "-c", RESIDENT], empty)[1].split()
+    print("start                    seconds")
+    print(f"the very first           {runs[0][0]:7.2f}   says: {runs[0][2].strip()!r}")
+    print(f"warm, median of 5        {statistics.median(r[0] for r in runs[1:]):7.2f}")
+    print(f"tables: {float(resident[0]):.0f} MB resident, arrays of {float(resident[1]):.0f} MB")
+
+
+def _run(command: list[str], environment: dict[str, str]) -> tuple[float, str, str]:
+    begun = time.perf_counter()
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, timeout=180
+    )
+    return time.perf_counter() - begun, done.stdout, done.stderr
+
+
+SECTIONS: dict[str, Callable[[Path], Any]] = {
+    "parity": parity,
+    "speed": speed,
+    "parts": parts,
+    "threads": threads,
+    "sizes": sizes,
+    "start": start,
+}
+
+
+def main() -> int:
+    """Run the sections chosen; return 1 where a text differs from jieba."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    for name, section in SECTIONS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=section.__doc__)
+    arguments = parser.parse_args()
+    jieba.setLogLevel(60)
+    chosen = [name for name in SECTIONS if getattr(arguments, name)] or list(SECTIONS)
+    bad = 0
+    for name in _announced(chosen):
+        bad += SECTIONS[name](arguments.data) or 0
+    return int(bad > 0)
+
+
+def _announced(names: list[str]) -> Iterator[str]:
+    for name in names:
+        print(f"\n## {name} (load {psutil.getloadavg()[0]:.1f})", flush=True)
+        yield name
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Processes that are measured from outside: time, processor time and peak memory (Linux)."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pymongo import MongoClient
+
+from dedup_job.errors import UsageError
+from tests.running import environment_for
+
+ROOT = Path(__file__).parents[2]
+_PEAK, _NOW = re.compile(r"VmHWM:\s+(\d+)"), re.compile(r"VmRSS:\s+(\d+)")
+_LAST_WORDS = 3000  # characters shown of a process that failed
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process that ended well: wall and processor seconds, peak memory in MB, what it printed.
+
+    began: when it was started, seconds of the epoch.
+    """
+
+    began: float
+    seconds: float
+    cpu: float
+    peak: float
+    printed: str
+
+
+def run(
+    command: Sequence[str],
+    environment: dict[str, str],
+    look: Callable[[int], None] = lambda _: None,
+    every: float = 0.05,
+) -> Ended:
+    """Run a process to its end, looking at it (by its id) every so often; SystemExit if it fails.
+
+    The peak is asked of the kernel at each look: what `wait` tells includes the parent's.
+    """
+    peak = 0.0
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        began, start = time.time(), time.perf_counter()
+        process = subprocess.Popen(
+            command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=err
+        )
+        while True:
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            peak = max(peak, peak_of(process.pid))
+            look(process.pid)
+            time.sleep(every)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if process.returncode:
+            said = (out.read() + err.read())[-_LAST_WORDS:]
+            sys.exit(f"{' '.join(command)}\nended with {process.returncode}:\n{said}")
+        return Ended(began, seconds, used.ru_utime + used.ru_stime, peak, out.read())
+
+
+def dedup(
+    uri: str,
+    *arguments: str,
+    look: Callable[[int], None] = lambda _: None,
+    every: float = 0.05,
+    **environment: str,
+) -> Ended:
+    """Run `dedup` as a user does."""
+    command = [sys.executable, "-m", "dedup_job", *arguments]
+    return run(command, environment_for(uri, **environment), look, every)
+
+
+def peak_of(pid: int) -> float:
+    """Return the greatest memory of a process so far in MB, 0 where it has ended."""
+    return _status(pid, _PEAK)
+
+
+def memory_of(pid: int) -> float:
+    """Return the memory of a process in MB, 0 where it has ended."""
+    return _status(pid, _NOW)
+
+
+def _status(pid: int, pattern: re.Pattern[str]) -> float:
+    try:
+        found = pattern.search(Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return 0.0
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
+class Server:
+    """A mongod on this machine, seen as a process."""
+
+    def __init__(self, client: MongoClient[dict[str, Any]]) -> None:
+        self._client = client
+        self.pid = int(client.admin.command("serverStatus")["pid"])
+        self._process = psutil.Process(self.pid)
+
+    def settle(self) -> None:
+        """Let it write down what it has in hand, and forget its peak."""
+        self._client.admin.command("fsync")
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    @property
+    def peak(self) -> float:
+        """Its greatest memory in MB since `settle`."""
+        return peak_of(self.pid)
+
+    @property
+    def cpu(self) -> float:
+        """Processor seconds so far."""
+        times = self._process.cpu_times()
+        return float(times.user + times.system)
+
+
+def require_room(folder: Path, needed: float) -> None:
+    """Raise UsageError where the folder's disk has less than `needed` bytes free."""
+    free = psutil.disk_usage(str(folder)).free
+    print(f"disk: about {needed / 1e9:.1f} GB needed in {folder}, {free / 1e9:.1f} GB free")
+    if free < needed:
+        raise UsageError(
+            f"{folder} has {free / 1e9:.1f} GB free, about {needed / 1e9:.1f} GB are needed: "
+            "make room, set TMPDIR to a folder on a larger disk, or choose fewer --documents."
+        )

@@ -1,0 +1,249 @@
+"""Documents by the hundred thousand within seconds: document i is the same whenever it is made.
+
+A stock holds texts cut into pieces. A document follows one of them piece by piece, most pieces
+exchanged for others of the stock, so that no two are alike but thousands have a part in common,
+as in real collections. Every fifth is a duplicate of an earlier one of any age: half of them the
+very same text, half with a character changed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bson import ObjectId
+from numpy.typing import NDArray
+from pymongo import MongoClient
+
+from dedup_job.demo import phrases
+
+KINDS = ("chinese", "exam", "html")
+DUPLICATES = 5  # one document in so many
+NEAR = 5000  # pieces of real texts are exchanged for some of this many around: like for like
+OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25}  # share of the pieces that are not exchanged
+SENTENCES = 200_000  # of the stock that is made here
+CHUNK = 5000  # documents made and inserted at once
+_CHUNKS_AHEAD = 8
+_CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{0,80}[，。；？！,.;?!\n]*")
+_MARKUP = re.compile(
+    r"(<!--.*?-->|<script\b.*?</script>|<style\b.*?</style>"
+    r"|</?[A-Za-z!](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|&#?\w+;)",
+    re.DOTALL | re.IGNORECASE,
+)
+_SUBJECTS = tuple(name for name in phrases.SENTENCES if name != "英语")
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """Texts cut into pieces.
+
+    pieces: of all n texts, m pieces, one after the other; starts: int64 (n + 1,), where each text
+    begins among them; loose: int64, those that may be exchanged, each for one of the `near` loose
+    ones around it; rank: int64 (m,), the place of a piece in `loose`, -1 where it stays.
+    """
+
+    pieces: list[str]
+    starts: NDArray[np.int64]
+    loose: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    near: int
+
+    @classmethod
+    def of(cls, texts: Iterable[Sequence[tuple[str, bool]]], near: int = 2**40) -> Stock:
+        """Make a stock of texts as pieces, each with whether it may be exchanged."""
+        cut = [text for text in texts if text]
+        flat = [piece for text in cut for piece in text]
+        is_loose = np.array([loose for _, loose in flat], dtype=np.bool_)
+        loose = np.flatnonzero(is_loose)
+        return cls(
+            [piece for piece, _ in flat],
+            np.concatenate(([0], np.cumsum([len(text) for text in cut]))),
+            loose,
+            np.where(is_loose, np.cumsum(is_loose) - 1, -1),
+            min(near, len(loose)),
+        )
+
+
+def stock(kind: str, file: Path | None = None, size: int = 1000, seed: int = 1) -> Stock:
+    """Return the stock of a kind: real texts of a `.jsonl.gz` file, or texts made here.
+
+    size: bytes of a text that is made here, about, without its markup.
+    """
+    if file is not None:
+        cut = markup_and_clauses if kind == "html" else clauses
+        field = "html" if kind == "html" else "text"
+        return Stock.of((cut(text) for text in texts_of(file, field)), NEAR)
+    if kind == "exam":
+        raise ValueError("exam questions need a file")
+    made = sentences(SENTENCES, size, random.Random(seed))
+    if kind == "chinese":
+        return Stock.of([(sentence, True) for sentence in text] for text in made)
+    rng = random.Random(seed)
+    paragraphs = (
+        ("".join(text[: len(text) // 2]), "".join(text[len(text) // 2 :])) for text in made
+    )
+    return Stock.of(markup_and_clauses(phrases.dress(rng, pair)) for pair in paragraphs)
+
+
+def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
+    """Yield texts of about `size` bytes, as sentences of one subject, `count` of them in all."""
+    while count > 0:
+        subject = rng.choice(_SUBJECTS)
+        fill = phrases.Filler(rng, phrases.CLAIMS[subject])
+        templates = phrases.SENTENCES[subject]
+        text: list[str] = []
+        left = size
+        while left > 0:
+            text.append(fill(rng.choice(templates)))
+            left -= len(text[-1].encode())
+            if -left > size // 20:  # the last one would be too much
+                break
+        count -= len(text)
+        yield text
+
+
+def clauses(text: str) -> list[tuple[str, bool]]:
+    """Cut a text into clauses; those without a letter or a digit stay where they are."""
+    return [(c, any(map(str.isalnum, c))) for c in _CLAUSE.findall(text) if c]
+
+
+def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
+    """Cut HTML into markup, which stays where it is, and the clauses between."""
+    pieces: list[tuple[str, bool]] = []
+    for number, part in enumerate(_MARKUP.split(html)):
+        pieces += [(part, False)] if number % 2 else clauses(part)
+    return pieces
+
+
+def texts_of(file: Path, field: str) -> list[str]:
+    """Return the texts of a file of JSON lines."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        records = map(json.loads, lines)
+        return [record[field] for record in records if isinstance(record.get(field), str)]
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticCorpus:
+    """Makes documents out of a stock; `own` is the share of pieces that are not exchanged."""
+
+    stock: Stock
+    own: float = 0.0
+    seed: int = 1
+
+    def texts(self, first: int, count: int) -> list[str]:
+        """Return the texts of `count` documents from number `first` on."""
+        numbers = np.arange(first, first + count, dtype=np.uint64)
+        origins = self.origins(numbers)
+        chosen, ends = self._chosen(origins)
+        pieces = [self.stock.pieces[i] for i in chosen.tolist()]
+        changed = (origins != numbers) & (_mixed(numbers, self.seed, 1) % 2 == 1)
+        starts = ends - np.diff(ends, prepend=0)
+        for i in np.flatnonzero(changed).tolist():
+            self._change(int(numbers[i]), pieces, chosen, starts[i], ends[i])
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+        return ["".join(pieces[start:end]) for start, end in bounds]
+
+    def origins(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return for each document the one that it is a duplicate of, else its own number."""
+        n = np.uint64(DUPLICATES)
+        group = _mixed(numbers, self.seed, 2) % np.maximum(numbers // n, 1)
+        earlier = group * n + 1 + _mixed(numbers, self.seed, 3) % (n - np.uint64(1))
+        return np.where((numbers % n == 0) & (numbers > 0), earlier, numbers)
+
+    def documents(self, first: int, count: int) -> list[dict[str, Any]]:
+        """Return documents whose ids are in the order of their numbers."""
+        return [
+            {
+                "_id": ObjectId(number.to_bytes(12, "big")),
+                "text": text,
+                "subject": _SUBJECTS[number % len(_SUBJECTS)],
+                "year": 2000 + number % 24,
+            }
+            for number, text in enumerate(self.texts(first, count), first)
+        ]
+
+    def _chosen(self, origins: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the pieces of n documents, one after the other, and where each ends, (n,)."""
+        stock = self.stock
+        texts = (_mixed(origins, self.seed, 4) % (len(stock.starts) - 1)).astype(np.int64)
+        lengths = stock.starts[texts + 1] - stock.starts[texts]
+        ends = np.cumsum(lengths)
+        place = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+        pieces = np.repeat(stock.starts[texts], lengths) + place
+        named = np.repeat(origins << np.uint64(20), lengths) + place.astype(np.uint64)
+        drawn = _mixed(named, self.seed, 5)
+        away = ((drawn >> np.uint64(16)) % stock.near).astype(np.int64)
+        rank = stock.rank[pieces]
+        others = stock.loose[(rank + away - stock.near // 2) % len(stock.loose)]
+        stays = (rank < 0) | (drawn % 2**16 < self.own * 2**16)
+        return np.where(stays, pieces, others), ends
+
+    def _change(
+        self, number: int, pieces: list[str], chosen: NDArray[np.int64], start: int, end: int
+    ) -> None:
+        """Change a character of a document in a piece that is no markup."""
+        rng = random.Random(number)
+        loose = start + np.flatnonzero(self.stock.rank[chosen[start:end]] >= 0)
+        if len(loose):
+            at = int(rng.choice(loose))
+            piece = pieces[at]
+            cut = rng.randrange(len(piece))
+            pieces[at] = piece[:cut] + chr(rng.randrange(0x4E00, 0x9FA5)) + piece[cut + 1 :]
+
+
+def _mixed(numbers: NDArray[np.uint64], seed: int, salt: int) -> NDArray[np.uint64]:
+    """Return a random number for each number (splitmix64)."""
+    x = numbers + np.uint64((seed * 64 + salt) * 0x9E3779B97F4A7C15 % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def fill(
+    uri: str, name: str, corpus: SyntheticCorpus, numbers: range, *, processes: int = 1
+) -> None:
+    """Insert the documents of these numbers into `database.collection`, several chunks at once."""
+    starts = range(numbers.start, numbers.stop, CHUNK)
+    chunks = [(first, min(CHUNK, numbers.stop - first)) for first in starts]
+    if processes == 1:
+        inserter = _Inserter(uri, name, corpus)
+        for chunk in chunks:
+            inserter.insert(*chunk)
+        inserter.client.close()
+        return
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (uri, name, corpus)) as pool:
+        for first in range(0, len(chunks), _CHUNKS_AHEAD * processes):
+            list(pool.map(_insert, chunks[first : first + _CHUNKS_AHEAD * processes]))
+
+
+class _Inserter:
+    """Makes and inserts chunks, in whatever process."""
+
+    def __init__(self, uri: str, name: str, corpus: SyntheticCorpus) -> None:
+        self.client = MongoClient[dict[str, Any]](uri, w=1, journal=False)
+        database, _, collection = name.partition(".")
+        self._collection = self.client[database][collection]
+        self._corpus = corpus
+
+    def insert(self, first: int, count: int) -> None:
+        self._collection.insert_many(self._corpus.documents(first, count), ordered=False)
+
+
+_inserters: list[_Inserter] = []  # of this process
+
+
+def _begin(uri: str, name: str, corpus: SyntheticCorpus) -> None:
+    _inserters.append(_Inserter(uri, name, corpus))
+
+
+def _insert(chunk: tuple[int, int]) -> None:
+    _inserters[0].insert(*chunk)

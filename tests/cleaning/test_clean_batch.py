@@ -1,0 +1,106 @@
+"""Cleaning many texts at once gives what the oracle makes of each of them."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning.clean_batch import LEADING_RULES, STATES, How, clean_batch
+from dedup_job.cleaning.space_folding import CLEAN, STAYS
+from tests.cleaning.oracle import clean
+
+ALL = How(html=True, css=True, marked=True, read=False)
+
+NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
+NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
+PIECES = [
+    *("<b", "</b>", "<br>", "<!--", "-->", "<!doctype", "<?xml", "&lt;", "&#60;", "&amp", "a<b"),
+    *(
+        "p{color:red}",
+        "{a}",
+        "{a:b}",
+        "@media x{",
+        "@import url(x);",
+        "/**/",
+        "x{",
+        "}",
+        ".a",
+        "  ",
+    ),
+    *("若a<b且b>c", "\\frac{1}{2}", "【答案】", "\n\n", " \n", "text"),
+]
+TEXTS = st.lists(
+    st.text(alphabet=NASTY, max_size=12)
+    | st.text(max_size=12)
+    | st.lists(st.sampled_from(PIECES) | st.sampled_from(NASTY), max_size=8).map("".join),
+    max_size=12,
+)
+SETTINGS = st.builds(
+    CleaningSettings,
+    html=st.sampled_from(["auto", "never"]),
+    notation=st.just("plain"),
+    css=st.booleans(),
+    cut_at=st.sampled_from([(), ("【答案】",), ("a", " ", "\n", "}")]),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(TEXTS, SETTINGS)
+def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
+    cleaner = Cleaner(chosen)
+    assert cleaner.clean_all(texts) == [clean(text, chosen) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "若a<3且b>c，则x & y",
+        "一行\n又一行 和空格",
+        "{1,2,3}和{x:x>0}",
+        "\\frac{1}{2}：比例3:4",
+        "R&D" + "，甲" * 10,
+        "\0\ud800😀",
+    ],
+)
+def test_plain_text_is_certain_to_stay(text):
+    """Else nearly all texts would take the long way; only `&D` might be a reference."""
+    (cleaned,), batch = clean_batch([text], ALL)
+    assert cleaned is text
+    assert batch.found[0] == STAYS
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("  两端\t\n", "两端"),
+        ("一 \u2028 二\u3000\u3000三\t四", "一\n二 三 四"),
+        ("\ufeff开头 \u200b 中\u200b间", "开头 中间"),
+        ("\n \r\n", ""),
+        ("\x1f", ""),
+    ],
+)
+def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
+    cleaned, batch = clean_batch([text], ALL)
+    assert cleaned == [folded]
+    assert batch.found[0] == CLEAN
+
+
+def test_each_character_alone_and_between_others_is_cleaned_alike():
+    """White space, line breaks and invisible characters of all Unicode."""
+    plain = CleaningSettings(notation="plain")
+    texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
+    cleaned, batch = clean_batch(texts, ALL)
+    assert not np.flatnonzero(batch.found & STATES == LEADING_RULES).size
+    plane = 2 * 65536
+    assert all(clean(texts[i], plain) == cleaned[i] for i in range(plane))
+    assert cleaned[plane:] == texts[plane:]  # nothing from there on is anything but a letter
+
+
+def test_no_texts_are_no_texts():
+    assert Cleaner().clean_all([]) == []

@@ -1,0 +1,210 @@
+"""A replica set of three real servers that can be killed, stopped and set apart from each other."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
+
+from dedup_job.mongo.embedded import find_mongod
+from tests.faults.fail_points import TEST_COMMANDS
+
+Client = MongoClient[dict[str, Any]]
+_NAME = "faults"
+_ELECTION_MILLISECONDS = 1000
+_WAIT_SECONDS = 60.0
+
+
+class Node:
+    """One server: its process, its port, and a client of its own."""
+
+    def __init__(self, folder: Path, port: int, options: Sequence[str]) -> None:
+        self.port = port
+        self._folder = folder
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        folder.mkdir(parents=True, exist_ok=True)
+        self.client: Client = MongoClient(
+            "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=5000, connect=False
+        )
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        """What the server wrote to its log, over all its starts."""
+        return (self._folder / "log").read_text(errors="replace")
+
+    def is_taken(self) -> bool:
+        """Tell whether someone listens on the port."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def start(self) -> None:
+        """Start the server on its data, if it does not run."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._stopped = False
+        command = [str(find_mongod()), "--dbpath", str(self._folder), "--port", str(self.port)]
+        command += ["--bind_ip", "127.0.0.1", "--replSet", _NAME, *TEST_COMMANDS]
+        command += ["--logpath", str(self._folder / "log"), "--logappend"]
+        command += ["--wiredTigerCacheSizeGB", "0.5"]
+        command += ["--unixSocketPrefix", str(self._folder), *self._options]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+
+    def kill(self) -> None:
+        """End the server as a power cut does."""
+        self.send(signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+
+    def send(self, signum: signal.Signals) -> None:
+        """Send a signal to the process, SIGSTOP and SIGCONT for a server that hangs."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signum)
+            self._stopped = signum is signal.SIGSTOP
+
+    def _runs(self) -> bool:
+        """Tell whether it is worth asking: a client would wait long for one that does not."""
+        return self._process is not None and self._process.poll() is None and not self._stopped
+
+    def is_primary(self) -> bool:
+        """Tell whether the server takes writes."""
+        with suppress(PyMongoError):
+            return self._runs() and bool(self.client.admin.command("hello")["isWritablePrimary"])
+        return False
+
+    def is_member(self) -> bool:
+        """Tell whether the server is primary or a secondary that keeps up."""
+        if not self._runs():
+            return False
+        with suppress(PyMongoError):
+            hello = self.client.admin.command("hello")
+            return bool(hello["isWritablePrimary"] or hello.get("secondary"))
+        return False
+
+    def fail(self, name: str, mode: Any, **data: Any) -> int:
+        """Set a fail point of the server; return how often it was entered until now."""
+        reply = self.client.admin.command("configureFailPoint", name, mode=mode, data=data)
+        return int(reply["count"])
+
+    def entered(self, name: str, times: int, seconds: float) -> bool:
+        """Wait until a fail point was entered so often in all; False if it was not in time."""
+        with suppress(ExecutionTimeout):
+            self.client.admin.command(
+                "waitForFailPoint", name, timesEntered=times, maxTimeMS=int(seconds * 1000)
+            )
+            return True
+        return False
+
+
+class ReplicaSet:
+    """Three servers, or one."""
+
+    def __init__(self, folder: Path, ports: Sequence[int], options: Sequence[str] = ()) -> None:
+        self.nodes = [Node(folder / str(port), port, options) for port in ports]
+
+    @property
+    def uri(self) -> str:
+        """The URI that names all servers."""
+        return f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet={_NAME}"
+
+    @property
+    def primary(self) -> Node:
+        """The primary; waits until there is one."""
+        return wait_for(lambda: next((n for n in self.nodes if n.is_primary()), None))
+
+    @property
+    def secondaries(self) -> list[Node]:
+        """All but the primary."""
+        primary = self.primary
+        return [node for node in self.nodes if node is not primary]
+
+    def start(self) -> None:
+        """Start all servers and make them a replica set."""
+        for node in self.nodes:
+            if node.is_taken():
+                raise RuntimeError(f"port {node.port} is taken; did a former suite leave servers?")
+            node.start()
+        first = self.nodes[0].client.admin
+        wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
+        members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
+        settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
+        with suppress(OperationFailure):  # it is one already
+            first.command(
+                "replSetInitiate", {"_id": _NAME, "members": members, "settings": settings}
+            )
+        self.heal()
+
+    def heal(self) -> None:
+        """Bring every server back, and wait until all are members and one is primary."""
+        for node in self.nodes:
+            node.send(signal.SIGCONT)
+            node.start()
+        for node in self.nodes:
+            wait_for(node.is_member)
+        _ = self.primary
+
+    def settle(self) -> None:
+        """Let none but the present primary become one from now on, whatever a busy machine does."""
+        primary = self.primary
+        config = primary.client.admin.command("replSetGetConfig")["config"]
+        for member in config["members"]:
+            member["priority"] = int(member["host"] == primary.address)
+        config["version"] += 1
+        primary.client.admin.command("replSetReconfig", config)
+
+    def step_down(self) -> None:
+        """Let the primary become a secondary, whether it wants to or not."""
+        with suppress(ConnectionFailure, OperationFailure):
+            self.primary.client.admin.command("replSetStepDown", 1, force=True)
+
+    def end(self) -> None:
+        """Kill all servers."""
+        for node in self.nodes:
+            node.send(signal.SIGCONT)
+            node.kill()
+            node.client.close()
+
+
+def _answers(client: Client) -> bool:
+    with suppress(PyMongoError):
+        return bool(client.admin.command("ping"))
+    return False
+
+
+def wait_for(what: Callable[[], Any], seconds: float = _WAIT_SECONDS, pause: float = 0.02) -> Any:
+    """Return the first true value; TimeoutError after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := what():
+            return value
+        time.sleep(pause)
+    raise TimeoutError(f"not within {seconds:.0f} s: {what}")
+
+
+@contextmanager
+def replica_set(ports: Sequence[int], options: Sequence[str] = ()) -> Iterator[ReplicaSet]:
+    """Run servers on these ports for the block."""
+    with tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder:
+        servers = ReplicaSet(Path(folder), ports, options)
+        try:
+            servers.start()
+            yield servers
+        finally:
+            servers.end()

@@ -1,0 +1,197 @@
+"""What a target holds is read back as it was kept; what was removed is gone, and that is told."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from pymongo.database import Database
+
+from dedup_job.decision import texts
+from dedup_job.demo import make_corpus
+from dedup_job.documents import Batch, Channel
+from dedup_job.errors import StateMismatch
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.job.pending_texts import PendingTexts
+from dedup_job.job.story import Decided, RunProgress
+from dedup_job.judgment.folding import fold_texts
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
+from dedup_job.mongo.bson.rows import Form, KeptRows
+from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.source import SourceSettings
+from dedup_job.mongo.target_reader import TargetForm, TargetReader
+from tests.deciding import BY_SIMILARITY, PLAIN
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+CHANNELS = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
+LONG = (
+    "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+    "叶绿体是进行光合作用的细胞器。"
+)
+
+
+def key_of(id_: Any) -> bytes:
+    """Return the key of an `_id`."""
+    return bson_edit.fields({"_id": id_})
+
+
+def reader(database: Db, rows: KeptRows) -> TargetReader:
+    """Return what reads the target of a database whose documents are such rows."""
+    form = TargetForm(SourceSettings(), rows, LedgerRows(Storing.NONE, "text"), {})
+    names = [Namespace(database.name, name) for name in ("target", "source")]
+    return TargetReader(database.client, names[0], form, names[1])
+
+
+@pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
+    database: Db, form: str, field: str
+) -> None:
+    corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
+    database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
+    run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
+    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS, fold_texts)))
+    names = ["ques"] if form == "classic" else field.split(".")
+    stored = {}
+    for found in database.target.find():
+        value: Any = found
+        for name in names:
+            value = value[name]
+        stored[key_of(found["_id"])] = value
+    assert kept.texts(list(stored)) == stored
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
+    (page,) = kept.kept()
+    expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
+    assert sorted(page.keys) == sorted(stored)
+    assert np.array_equal(page.fingerprints.values, expected.values)
+    assert np.array_equal(page.fingerprints.digests, expected.digests)
+    assert np.array_equal(page.fingerprints.short, expected.short)
+    assert page.fingerprints.sketches is not None
+    assert expected.sketches is not None
+    assert np.array_equal(page.fingerprints.sketches.keys, expected.sketches.keys)
+    assert np.array_equal(page.fingerprints.sketches.bits, expected.sketches.bits)
+    assert page.fingerprints.sketches.channels == expected.sketches.channels
+
+
+def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
+    rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
+    database.target.insert_many(rows)
+    kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
+    keys = [key_of(id_) for id_ in (1, 2, 3, "3", "gone")]
+    assert kept.texts(keys) == {key_of(1): "一", key_of("3"): "三"}
+    assert kept.texts([]) == {}
+    with pytest.raises(StateMismatch, match="4 documents that dedup did not write"):
+        list(kept.kept())
+
+
+def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
+    """Let someone remove a document between two batches; its text is not at hand any more."""
+    arrived, decide = PendingTexts.arrived, RunProgress.decide
+    gone = threading.Event()
+
+    def watched(under_way: PendingTexts, batch: Batch) -> None:
+        arrived(under_way, batch)
+        database.target.delete_one({"_id": id_})
+        gone.set()
+
+    def waiting(course: RunProgress, batch: Batch) -> Decided:
+        assert batch.documents[0].id == id_ or gone.wait(20)
+        return decide(course, batch)
+
+    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    monkeypatch.setattr(PendingTexts, "arrived", watched)
+    monkeypatch.setattr(RunProgress, "decide", waiting)
+
+
+def run_with_a_removal(
+    monkeypatch: pytest.MonkeyPatch, database: Db, **flags: Any
+) -> dict[str, Any]:
+    """Run while someone removes document 1, which the run names at its end; return its counts."""
+    removing(monkeypatch, database, 1)
+    with pytest.raises(StateMismatch, match=r"1 documents that were kept are missing .* _id 1"):
+        run_here(database, run__batch_documents=2, **flags)
+    row = database["target.runs"].find_one({}) or {}
+    counts: dict[str, Any] = row["counts"]
+    return counts
+
+
+def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later copies are duplicates of the one that was kept instead."""
+    versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
+    any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
+    kept, ledger = outcome(any_database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [(2, None), (3, [1])]
+    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
+        (4, 3, "near", [1]),
+        (5, 3, "exact", None),
+        (6, 3, "near", [1]),
+    ]
+    assert counts["void"] == 3
+
+
+def test_a_near_duplicate_of_a_removed_document_is_kept_too(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what comes after it is compared with it, an equal text of the removed one as well."""
+    versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
+    any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
+    kept, ledger = outcome(any_database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
+        (2, None),
+        (3, [1]),
+        (4, None),
+    ]
+    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
+        (5, 3, "near", [1]),
+        (6, 4, "exact", None),
+    ]
+    assert counts["void"] == 2
+
+
+def test_of_a_removed_short_text_one_copy_is_kept(
+    database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By simhash alone nothing but the equal text finds it."""
+    versions = ["短文", "长文", "短文", "新文", "短文", "短文"]
+    database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
+    run_with_a_removal(monkeypatch, database, **PLAIN)
+    kept, ledger = outcome(database)
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
+        (2, None),
+        (3, [1]),
+        (4, None),
+    ]
+    assert [(row["_id"], row["of"]) for row in ledger] == [(5, 3), (6, 3)]
+
+
+def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None:
+    """It is not remembered any more, so nothing is void."""
+    any_database.source.insert_many([{"_id": 1, "text": LONG}])
+    run_here(any_database, **BY_SIMILARITY)
+    any_database.target.delete_one({"_id": 1})
+    any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
+    report = run_here(any_database, **BY_SIMILARITY)
+    assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
+
+
+def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts of what would be kept are those of the source, cleaned."""
+    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    corpus = make_corpus(500, seed=6)
+    any_database.source.insert_many(corpus[:200])
+    run_here(any_database, **BY_SIMILARITY)
+    any_database.source.insert_many(corpus[200:])
+    dry = run_here(any_database, dry_run=True, run__batch_documents=40, **BY_SIMILARITY)
+    wet = run_here(any_database, run__batch_documents=40, **BY_SIMILARITY)
+    assert dry.checkpoint.counts == wet.checkpoint.counts
+    assert dry.checkpoint.counts.near > 20
+    assert dry.checkpoint.counts.missing_originals == 0

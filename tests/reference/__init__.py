@@ -1,0 +1,1 @@
+"""Naive versions, which a reader checks by eye, and what compares with them."""

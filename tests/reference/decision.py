@@ -1,0 +1,228 @@
+"""The naive version of the decision stage: one text after the other, in plain Python.
+
+It shares no code with dedup_job; a judge, which has a naive version of its own, is handed in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.reference.folding import naive_fold
+from tests.reference.recipe import naive_prepared
+from tests.reference.similarity import naive_jaccard
+from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
+
+CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
+BINS, MOST_EQUAL = 128, 128
+
+Judges = Callable[[str, str], tuple[bool, int, str]]
+"""Whether two texts are the same, how many differences they have, and what keeps them apart."""
+
+
+@dataclass(frozen=True)
+class NaiveText:
+    """A cleaned text, its fingerprint, whether it is short, and its sketch."""
+
+    text: str
+    value: int
+    short: bool
+    bands: list[int]
+    bits: list[int]
+    sentences: int
+    folded: str
+    narrow: str
+
+    @classmethod
+    def of(cls, text: str, value: int, short: bool) -> NaiveText:
+        """Sketch a text; its fingerprint is taken from elsewhere."""
+        folded = naive_fold(text)
+        bins = naive_bins(folded)
+        narrow = naive_prepared(text, fold_width=True, fold_case=True)
+        return cls(
+            text, value, short, naive_keys(bins), naive_bits(bins), naive_sentence_key(text),
+            folded, narrow,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NaiveDecision:
+    """What becomes of a text; `of`, a number in order of arrival, is None where it is kept."""
+
+    of: int | None = None
+    distance: int = 0
+    similarity: float | None = None
+    found_by: tuple[str, ...] = ()
+    reason: str = ""
+    candidates: int = 0
+    cut: int = 0
+    refused: tuple[int, float, str] | None = None
+    void: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class NaiveKept:
+    """A kept text and its number."""
+
+    number: int
+    text: NaiveText
+
+
+@dataclass
+class NaiveFirstWins:
+    """Decides one text after the other."""
+
+    channels: Collection[str] = ("simhash", "minhash")
+    distance: int = 3
+    compare: str = "jaccard"
+    threshold: float = 0.8
+    judge: Judges | None = None
+    most_candidates: int = 64
+    most_equal: int = MOST_EQUAL
+    most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
+    gone: set[int] = field(default_factory=set)
+    kept: list[NaiveKept] = field(default_factory=list)
+    simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
+    equal: dict[tuple[str, Any], list[NaiveKept]] = field(default_factory=dict)
+    alike: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
+
+    def decide_all(self, texts: Iterable[NaiveText]) -> list[NaiveDecision]:
+        """Decide texts whose numbers are their places, from 0."""
+        return [self.decide(number, text) for number, text in enumerate(texts)]
+
+    def decide(self, number: int, text: NaiveText) -> NaiveDecision:
+        """Decide a text, and keep it where it is no duplicate."""
+        equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
+        if equal and equal[-1] not in self.gone:
+            return NaiveDecision(equal[-1], 0, 1.0, ("text",), "exact")
+        void = set(equal[-1:])
+        found = self.found(text)
+        if self.sketched:
+            least = self.least_agreement(text.text)
+            found = [(k, by) for k, by in found if self.agreement(k.text, text) >= least]
+        found.sort(key=lambda pair: self.rank(pair[0], text))
+        compared = found[: self.most_candidates]
+        void |= {kept.number for kept, _ in compared} & self.gone
+        compared = [(kept, by) for kept, by in compared if kept.number not in self.gone]
+        tried: dict[str, Any] = {
+            "candidates": len(found),
+            "cut": max(len(found) - self.most_candidates, 0),
+            "void": frozenset(void),
+        }
+        joined, refused = [], []
+        for kept, by in compared:
+            apart = (kept.text.value ^ text.value).bit_count()
+            similarity, agrees = self.compared(text, kept.text)
+            if self.judge is None:
+                order, kind = (-similarity, apart), "similarity"
+            else:
+                agrees, differences, kind = self.judge(text.text, kept.text.text)
+                order = (differences, 0)
+            if agrees:
+                joined.append((order, kept.number, apart, similarity, by))
+            else:
+                refused.append((kept.number, similarity, kind))
+        if joined:
+            _, of, apart, similarity, by = min(joined)
+            told = None if self.compare == "none" else similarity
+            return NaiveDecision(of, apart, told, by, "near", **tried)
+        self.keep(number, text)
+        return NaiveDecision(refused=refused[0] if refused else None, **tried)
+
+    @property
+    def sketched(self) -> bool:
+        """Tell whether the bits of sketches are known."""
+        return "minhash" in self.channels
+
+    def forget(self) -> None:
+        """Begin anew."""
+        for known in (self.gone, self.kept, self.simhashes, self.equal):
+            known.clear()
+
+    def keep(self, number: int, text: NaiveText) -> None:
+        """Keep a text; of those with an equal key later texts find the first so many."""
+        one = NaiveKept(number, text)
+        self.kept.append(one)
+        self.equal.setdefault(("text", text.text), []).append(one)
+        if not text.short and self._has_room("simhash", text.value, one):
+            self.simhashes.append((text.value, one))
+        for band, key in enumerate(text.bands):
+            self._has_room("minhash", (band, key), one)
+        self._has_room("sentences", text.sentences, one)
+        self._has_room("form", text.folded, one)
+
+    def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
+        others = self.equal.setdefault((channel, key), [])
+        most_same = self.most_same or (1 if "minhash" in self.channels else 16)
+        room = len(others) < (most_same if channel == "simhash" else self.most_equal)
+        if room:
+            others.append(one)
+        return room
+
+    def found(self, text: NaiveText) -> list[tuple[NaiveKept, tuple[str, ...]]]:
+        """Return the kept texts that a text finds, each with the channels by which it does."""
+        by: dict[str, list[NaiveKept]] = {name: [] for name in CHANNELS}
+        if not text.short:
+            near = self.simhashes
+            by["simhash"] = [k for v, k in near if (v ^ text.value).bit_count() <= self.distance]
+        keys = [("minhash", pair) for pair in enumerate(text.bands)]
+        by["minhash"] = [kept for key in keys for kept in self.equal.get(key, [])]
+        by["sentences"] = self.equal.get(("sentences", text.sentences), [])
+        by["form"] = self.equal.get(("form", text.folded), [])
+        used = [*self.channels, *(["form"] if self.judge else [])]
+        numbers = {name: {kept.number for kept in by[name]} for name in used}
+        every = {kept.number: kept for name in used for kept in by[name]}
+        return [
+            (kept, tuple(name for name in CHANNELS if number in numbers.get(name, ())))
+            for number, kept in every.items()
+        ]
+
+    def rank(self, kept: NaiveKept, text: NaiveText) -> tuple[int, int, int]:
+        """Return the order in which candidates are compared: likely ones first."""
+        agreement = self.agreement(kept.text, text) if self.sketched else 0
+        return -agreement, (kept.text.value ^ text.value).bit_count(), kept.number
+
+    def agreement(self, a: NaiveText, b: NaiveText) -> int:
+        """Count the equal bits of two sketches."""
+        return BINS - sum((x ^ y).bit_count() for x, y in zip(a.bits, b.bits, strict=True))
+
+    def least_agreement(self, text: str) -> int:
+        """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
+        if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
+            return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
+        if self.compare != "jaccard":
+            return 0
+        share = (1 + self.required(len(text) // 2)) / 2
+        return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
+
+    def required(self, length: int) -> float:
+        """Return the least similarity for two texts, the longer one with so many characters.
+
+        A character inside a text of 29 characters or more: its loss costs 5 grams of G + 2 at
+        most, which leaves about 0.8. Of a shorter one the loss of one character costs more.
+        """
+        grams = min(length - 2, 27)
+        if self.compare != "jaccard" or grams < 12:
+            return self.threshold
+        return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
+
+    def compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
+        """Return how alike two texts are, and whether that is enough."""
+        if self.compare == "none":
+            return 1.0, True
+        pair = a.text, b.text
+        if pair not in self.alike:
+            self.alike[pair] = self._compared(a, b)
+        return self.alike[pair]
+
+    def _compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
+        raw = naive_jaccard(a.text, b.text)
+        least = self.required(max(len(a.folded), len(b.folded)))
+        if raw >= least:
+            return raw, True
+        if raw < 0.625 * self.threshold and naive_jaccard(a.narrow, b.narrow) < 0.95:
+            return raw, False
+        similarity = max(raw, naive_jaccard(a.folded, b.folded))
+        return similarity, similarity >= least
