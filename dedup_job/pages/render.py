@@ -13,7 +13,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dedup_job.cli.differences import Piece, differences
+from dedup_job.cli.differences import Piece, pieces_of
 from dedup_job.report.counts import Counts
 from dedup_job.report.survey import Sample, Stratum, Survey
 
@@ -148,7 +148,7 @@ def _strata(samples: Sequence[Sample]) -> list[tuple[Sample, list[Sample]]]:
 def _pieces(sample: Sample) -> list[Piece]:
     """Return the pieces of a pair's texts, shortened between what differs."""
     left, right = sample.other or "", sample.text or ""
-    found = differences(left, right)
+    found = pieces_of(left, right)
     if len(left) <= _SHOWN and len(right) <= _SHOWN:
         return found
     return [_shortened(found, at) for at in range(len(found))][:_CELL]
