@@ -15,7 +15,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.bson.ledger_rows import original_of, text_digest
+from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
 from dedup_job.mongo.care.records import stored_document
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
@@ -107,7 +107,7 @@ class RowChecker:
                 continue
             text = self.clean(document.content) if isinstance(document.content, str) else ""
             own, original = found[row.key], originals[of[row.key]]
-            changed = own.get("digest") not in (None, text_digest(text))
+            changed = own.get("digest") not in (None, dropped_digest(text))
             yield _Pair(row.key, own, of[row.key], text, original, changed)
         self.tally.add(Check.ITSELF, len(rows), itself)
 
