@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripts.exhaustive import ngrams
+from scripts.bench.exhaustive import ngrams
 
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import pack
