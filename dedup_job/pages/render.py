@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from dedup_job.cli.differences import Piece, pieces_of
 from dedup_job.report.counts import Counts
-from dedup_job.report.survey import Sample, Stratum, Survey
+from dedup_job.report.survey import Layer, Sample, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
 _HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
@@ -23,7 +23,9 @@ _CONTEXT = 80  # characters shown beside what differs, in a text that is shorten
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 300  # characters of one change
 _CELL = 200  # characters of a value in a table
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
 
 
 def report_page(survey: Survey, language: str = "en") -> str:
@@ -31,11 +33,14 @@ def report_page(survey: Survey, language: str = "en") -> str:
 
     language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
     """
-    return _environment().get_template("report.html.j2").render(
-        survey=survey,
-        language=language,
-        strata=_strata(survey.samples),
-        charts=_charts(survey),
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            survey=survey,
+            language=language,
+            charts=_charts(survey),
+        )
     )
 
 
@@ -113,15 +118,15 @@ def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
     return stages
 
 
-def _named(sample: Sample) -> Markup:
-    """Return the name of a sample's group as words."""
-    match sample.stratum:
+def _named(layer: Layer) -> Markup:
+    """Return the name of a layer as words."""
+    match layer.stratum:
         case Stratum.WITHOUT_TEXT:
-            return words(f"reason.{sample.name}")
+            return words(f"reason.{layer.name}")
         case Stratum.CLASS | Stratum.KEPT_APART | Stratum.RICHER:
-            return words(f"class.{sample.name}")
+            return words(f"class.{layer.name}")
         case _:
-            return escape(sample.name)
+            return escape(layer.name)
 
 
 def _further(target: str) -> list[tuple[str, str]]:
@@ -135,14 +140,6 @@ def _further(target: str) -> list[tuple[str, str]]:
         ("check", f"dedup check {of} --all"),
         ("undo", f"dedup undo {of} --run N"),
     ]
-
-
-def _strata(samples: Sequence[Sample]) -> list[tuple[Sample, list[Sample]]]:
-    """Group samples by stratum and name, in their order; the first of each names the group."""
-    groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in samples:
-        groups.setdefault((sample.stratum, sample.name), []).append(sample)
-    return [(group[0], group) for group in groups.values()]
 
 
 def _pieces(sample: Sample) -> list[Piece]:
@@ -194,5 +191,3 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "series": [list(point) for point in last.series] if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }
-
-

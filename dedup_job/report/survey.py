@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -46,8 +47,6 @@ class Sample:
     the document and of the kept one, None where it is gone. detail: why it was quarantined.
     """
 
-    stratum: Stratum
-    name: str
     decision: str
     reason: str
     id: str
@@ -59,6 +58,15 @@ class Sample:
     differences: Sequence[Difference] = ()
     richer: Sequence[str] = ()
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A sample of one stratum. name: of the class, reason or size that its documents share."""
+
+    stratum: Stratum
+    name: str
+    samples: Sequence[Sample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,7 @@ class Survey:
     source_gone: bool = False
     dry_run: bool = False
     similarities: Similarities = field(default_factory=Similarities)
-    samples: Sequence[Sample] = ()
+    layers: Sequence[Layer] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[RunLine] = ()
     runs_left_out: int = 0
@@ -139,3 +147,66 @@ class Survey:
         by_hand = self.restored + self.reopened
         dropped = self.counts.scanned - self.counts.kept
         return self.kept == self.counts.kept + self.restored and self.ledger == dropped - by_hand
+
+
+_EXTREME, _EACH, _RANDOM = 12, 3, 12
+_SIZES = (30, 100, 300, 1000, 10_000)
+
+
+def layered(
+    least: Sequence[Sample],
+    near: Sequence[Sample],
+    most: Sequence[Sample],
+    refused: Sequence[Sample],
+    others: Sequence[Sample],
+) -> list[Layer]:
+    """Sort samples into strata, a few of each.
+
+    least: near duplicates, the least similar first; near: others, in random order; most: kept
+    documents, the most similar to what was refused first; refused: others, in random order; others:
+    exact duplicates, and documents without a text.
+    """
+    exact = [one for one in others if one.reason == "exact"]
+    parts: list[tuple[Stratum, Mapping[str, Sequence[Sample]]]] = [
+        (Stratum.LEAST_SIMILAR, {"": least[:_EXTREME]}),
+        (Stratum.MOST_SIMILAR, {"": most[:_EXTREME]}),
+        (Stratum.CLASS, _by(near, lambda one: [each.kind for each in one.differences])),
+        (Stratum.KEPT_APART, _by(refused, lambda one: [one.reason])),
+        (Stratum.RICHER, _by(near, lambda one: one.richer)),
+        (Stratum.SIZE, dict(sorted(_by(near, _size).items(), key=_first_number))),
+        (Stratum.RANDOM, {"": near[:_RANDOM]}),
+        (Stratum.EXACT, {"": exact[:_EACH]}),
+        (Stratum.WITHOUT_TEXT, _by([o for o in others if not o.of], lambda one: [one.reason])),
+    ]
+    return [
+        Layer(stratum, name, found)
+        for stratum, groups in parts
+        for name, found in groups.items()
+        if found
+    ]
+
+
+def _by(
+    samples: Sequence[Sample], names_of: Callable[[Sample], Iterable[str]]
+) -> dict[str, list[Sample]]:
+    """Return the first samples of each name."""
+    found: dict[str, list[Sample]] = {}
+    for one in samples:
+        for name in dict.fromkeys(names_of(one)):
+            group = found.setdefault(name, [])
+            if len(group) < _EACH:
+                group.append(one)
+    return found
+
+
+def _size(one: Sample) -> Sequence[str]:
+    """Return the range of sizes that a text is in; nothing where the text is gone."""
+    if one.text is None:
+        return ()
+    place = bisect_right(_SIZES, len(one.text))
+    low = _SIZES[place - 1] if place else 0
+    return (f"{low:,}-{_SIZES[place] - 1:,}" if place < len(_SIZES) else f"{low:,}+",)
+
+
+def _first_number(group: tuple[str, Sequence[Sample]]) -> int:
+    return int(group[0].rstrip("+").split("-")[0].replace(",", ""))

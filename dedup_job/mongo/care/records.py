@@ -183,7 +183,7 @@ def read_dropped(
     only: dict[str, Any] = {"sort": order, "limit": limit}
     found = look_up(target.ledger, dict(wanted), {DOCUMENT: 0}, target.patience, **only)
     rows = {one.key: bson.decode(one.raw, bson_edit.LENIENT) for one in found}
-    texts = _texts(target, clean_all, [key for key, row in rows.items() if "of" in row])
+    texts = texts_of_dropped(target, clean_all, [key for key, row in rows.items() if "of" in row])
     originals = {k: bson_edit.fields({"_id": row["of"]}) for k, row in rows.items() if "of" in row}
     others = target.texts([*dict.fromkeys(originals.values())])
     return [
@@ -200,7 +200,7 @@ def read_dropped(
     ]
 
 
-def _texts(
+def texts_of_dropped(
     target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
 ) -> dict[bytes, str]:
     """Return the cleaned texts of dropped documents by key; those that are gone are left out."""

@@ -1,0 +1,82 @@
+"""`dedup report`: a page about a target."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dedup_job import commands
+from dedup_job.cli.console import working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
+from dedup_job.errors import DedupError
+from dedup_job.files import check_writable, write_whole
+
+if TYPE_CHECKING:
+    from dedup_job.report.survey import Survey
+
+_MAX_SEED = 1_000_000
+
+
+class Language(StrEnum):
+    """What a page is written in first; the page itself can change it."""
+
+    EN = "en"
+    ZH = "zh"
+
+
+Html = Annotated[
+    Path, typer.Option("--html", metavar="FILE", help="Page to write: one file, opens offline.")
+]
+
+
+@with_options(*OF_A_TARGET)
+def report(
+    target: Target,
+    html: Html,
+    language: Annotated[
+        Language | None,
+        typer.Option(help="Language shown first [default: that of the environment]."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of the samples; the same shows the same pairs.")
+    ] = 0,
+    *,
+    options: Given,
+) -> None:
+    """Write a page that shows what was kept and dropped, with samples.
+
+    The page shows counts, similarities, pairs side by side, the largest groups, and the runs. It
+    holds texts of the collection: treat it as you treat the collection. Nothing is written to the
+    database.
+    """
+    check_range("--seed", seed, 0, _MAX_SEED)
+    check_writable("--html", html)
+    settings = options.load()
+    with working() as progress:
+        survey = commands.survey.survey_target(
+            settings, target, progress, seed=seed, given=options.given
+        )
+        progress.stage("writing the page")
+        write_page(survey, html, language)
+    typer.echo(f"{html}: {html.stat().st_size / 1e6:.2f} MB; open it in a browser.")
+
+
+def write_page(survey: Survey, file: Path, language: Language | None = None) -> None:
+    """Write the page of a survey; DedupError where the file cannot be written."""
+    from dedup_job.pages.render import report_page  # here: --help should not wait for it
+
+    try:
+        write_whole(file, report_page(survey, language or _language()))
+    except OSError as e:
+        raise DedupError(
+            f"the page {file} cannot be written: {e.strerror}. Choose another --html FILE."
+        ) from e
+
+
+def _language() -> Language:
+    spoken = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
+    return Language.ZH if (spoken or "").startswith("zh") else Language.EN
