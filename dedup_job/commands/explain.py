@@ -13,7 +13,7 @@ from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
-from dedup_job.mongo.bson.edit import kind_at
+from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
 from dedup_job.report.progress import QUIET, Progress
@@ -153,7 +153,7 @@ def refusal(document: Document, field: str) -> str:
         return f"{content.reason}: {content.detail}"
     if content != Skipped(Reason.NOT_TEXT):
         return f"field `{field}` is missing now"
-    return f"field `{field}` is {kind_at(document.raw, field.split('.'))} now, not text"
+    return f"field `{field}` is {type_name_at(document.raw, field.split('.'))} now, not text"
 
 
 def _kept_side(key: bytes, kept: KeptRecord | None) -> Side:

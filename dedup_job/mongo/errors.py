@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pymongo.errors import (
@@ -33,10 +33,8 @@ _ACTIONS = {  # of commands that are not called as the right to them
     "create": "createCollection",
 }
 _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
-_VALIDATION, _ON_VIEW, _CAPPED = 121, 166, 263
 _UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
 _MAX_SHOWN = 100  # characters of a value
-_BAD_NAME = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
 _CHECK_SERVER = "Check that the server runs and that --uri names it."
 _CHECK_TRUST = (
@@ -45,6 +43,39 @@ _CHECK_TRUST = (
     "expired."
 )
 _AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
+
+_BAD_NAME = (UsageError, "the server refuses a name: {message}")
+_OTHER = (
+    DedupError,
+    "the server refused an operation (code {code}): {message}\n"
+    "Nothing is lost: what was committed stays.",
+)
+_SAID: Mapping[int | None, tuple[type[DedupError], str]] = {
+    UNAUTHORIZED: (
+        UsageError,
+        f"the database user lacks a right: {{right}}\n{HOW_TO_GRANT}",
+    ),
+    AUTHENTICATION_FAILED: (
+        UsageError,
+        "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
+        "authSource if the user belongs to another database than the one in the URI.",
+    ),
+    73: _BAD_NAME,  # InvalidNamespace
+    13297: _BAD_NAME,  # DatabaseDifferCase
+    121: (  # DocumentValidationFailure
+        StateMismatch,
+        "a validation rule of {where}: {message}. Take the rule off (collMod with validator: "
+        f"{{{{}}}}) or name another --target. {_AGAIN}",
+    ),
+    166: (  # CommandNotSupportedOnView
+        UsageError,
+        "{message}. Name a --target whose parts are collections.",
+    ),
+    263: (  # OperationNotSupportedInTransaction, of a capped collection
+        StateMismatch,
+        "{message} Name another --target, which is not capped.",
+    ),
+}
 
 
 @contextmanager
@@ -70,21 +101,14 @@ def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
 
 def _operation_failure(e: OperationFailure) -> DedupError:
     code, message = _first_refused(e)
-    if refused := _refused_write(e, code, message):
-        return refused
-    if code == AUTHENTICATION_FAILED:
-        return UsageError(
-            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
-            "authSource if the user belongs to another database than the one in the URI."
+    if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
+        collection, index, value = match.groups()
+        return StateMismatch(
+            f"{collection} has the unique index {index}, and holds {value[:_MAX_SHOWN]} already. "
+            f"Drop that index: dedup keeps all documents whose text is new. {_AGAIN}"
         )
-    if code == UNAUTHORIZED:
-        return UsageError(f"the database user lacks a right: {_lacking(message)}\n{HOW_TO_GRANT}")
-    if code in _BAD_NAME:
-        return UsageError(f"the server refuses a name: {message}")
-    return DedupError(
-        f"the server refused an operation (code {code}): {message}\n"
-        "Nothing is lost: what was committed stays."
-    )
+    kind, said = _SAID.get(code, _OTHER)
+    return kind(said.format(code=code, message=message, where=_where(e), right=_lacking(message)))
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
@@ -93,26 +117,6 @@ def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
     if not errors:
         return e.code, _first_line(e)
     return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
-
-
-def _refused_write(e: OperationFailure, code: int | None, message: str) -> DedupError | None:
-    """Return the error for a write that the target's collections do not take as they are made."""
-    if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
-        collection, index, value = match.groups()
-        return StateMismatch(
-            f"{collection} has the unique index {index}, and holds {value[:_MAX_SHOWN]} already. "
-            f"Drop that index: dedup keeps all documents whose text is new. {_AGAIN}"
-        )
-    if code == _VALIDATION:
-        return StateMismatch(
-            f"a validation rule of {_where(e)}: {message}. Take the rule off (collMod with "
-            f"validator: {{}}) or name another --target. {_AGAIN}"
-        )
-    if code == _CAPPED:
-        return StateMismatch(f"{message} Name another --target, which is not capped.")
-    if code == _ON_VIEW:
-        return UsageError(f"{message}. Name a --target whose parts are collections.")
-    return None
 
 
 def _where(e: OperationFailure) -> str:

@@ -195,7 +195,7 @@ class Target(TargetReader):
         if not intent:
             return
         run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
-        there = self.in_source([bson_edit.stored(value) for value in intent])
+        there = self.held_by(self.source, [bson_edit.stored(value) for value in intent])
         by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
         for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})

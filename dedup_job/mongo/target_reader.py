@@ -109,9 +109,9 @@ class TargetReader:
         """Return what is recorded of a run; None where nothing is."""
         return self.last_run({"_id": number})
 
-    def in_source(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those ids that the source still holds."""
-        return {row.key for row in some(majority(self.source), keys, {"_id": 1}, self.patience)}
+    def held_by(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some ids, in any order, that a collection holds now."""
+        return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.patience)}
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
         """Return what is recorded of the last run, or the last of some; None where nothing is.

@@ -167,7 +167,7 @@ def value(raw: bytes, *path: bytes) -> bytes:
     return raw[start:end]
 
 
-def kind_at(raw: bytes, path: Sequence[str]) -> str:
+def type_name_at(raw: bytes, path: Sequence[str]) -> str:
     """Name the type of the value that a path leads to; KeyError where it leads nowhere."""
     *outer, last = (name.encode() for name in path)
     element = find(value(raw, *outer), last)

@@ -143,14 +143,14 @@ def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -
     return bson_edit.fields({"found_by": channels, "reason": str(reason), "run": run})
 
 
-def text_digest(text: str) -> int:
+def dropped_digest(text: str) -> int:
     """Return the digest of a dropped text, by which a check knows whether it changed since."""
     return signed(xxhash.xxh3_64_intdigest(text.encode()))
 
 
 def _digest(document: Document) -> bytes:
     assert isinstance(document.content, str)  # a duplicate has a text
-    return _DIGEST + _INT64.pack(text_digest(document.content))
+    return _DIGEST + _INT64.pack(dropped_digest(document.content))
 
 
 def _more(decision: Duplicate) -> bytes:

@@ -27,7 +27,7 @@ from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
 from dedup_job.mongo.state.lease import holder
@@ -216,7 +216,7 @@ class Checker:
                     if found["decision"] == "duplicate":
                         named.setdefault(original_of(row.raw), []).append(row.key)
             self._tally.add(Check.FOREIGN, len(page), strange)
-            there = self._some_of(self.target.documents, list(named))
+            there = self.target.held_by(self.target.documents, list(named))
             lost = [f"{shown(k)} of {shown(o)}" for o in named.keys() - there for k in named[o]]
             self._tally.add(Check.ORIGINAL, sum(map(len, named.values())), lost)
             if sample is None:
@@ -236,7 +236,7 @@ class Checker:
             alone = [key for key in keys if key not in there]
             self._tally.add(Check.GONE, 0, alone)
             if other is not None:
-                self._tally.add(Check.TWICE, len(alone), [*self._some_of(other, alone)])
+                self._tally.add(Check.TWICE, len(alone), [*self.target.held_by(other, alone)])
 
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self.progress.stage("comparing the counts")
@@ -261,10 +261,6 @@ class Checker:
     def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
         return held(majority(collection), keys, self.target.patience)
-
-    def _some_of(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some ids, in any order, that a collection holds."""
-        return {row.key for row in some(majority(collection), keys, _ID, self.target.patience)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.bson.ledger_rows import original_of, text_digest
+from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
 from dedup_job.mongo.care.records import stored_document
-from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -108,7 +107,7 @@ class RowChecker:
                 continue
             text = self.clean(document.content) if isinstance(document.content, str) else ""
             own, original = found[row.key], originals[of[row.key]]
-            changed = own.get("digest") not in (None, text_digest(text))
+            changed = own.get("digest") not in (None, dropped_digest(text))
             yield _Pair(row.key, own, of[row.key], text, original, changed)
         self.tally.add(Check.ITSELF, len(rows), itself)
 
@@ -119,7 +118,7 @@ class RowChecker:
         """
         by_key = {pair.key: pair for pair in pairs if pair.row.get("run") not in self.resumed}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
-        found = self._some(self.target.ledger, list(by_key), later)
+        found = some(majority(self.target.ledger), [*by_key], later, self.target.patience)
         suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
         runs = self._runs_of(list({pair.of for pair in suspects}))
         wrong = [pair.key for pair in suspects if runs.get(pair.of) == pair.row.get("run")]
@@ -128,14 +127,10 @@ class RowChecker:
     def _runs_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return by which run some documents were kept, where that is said."""
         rows = self.target.rows
-        found = self._some(self.target.documents, keys, rows.marks_only)
+        documents = majority(self.target.documents)
+        found = some(documents, keys, rows.marks_only, self.target.patience)
         marks = {row.key: rows.read(row)[1] for row in found}
         return {key: mark.run for key, mark in marks.items() if mark is not None and mark.run}
-
-    def _some(
-        self, collection: Documents, keys: Sequence[bytes], projection: Mapping[str, Any]
-    ) -> list[RawDocument]:
-        return some(majority(collection), keys, projection, self.target.patience)
 
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:

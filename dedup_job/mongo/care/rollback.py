@@ -153,7 +153,7 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last["status"] in BY_HAND:
         row = _ledger_row(target, run)
         key = bson_edit.id_element(row)
-        only_copy = stored_in(row) is None and key not in target.in_source([key])
+        only_copy = stored_in(row) is None and key not in target.held_by(target.source, [key])
         if last["status"] == str(Status.RESTORED) and only_copy:
             raise UsageError(
                 f"the source no longer holds _id {shown(key)}: the target's copy is "
@@ -205,7 +205,7 @@ def _delete(
         for start in range(0, len(own), _WRITE):
             keys = own[start : start + _WRITE]
             if holds:
-                there = target.in_source(keys)
+                there = target.held_by(target.source, keys)
                 left += len(keys) - len(there)
                 keys = [key for key in keys if key in there]
             for part in in_commands(keys):
@@ -256,7 +256,7 @@ def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
     key = bson_edit.id_element(row)
     only = bson_edit.among([key])
     in_target = bool(look_up(target.documents, only, {"_id": 1}, target.patience))
-    stays = in_target and stored_in(row) is None and key not in target.in_source([key])
+    stays = in_target and stored_in(row) is None and key not in target.held_by(target.source, [key])
 
     def writes(session: ClientSession | None) -> None:
         if stays:

@@ -9,7 +9,18 @@ from typing import Any
 
 import bson
 import pytest
-from bson import Binary, Code, DatetimeMS, Decimal128, Int64, MaxKey, MinKey, ObjectId, Timestamp
+from bson import (
+    Binary,
+    Code,
+    DatetimeMS,
+    Decimal128,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Timestamp,
+    json_util,
+)
 from bson.dbref import DBRef
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +28,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.bson.extended_json import readings, shown, unmistakable
+from dedup_job.mongo.bson.extended_json import parsed, readings, shown, unmistakable
 from tests.test_printing import commands
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -147,6 +158,25 @@ def test_whatever_is_written_has_a_reading(value: Any) -> None:
 )
 def test_what_is_no_id_is_taken_for_a_string(written: str) -> None:
     assert list(readings(written)) == [written]
+
+
+def test_what_json_util_alone_would_lose() -> None:
+    """Why ids and filters do not go through it as they are."""
+    assert json_util.loads('{"a": 1, "a": 2}') == {"a": 2}  # a part of a filter, in silence
+    with pytest.raises(ValueError, match="'a' stands twice"):
+        parsed('{"a": 1, "a": 2}')
+    with pytest.raises(RecursionError):
+        json_util.loads("[" * 100_000)
+    with pytest.raises(ValueError, match="levels deep"):
+        parsed("[" * 100_000)
+    known = uuid.UUID(int=7)
+    assert str(known) not in json_util.dumps(Binary.from_uuid(known))  # base64
+    assert str(known) in shown(key_of(Binary.from_uuid(known)))
+    broken = b"\x02_id\0\x04\0\0\0a\xffb\0"
+    with pytest.raises(bson.errors.InvalidBSON):
+        json_util.dumps(bson.decode(raw.document(broken)))
+    assert key_of(next(readings(shown(broken)))) != broken  # that is not UTF-8, and yet
+    assert raw.stored(next(readings(shown(broken)))) == broken
 
 
 def test_the_server_finds_each_of_them(database: Database[dict[str, Any]]) -> None:
