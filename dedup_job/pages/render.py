@@ -13,17 +13,19 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dedup_job.cli.differences import Piece, pieces_of
 from dedup_job.report.counts import Counts
+from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.report.survey import Sample, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
-_HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
+HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 300  # characters of one change
 _CELL = 200  # characters of a value in a table
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
 
 
 def report_page(survey: Survey, language: str = "en") -> str:
@@ -31,11 +33,15 @@ def report_page(survey: Survey, language: str = "en") -> str:
 
     language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
     """
-    return _environment().get_template("report.html.j2").render(
-        survey=survey,
-        language=language,
-        strata=_strata(survey.samples),
-        charts=_charts(survey),
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            survey=survey,
+            language=language,
+            strata=_strata(survey.samples),
+            charts=_charts(survey),
+        )
     )
 
 
@@ -47,7 +53,7 @@ def words(key: str, **values: Any) -> Markup:
         return escape(name)
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(
-            _HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
+            HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
         )
         for language, form in zip(LANGUAGES, forms, strict=True)
     )
@@ -55,15 +61,17 @@ def words(key: str, **values: Any) -> Markup:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return tomllib.loads(_asset("words.toml"))
+    return tomllib.loads(asset("words.toml"))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return the text of a file of this room."""
     return files("dedup_job.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what fills templates: it escapes every text, and refuses a name that is not there."""
     environment = Environment(
         loader=PackageLoader("dedup_job.pages", "."),
         autoescape=True,
@@ -72,13 +80,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number="{:,}".format, percent="{:.2%}".format, short=_short, visible=_visible
+        number="{:,}".format,
+        percent="{:.2%}".format,
+        percent1="{:.1%}".format,
+        short=_short,
+        visible=visible,
     )
     environment.globals.update(
         w=words,
         plain=_plain,
         value=Markup('<b data-value="{}">…</b>').format,
-        asset=lambda name: Markup(_asset(name)),
+        asset=lambda name: Markup(asset(name)),
         pieces=_pieces,
         flat=_flat,
         funnel=_funnel,
@@ -97,7 +109,7 @@ def _plain(key: str, language: str, **values: Any) -> str:
     return _words()[section][name][LANGUAGES.index(language)].format(**values)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Return a text with what a reader cannot see, and what reorders words, written as escapes."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -145,11 +157,11 @@ def _strata(samples: Sequence[Sample]) -> list[tuple[Sample, list[Sample]]]:
     return [(group[0], group) for group in groups.values()]
 
 
-def _pieces(sample: Sample) -> list[Piece]:
-    """Return the pieces of a pair's texts, shortened between what differs."""
+def _pieces(sample: Sample, most: int) -> list[Piece]:
+    """Return the pieces of a pair's texts, shortened between what differs if longer than `most`."""
     left, right = sample.other or "", sample.text or ""
     found = pieces_of(left, right)
-    if len(left) <= _SHOWN and len(right) <= _SHOWN:
+    if len(left) <= most and len(right) <= most:
         return found
     return [_shortened(found, at) for at in range(len(found))][:_CELL]
 
@@ -194,5 +206,3 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "series": [list(point) for point in last.series] if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }
-
-
