@@ -41,6 +41,12 @@ def bound(port: int) -> socket.socket:
 def serve(review: Review, own: socket.socket, ready: Callable[[str], None]) -> None:
     """Serve the page until a signal comes; `ready` is given its address, with the token."""
     ticket = Ticket(own.getsockname()[1])
+    ready(ticket.address)
+    page_server(review, ticket).run(sockets=[own])
+
+
+def page_server(review: Review, ticket: Ticket) -> uvicorn.Server:
+    """Return what serves the page to those who hold the ticket."""
     config = uvicorn.Config(
         Guard(review_app(review), ticket),
         log_config=None,
@@ -51,8 +57,7 @@ def serve(review: Review, own: socket.socket, ready: Callable[[str], None]) -> N
         server_header=False,
         timeout_graceful_shutdown=_LINGER,
     )
-    ready(ticket.address)
-    uvicorn.Server(config).run(sockets=[own])
+    return uvicorn.Server(config)
 
 
 def _holder(port: int) -> str:
