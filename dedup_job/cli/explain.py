@@ -14,6 +14,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.report.output import Output, figures, new_table, whole
+from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -142,7 +143,7 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> No
         console.say("The source's text, cleaned, is the same.")
     else:
         console.say()
-        console.table(pairs.side_by_side(pairs.pieces_of(left.text, right.text), console, _NAMES))
+        console.table(pairs.side_by_side(pieces_of(left.text, right.text), console, _NAMES))
     if found.view.differences:
         console.say()
         console.table(pairs.table_of_differences(pairs.lines_now(found.view.differences), *_NAMES))
@@ -199,9 +200,7 @@ def _table_of_near(found: Explained, shown: Sequence[Near], console: Output) -> 
             ", ".join(view.channels) or "-",
             view.refused_by or "nothing",
             near.side.id,
-            pairs.marked_line(
-                pairs.pieces_of(found.left.text or "", near.side.text or ""), console, 160
-            ),
+            pairs.marked_line(pieces_of(found.left.text or "", near.side.text or ""), console, 160),
         )
     return table
 

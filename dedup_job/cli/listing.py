@@ -9,9 +9,10 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import legend, pieces_of, side_by_side, visible
+from dedup_job.cli.differences import legend, side_by_side, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.report.output import Output, whole
+from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
     from dedup_job.mongo.care.records import Dropped, Refusal

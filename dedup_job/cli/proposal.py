@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Column, Table
 
-from dedup_job.cli.differences import legend, marked_line, pieces_of, side_by_side, visible
+from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
 from dedup_job.commands.sources import Compared
 from dedup_job.decision import near_pairs
 from dedup_job.decision.near_pairs import WIDEST, Band, Share, recall
@@ -18,6 +18,7 @@ from dedup_job.decision.settings import Comparing
 from dedup_job.documents import Channel
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.output import Output, figures, new_table
+from dedup_job.report.pieces import pieces_of
 from dedup_job.settings import Settings
 
 _CLASSES = 3  # named of a band

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from pymongo.errors import PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
-from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
+from dedup_job.mongo.connection import LABELS, SUFFIXES, Client, Namespace
 from dedup_job.mongo.errors import HOW_TO_GRANT
 
 _OF_THE_SERVER = ("admin", "config", "local")  # databases
-_NEEDED = {  # by what is added to the target's name
+_TO_RUN = {  # by what is added to the target's name
     "": ("find", "insert", "remove", "createCollection"),
     ".ledger": ("find", "insert", "remove", "createCollection"),
     ".runs": ("find", "insert", "update", "createCollection"),
     ".state": ("find", "insert", "update"),
 }
+RIGHTS_TO_LABEL = {LABELS: ("find", "insert", "update")}
 
 
 def check_takes_writes(hello: Mapping[str, Any]) -> None:
@@ -109,8 +110,10 @@ def _near(name: str, names: list[str]) -> str:
     return ", ".join(difflib.get_close_matches(name, names, n=5, cutoff=0.4) or names[:5])
 
 
-def check_rights(client: Client, target: Namespace) -> None:
-    """Raise UsageError where the user may not do all that a run does to its target.
+def check_rights(
+    client: Client, target: Namespace, rights: Mapping[str, Sequence[str]] = _TO_RUN
+) -> None:
+    """Raise UsageError where the user may not do all that a run, or another, does to a target.
 
     All that is missing is named at once. A server without users allows everything.
     """
@@ -118,7 +121,7 @@ def check_rights(client: Client, target: Namespace) -> None:
     if not reply["authenticatedUsers"]:
         return  # a server that wants a user refuses the next command
     privileges, missing = reply["authenticatedUserPrivileges"], list[str]()
-    for suffix, needed in _NEEDED.items():
+    for suffix, needed in rights.items():
         held = _held(privileges, target.database, f"{target.collection}{suffix}")
         if actions := [action for action in needed if action not in held]:
             missing.append(f"  {', '.join(actions)} on {target}{suffix}")

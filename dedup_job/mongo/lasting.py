@@ -15,7 +15,7 @@ from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.connection import SUFFIXES
+from dedup_job.mongo.connection import LABELS, SUFFIXES
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.counts import Counts
@@ -105,6 +105,8 @@ class Lasting:
         """Yield a line for each collection that is not the one that it was."""
         now = self._patience(self._look)
         for name, one in self._facts.items():
+            if name == f"{self._target.name}{LABELS}":  # a run writes none
+                continue
             what = "source" if name == self._source else "collection"
             other = now.get(name)
             if _database_of(name) in self._unseen:  # a right was taken away, which proves nothing

@@ -13,12 +13,12 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dedup_job.cli.differences import Piece, pieces_of
 from dedup_job.report.counts import Counts
+from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.report.survey import Layer, Sample, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
-_HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
+HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 300  # characters of one change
@@ -34,7 +34,7 @@ def report_page(survey: Survey, language: str = "en") -> str:
     language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
     """
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             survey=survey,
@@ -52,7 +52,7 @@ def words(key: str, **values: Any) -> Markup:
         return escape(name)
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(
-            _HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
+            HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
         )
         for language, form in zip(LANGUAGES, forms, strict=True)
     )
@@ -60,15 +60,17 @@ def words(key: str, **values: Any) -> Markup:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return tomllib.loads(_asset("words.toml"))
+    return tomllib.loads(asset("words.toml"))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return the text of a file of this room."""
     return files("dedup_job.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what fills templates: it escapes every text, and refuses a name that is not there."""
     environment = Environment(
         loader=PackageLoader("dedup_job.pages", "."),
         autoescape=True,
@@ -77,13 +79,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number="{:,}".format, percent="{:.2%}".format, short=_short, visible=_visible
+        number="{:,}".format,
+        percent="{:.2%}".format,
+        percent1="{:.1%}".format,
+        short=_short,
+        visible=visible,
     )
     environment.globals.update(
         w=words,
         plain=_plain,
         value=Markup('<b data-value="{}">…</b>').format,
-        asset=lambda name: Markup(_asset(name)),
+        asset=lambda name: Markup(asset(name)),
         pieces=_pieces,
         flat=_flat,
         funnel=_funnel,
@@ -102,7 +108,7 @@ def _plain(key: str, language: str, **values: Any) -> str:
     return _words()[section][name][LANGUAGES.index(language)].format(**values)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Return a text with what a reader cannot see, and what reorders words, written as escapes."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -142,11 +148,11 @@ def _further(target: str) -> list[tuple[str, str]]:
     ]
 
 
-def _pieces(sample: Sample) -> list[Piece]:
-    """Return the pieces of a pair's texts, shortened between what differs."""
+def _pieces(sample: Sample, most: int) -> list[Piece]:
+    """Return the pieces of a pair's texts, shortened between what differs if longer than `most`."""
     left, right = sample.other or "", sample.text or ""
     found = pieces_of(left, right)
-    if len(left) <= _SHOWN and len(right) <= _SHOWN:
+    if len(left) <= most and len(right) <= most:
         return found
     return [_shortened(found, at) for at in range(len(found))][:_CELL]
 

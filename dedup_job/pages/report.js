@@ -2,31 +2,10 @@
 (() => {
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("charts").textContent);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
   const color = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
   let charts = [];
 
-  const showTheme = (theme) => { root.dataset.theme = theme; draw(); };
-  document.getElementById("theme").onclick = () => showTheme(root.dataset.theme === "dark" ? "light" : "dark");
-  dark.addEventListener("change", () => showTheme(dark.matches ? "dark" : "light"));
-
-  document.getElementById("language").onclick = () => {
-    root.dataset.language = root.dataset.language === "en" ? "zh" : "en";
-    root.lang = root.dataset.language === "en" ? "en" : "zh-Hans";
-  };
-
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.onclick = async () => {
-      try {
-        await navigator.clipboard.writeText(button.dataset.copy);
-      } catch {
-        getSelection().selectAllChildren(button.previousElementSibling);
-        document.execCommand("copy");
-      }
-      button.append(" ✓");
-      setTimeout(() => button.lastChild.remove(), 1200);
-    };
-  }
+  addEventListener("theme", draw);
 
   const folded = [];
   addEventListener("beforeprint", () => {
@@ -118,5 +97,5 @@
   }
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(draw, 150); });
-  showTheme(dark.matches ? "dark" : "light");
+  draw();
 })();

@@ -3,7 +3,7 @@
     python -m scripts.bench.evaluate FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
         [--peers] [--judged] [--pairs PAIRS.jsonl.gz]
-        [--labelled PAIRS.jsonl.gz ... [--half 0|1] [--show N]]
+        [--labelled PAIRS.jsonl[.gz] ... [--half 0|1] [--show N]]
 
 One row for each file with the settings of --config and --set ("base"), one for each --compare,
 which changes them further, and with --peers one each for the plain recipe (configs/classic.toml)
@@ -25,7 +25,8 @@ each by itself: is the second joined to the first?
 are cleaned and decided each by itself, through index, candidates and judge. A table says how many
 are joined, for the settings, for judge = "similarity", and with --peers for the packages. --half
 takes those whose n % 2 is that: rules are made with one half and checked with the other. --show
-prints N pairs that the settings decide unlike the label.
+prints N pairs that the settings decide unlike the label. What `dedup labels export` writes is such
+a file.
 """
 
 from __future__ import annotations

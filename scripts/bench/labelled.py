@@ -37,12 +37,14 @@ class Score:
 
 def read_labelled(file: Path, half: int | None = None) -> list[Labelled]:
     """Return the pairs labelled S or D; of the half whose n % 2 is that, if one is asked for."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return [
         Labelled(r["n"], r["a"], r["b"], r["label"], r.get("kind") or r.get("source") or "-")
         for r in records
         if r["label"] in (SAME, DIFFERENT) and (half is None or r["n"] % 2 == half)
+        if r["a"] is not None and r["b"] is not None  # dedup labels export: a text may be gone
     ]
 
 

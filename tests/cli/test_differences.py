@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from dedup_job.cli.differences import Piece, marked_line, pieces_of, side_by_side, visible
+from dedup_job.cli.differences import marked_line, side_by_side, visible
 from dedup_job.report.output import Output
+from dedup_job.report.pieces import Piece, pieces_of
 
 TEXTS = st.text("ab是不了1.。\n 　", max_size=40)
 

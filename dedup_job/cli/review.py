@@ -1,0 +1,195 @@
+"""`dedup review` and `dedup labels`: pairs that a person labels."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dedup_job import commands
+from dedup_job.cli.console import working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
+from dedup_job.cli.signals import ending_at_once
+from dedup_job.errors import UsageError
+from dedup_job.files import check_writable, read_text, write_whole
+
+_MOST = 10_000
+_LAST_PORT = 65_535
+_LARGEST_SEED = 2**63 - 1
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+
+Name = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Who answers [default: the name of the user]."),
+]
+
+
+@with_options(*OF_A_TARGET)
+def review(
+    target: Target,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Port of this machine; 0 takes one that is free.")
+    ] = 0,
+    name: Name = None,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Hide each decision until it is answered.")
+    ] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+    sample: Annotated[int, typer.Option(metavar="N", help="Pairs to look at, 1 to 10,000.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 0,
+    *,
+    options: Given,
+) -> None:
+    """Label pairs in the browser: same, different or unsure; put back what was dropped wrongly.
+
+    Near duplicates and pairs that were kept apart are shown by turns, those at the boundary first.
+    Each answer is stored at once in T.labels, by name; the same command goes on where it ended. The
+    page shows precision and recall within the sample. It is served to this machine only, at an
+    address that holds a secret; Ctrl-C ends it.
+    """
+    check_range("--port", port, 0, _LAST_PORT)
+    check_range("--sample", sample, 1, _MOST)
+    check_range("--seed", seed, 0, _LARGEST_SEED)
+    server = _server()
+    settings = options.load()
+    use = commands.review
+    wanted = use.Wanted(target, use.own_name(name), sample, seed, blind)
+    with (
+        server.bound(port) as own,
+        working("ended; no answer was stored.") as progress,
+        use.open_review(settings, wanted, progress, given=options.given) as opened,
+    ):
+        progress.close()
+        ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
+        with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
+            server.serve(opened, own, ready)
+
+
+app = group("Export and import what people said of pairs in dedup review.")
+
+
+@app.command("export")
+@with_options(*OF_A_TARGET)
+def export(
+    target: Target,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Where to, else standard output.", show_default=False
+        ),
+    ] = None,
+    *,
+    options: Given,
+) -> None:
+    """Write the labels of all names as JSONL, with both texts of each pair.
+
+    A line holds a, b (the texts as the source holds them, the kept document first), label (S same,
+    D different, U unsure), id_a, id_b, kind, decision, similarity, blind, name and when.
+    scripts/bench/evaluate.py --labelled reads such files.
+    """
+    if file is not None:
+        check_writable("FILE", file)
+    settings = options.load()
+    with working("ended; the file was not written.") as progress:
+        lines = [
+            f"{line}\n"
+            for line in commands.labels.export_labels(
+                settings, target, progress, given=options.given
+            )
+        ]
+    if file is None:
+        typer.echo("".join(lines), nl=False)
+        return
+    try:
+        write_whole(file, "".join(lines))
+    except OSError as e:
+        raise UsageError(f"FILE {file} cannot be written: {e.strerror}") from e
+    typer.echo(f"{len(lines):,} labels: {file}")
+
+
+@app.command("import")
+@with_options(*OF_A_TARGET)
+def import_(
+    target: Target,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File of labels, or - for standard input.")
+    ],
+    name: Name = None,
+    *,
+    options: Given,
+) -> None:
+    """Store labels from JSONL in T.labels: all of them, or none if a line is wrong.
+
+    A line needs label (S, D or U), id_a (of the kept document) and id_b. Of two labels of one pair
+    and name the later one stays.
+    """
+    text = read_standard_input() if file == "-" else read_text(Path(file))
+    settings, own = options.load(), commands.review.own_name(name)
+    with working("ended; no label was stored.") as progress:
+        count = commands.labels.import_labels(
+            settings, target, text.split("\n"), own, progress, given=options.given
+        )
+    typer.echo(f"{count:,} labels are new or later than those that were there")
+
+
+def read_standard_input() -> str:
+    """Return standard input as text; UsageError where it is not UTF-8."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
+
+
+def _server() -> Any:
+    """Return the module that serves the page; UsageError where its libraries are missing."""
+    try:
+        from dedup_job.review import server  # here: an extra
+    except ModuleNotFoundError as e:
+        if (e.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise UsageError(
+            f"dedup review needs {e.name}, which is not installed: pip install 'dedup-job[review]'"
+        ) from e
+    return server
+
+
+@contextmanager
+def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
+    """Yield what tells the address and opens a browser there.
+
+    The address holds the token, and all users of a machine see the arguments of a process: so the
+    browser is given a private file that leads there.
+    """
+    with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
+
+        def ready(address: str) -> None:
+            typer.echo(f"{opened.target}, reviewed by {opened.name}: {address}")
+            typer.echo(f"Answers are stored at once in {opened.stored_in}. Ctrl-C ends the page.")
+            if no_browser:
+                return
+            file = Path(folder) / "review.html"
+            to = html.escape(address)
+            file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
+            if not _opened_in_browser(file.as_uri()):
+                typer.echo("No browser was found here: open the address in one.")
+
+        yield ready
+
+
+def _opened_in_browser(address: str) -> bool:
+    """Open a browser with windows; one in the terminal would take the place of this command."""
+    if sys.platform.startswith("linux") and not any(map(os.environ.get, _DISPLAYS)):
+        return False
+    with suppress(webbrowser.Error, OSError):
+        return webbrowser.open(address)
+    return False

@@ -1,0 +1,196 @@
+"""Labels of pairs as lines of JSON: written for others to read, and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.errors import UsageError
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import readings, shown_value
+from dedup_job.mongo.care.label_store import LabelRow, LabelStore
+from dedup_job.mongo.care.records import Records
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.opinion import Opinion
+from dedup_job.report.progress import QUIET, Progress
+from dedup_job.settings import Settings
+
+_LETTERS = {"S": Opinion.SAME, "D": Opinion.DIFFERENT, "U": Opinion.UNSURE}
+_LETTER_OF = {opinion: letter for letter, opinion in _LETTERS.items()}
+_DECISIONS = ("", "duplicate", "kept")
+_TOGETHER = 500  # labels whose texts are read at once
+_NAMED = 10  # problems in a message
+_LONGEST_NAME = 100
+
+
+def export_labels(
+    settings: Settings, target: str, progress: Progress = QUIET, *, given: bool = True
+) -> Iterator[str]:
+    """Yield the labels of a target, of all names, as lines of JSON.
+
+    A line has the texts as they are in the source (`a` of the kept document, `b` of the other), the
+    label (S same, D different, U unsure), both ids, name, decision, similarity and time.
+    """
+    with opened(settings, target, progress, given=given) as on:
+        yield from exported_lines(on, LabelStore(on.target).rows())
+
+
+def import_labels(
+    settings: Settings,
+    target: str,
+    lines: Sequence[str],
+    name: str | None = None,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
+) -> int:
+    """Store labels from lines of JSON; return how many are new, or later than those there are.
+
+    name: whose labels these are, where a line does not say so. UsageError names lines that are not
+    labels; then none is stored.
+    """
+    with opened(settings, target, progress, given=given) as on:
+        store = LabelStore(on.target)
+        store.check()
+        rows = imported_rows(on.target, lines, store.rows(), name)
+        store.put(rows)
+        return len(rows)
+
+
+def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:
+    """Yield labels with the texts that they are about."""
+    for start in range(0, len(rows), _TOGETHER):
+        part = rows[start : start + _TOGETHER]
+        texts = _texts(on, part)
+        for n, row in enumerate(part, start + 1):
+            line = {
+                "n": n,
+                "label": _LETTER_OF[row.opinion],
+                "a": texts.get(row.of),
+                "b": texts.get(row.id),
+                "id_a": shown_value(bson_edit.storable(row.of)),
+                "id_b": shown_value(bson_edit.storable(row.id)),
+                "kind": row.reason,
+                "decision": row.decision,
+                "similarity": row.similarity,
+                "blind": row.blind,
+                "name": row.name,
+                "when": row.when.isoformat(timespec="milliseconds"),
+            }
+            yield json.dumps(line, ensure_ascii=False)
+
+
+def imported_rows(
+    target: TargetReader,
+    lines: Iterable[str],
+    there: Sequence[LabelRow],
+    name: str | None,
+) -> list[LabelRow]:
+    """Return the labels of lines of JSON that are new, or later than those that are there.
+
+    name: whose they are, where a line does not say so.
+    """
+    latest = {(*row.pair, row.name): row for row in there}
+    fresh: dict[tuple[bytes, bytes, str], LabelRow] = {}
+    wrong: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = _row_of(line, name)
+        except ValueError as e:
+            wrong.append(f"line {number:,}: {e}")
+            continue
+        own = (*row.pair, row.name)
+        if own not in latest or latest[own].when < row.when:
+            latest[own] = fresh[own] = row
+    if wrong:
+        more = f"\n... and {len(wrong) - _NAMED:,} more" if len(wrong) > _NAMED else ""
+        raise UsageError(
+            f"{len(wrong):,} lines are not labels; none was stored:\n"
+            + "\n".join(wrong[:_NAMED])
+            + more
+        )
+    return [_as_decided(target, row) for row in fresh.values()]
+
+
+def _row_of(line: str, default: str | None) -> LabelRow:
+    """Read a line; ValueError says what is wrong."""
+    try:
+        values = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as e:
+        raise ValueError(f"it is not JSON ({e})") from e
+    if not isinstance(values, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  # of the line's form, as all here
+    said = values.get("label")
+    opinion = _LETTERS.get(said) if isinstance(said, str) else None
+    if opinion is None:
+        raise ValueError(f"label is {said!r}, expected S, D or U")
+    whose = values.get("name") or default
+    if not isinstance(whose, str) or not 0 < len(whose) <= _LONGEST_NAME or not whose.isprintable():
+        raise ValueError(f"name is {values.get('name')!r}, expected whose label this is")
+    similarity, decision = values.get("similarity"), values.get("decision", "")
+    if decision not in _DECISIONS:
+        raise ValueError(f"decision is {decision!r}, expected duplicate or kept")
+    return LabelRow(
+        _id_of(values, "id_a"),
+        _id_of(values, "id_b"),
+        whose,
+        opinion,
+        str(decision),
+        str(values.get("kind") or ""),
+        float(similarity) if isinstance(similarity, int | float) else None,
+        values.get("blind") is True,
+        _time_of(values.get("when")),
+    )
+
+
+def _id_of(values: Mapping[str, Any], name: str) -> bytes:
+    written = values.get(name)
+    if not isinstance(written, str | int) or isinstance(written, bool):
+        raise ValueError(f"{name} is missing, the _id of a document as `dedup explain` shows it")  # noqa: TRY004
+    for value in readings(str(written)):
+        return bson_edit.stored(value)
+    raise ValueError(f"{name} is no _id")
+
+
+def _time_of(written: Any) -> datetime:
+    if written is None:
+        return datetime.now(UTC)
+    try:
+        when = datetime.fromisoformat(written)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"when is {written!r}, expected a time such as 2026-01-31T12:00Z") from e
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _as_decided(target: TargetReader, row: LabelRow) -> LabelRow:
+    """Return a label with what was decided of its pair, where a line does not say so."""
+    if row.decision:
+        return row
+    record = Records(target).of(row.id)
+    if record.row is not None and bson_edit.fields({"_id": record.row.get("of")}) == row.of:
+        similarity = record.row.get("similarity")
+        found = str(record.row.get("decision")), str(record.row.get("reason"))
+    elif record.kept is not None:
+        refused = record.kept.refused or {}
+        found, similarity = ("kept", str(refused.get("class") or "")), refused.get("similarity")
+    else:
+        return row
+    return replace(
+        row,
+        decision=found[0],
+        reason=found[1],
+        similarity=similarity if isinstance(similarity, float) else None,
+    )
+
+
+def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
+    """Return texts by key, as they are in the source; what is gone there, as in the target."""
+    keys = [*dict.fromkeys(key for row in rows for key in row.pair)]
+    found = on.target.source_reader().texts(keys)
+    return {**on.target.texts([key for key in keys if key not in found]), **found}

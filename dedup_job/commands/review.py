@@ -1,0 +1,320 @@
+"""A sample of pairs that a person labels, one by one: what `dedup review` shows and stores."""
+
+from __future__ import annotations
+
+import getpass
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import xxhash
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands.labels import exported_lines, imported_rows
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.restore import Restored, restore_ids
+from dedup_job.decision.near_pairs import Share
+from dedup_job.errors import UsageError
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
+from dedup_job.mongo.care.label_store import LabelRow, LabelStore
+from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.errors import translated
+from dedup_job.mongo.reading import majority, some
+from dedup_job.report.opinion import Opinion
+from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.survey import Difference, Sample
+from dedup_job.settings import Settings
+
+_LONGEST_NAME = 100
+_PATIENCE = 10.0  # seconds: a person waits for the answer
+_SHOWN = 100  # documents in the list of those that were dropped wrongly
+_BEGINNING = 80  # characters of their texts
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to review, and who does. blind: the decision is hidden until it is answered."""
+
+    target: str
+    name: str
+    number: int = 100
+    seed: int = 0
+    blind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPair:
+    """A pair as it is shown: its key, its place in the sample, what was said of it.
+
+    number: from 1 on, 0 for one that was answered before and is not in this sample. hidden: what
+    was decided is not to be shown; restored: it was dropped, and is kept by now.
+    """
+
+    key: str
+    number: int
+    sample: Sample
+    opinion: Opinion | None
+    hidden: bool
+    restored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrongDrop:
+    """A document that was dropped, and is another one to the person; text: how it begins."""
+
+    key: str
+    id: str
+    text: str | None
+    restored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one person has said so far.
+
+    answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
+    the pairs that are the same, those that were joined; unsure counts for neither.
+    wrong: documents that were dropped and are different; wrong_left_out: how many more there are.
+    """
+
+    answered: int
+    total: int
+    precision: Share
+    recall: Share
+    unsure: int
+    wrong: Sequence[WrongDrop]
+    wrong_left_out: int
+
+
+def own_name(given: str | None) -> str:
+    """Return the name under which answers are stored: the one given, else the user's own."""
+    try:
+        name = getpass.getuser() if given is None else given
+    except (KeyError, OSError, ImportError) as e:
+        raise UsageError("this user has no name; give one with --name.") from e
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise UsageError(
+            f"--name is {name[:_LONGEST_NAME]!r}, expected 1 to {_LONGEST_NAME} printable "
+            "characters."
+        )
+    return name
+
+
+@contextmanager
+def open_review(
+    settings: Settings, wanted: Wanted, progress: Progress = QUIET, *, given: bool = True
+) -> Iterator[Review]:
+    """Draw the sample; yield what shows it and takes answers.
+
+    UsageError where there is no run or no pair, or a right is missing; StateMismatch where
+    `T.labels` would lose what is written to it.
+    """
+    with opened(settings, wanted.target, progress, given=given) as on:
+        labels = LabelStore(on.target)
+        labels.check()
+        on.progress.stage("drawing a sample of pairs")
+        drawn = draw_pairs(on.target, wanted.number, wanted.seed, mixed=wanted.blind)
+        if not drawn:
+            raise UsageError(
+                f"{on.target.name} has nothing to review: no run dropped a near duplicate or "
+                "compared two documents and kept them apart."
+            )
+        on.target.patience.seconds = min(on.target.patience.seconds, _PATIENCE)
+        on.target.patience.progress = None  # it is shown no longer
+        yield Review(on, settings, wanted, drawn, given=given)
+
+
+class Review:
+    """A sample of pairs under review by one person. May be called from several threads."""
+
+    def __init__(
+        self,
+        on: Opened,
+        settings: Settings,
+        wanted: Wanted,
+        drawn: Sequence[DrawnPair],
+        *,
+        given: bool,
+    ) -> None:
+        self._on, self._settings, self._wanted, self._given = on, settings, wanted, given
+        self._labels = LabelStore(on.target)
+        self._records = Records(on.target)
+        self._cleaner = Cleaner(on.settings.cleaning)
+        self._drawn = {_key(pair.pair): pair for pair in drawn}
+        self._keys = [*self._drawn]
+        self._restoring = threading.Lock()
+        self._storing = threading.Lock()
+        self._said: dict[str, LabelRow] = {}
+        self.refresh()
+
+    @property
+    def target(self) -> str:
+        """The namespace of the target."""
+        return self._on.target.name
+
+    @property
+    def stored_in(self) -> str:
+        """The namespace of the labels."""
+        return self._labels.full_name
+
+    @property
+    def name(self) -> str:
+        """Who answers."""
+        return self._wanted.name
+
+    def refresh(self) -> None:
+        """Read this person's labels again: they may come from another process as well."""
+        with translated(), self._storing:
+            rows = sorted(self._labels.rows(self.name), key=lambda row: row.when)
+            self._said = {_key(row.pair): row for row in rows}
+
+    def next_open(self, after: str | None = None) -> str | None:
+        """Return the first pair without an answer behind this one, then from the beginning."""
+        start = self._keys.index(after) + 1 if after in self._drawn else 0
+        order = [*self._keys[start:], *self._keys[:start]]
+        return next((key for key in order if key not in self._said), None)
+
+    def before(self, key: str | None) -> str:
+        """Return the pair before this one in the sample; the first one has none before it."""
+        place = self._keys.index(key) if key in self._drawn else len(self._keys)
+        return self._keys[max(place - 1, 0)]
+
+    def pair(self, key: str) -> AskedPair:
+        """Return a pair with its texts; UsageError where it is not of this review."""
+        label, drawn = self._said.get(key), self._known(key)
+        with translated():
+            record, kept = self._records.of(drawn.id), self._records.kept(drawn.of)
+        number = self._keys.index(key) + 1 if key in self._drawn else 0
+        hidden = self._wanted.blind and label is None
+        restored = drawn.decision == "duplicate" and record.row is None and bool(record.kept)
+        sample = self._sample(drawn, record, None if kept is None else kept.text)
+        opinion = None if label is None else label.opinion
+        return AskedPair(key, number, sample, opinion, hidden, restored)
+
+    def answer(self, key: str, opinion: Opinion) -> None:
+        """Store what the person says of a pair, in place of what they said before."""
+        with translated(), self._storing:
+            former, pair = self._said.get(key), self._known(key)
+            # who changes an answer has seen the decision
+            blind = self._wanted.blind if former is None else former.opinion is opinion
+            row = LabelRow(
+                *pair.pair,
+                self.name,
+                opinion,
+                pair.decision,
+                pair.reason,
+                pair.similarity,
+                blind and (former is None or former.blind),
+                datetime.now(UTC),
+            )
+            self._labels.put([row])
+            self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
+
+    def standing(self) -> Standing:
+        """Return figures over all that this person said of the target, and what to put back."""
+        with translated():
+            rows = self._said
+            said = Counter((row.decision, row.opinion) for row in rows.values())
+            same = said["duplicate", Opinion.SAME]
+            joined = same + said["duplicate", Opinion.DIFFERENT]
+            wrong = [row for row in rows.values() if _is_wrong_drop(row)]
+            return Standing(
+                sum(key in rows for key in self._keys),
+                len(self._keys),
+                Share(same, joined),
+                Share(same, same + said["kept", Opinion.SAME]),
+                sum(n for (_, opinion), n in said.items() if opinion is Opinion.UNSURE),
+                self._wrong_drops(wrong[-_SHOWN:][::-1]),
+                max(len(wrong) - _SHOWN, 0),
+            )
+
+    def restore(self, keys: Sequence[str]) -> list[Restored]:
+        """Put documents of pairs back into the target; errors as of `restore_ids`."""
+        ids = [unmistakable(self._known(key).id) for key in dict.fromkeys(keys)]
+        if not ids:
+            raise UsageError("no document is chosen.")
+        with self._restoring:  # else the second would be refused by the lease of the first
+            return [*restore_ids(self._settings, self._wanted.target, ids, given=self._given)]
+
+    def export(self) -> Iterator[str]:
+        """Yield this person's labels as lines of JSON."""
+        with translated():
+            yield from exported_lines(self._on, self._labels.rows(self.name))
+
+    def import_lines(self, lines: Sequence[str]) -> int:
+        """Store labels from lines of JSON, this person's own where a line names nobody.
+
+        Returns how many are new; UsageError as of `import_labels`.
+        """
+        with translated():
+            rows = imported_rows(self._on.target, lines, self._labels.rows(), self.name)
+            self._labels.put(rows)
+        self.refresh()
+        return len(rows)
+
+    def _known(self, key: str) -> DrawnPair:
+        if key in self._drawn:
+            return self._drawn[key]
+        label = self._said.get(key)
+        if label is None:
+            raise UsageError("this page is of another review: load it anew.")
+        return DrawnPair(label.of, label.id, label.decision, label.reason, label.similarity)
+
+    def _sample(self, drawn: DrawnPair, record: Record, other: str | None) -> Sample:
+        row, text = record.row or {}, None
+        if record.kept is not None:
+            text = record.kept.text
+        elif record.dropped is not None and isinstance(record.dropped.content, str):
+            text = self._cleaner.clean(record.dropped.content)
+        run = row.get("run") or (record.kept.run if record.kept else 0)
+        richer = row.get("richer")
+        return Sample(
+            drawn.decision,
+            drawn.reason,
+            shown(drawn.id),
+            shown(drawn.of),
+            drawn.similarity,
+            run if isinstance(run, int) else 0,
+            text,
+            other,
+            [*_differences(row.get("differences"))],
+            [str(name) for name in richer] if isinstance(richer, list) else [],
+        )
+
+    def _wrong_drops(self, rows: Sequence[LabelRow]) -> list[WrongDrop]:
+        keys = [row.id for row in rows]
+        target = self._on.target
+        kept = {
+            found.key
+            for found in some(majority(target.documents), keys, {"_id": 1}, target.patience)
+        }
+        found = target.source_reader().texts(keys)
+        texts = dict(zip(found, self._cleaner.clean_all([*found.values()]), strict=True))
+        return [
+            WrongDrop(
+                _key(row.pair),
+                shown(row.id),
+                text[:_BEGINNING] if (text := texts.get(row.id)) else None,
+                row.id in kept,
+            )
+            for row in rows
+        ]
+
+
+def _is_wrong_drop(row: LabelRow) -> bool:
+    return row.decision == "duplicate" and row.opinion is Opinion.DIFFERENT
+
+
+def _key(pair: tuple[bytes, bytes]) -> str:
+    """Return a short name of a pair that an address or a form can hold."""
+    return xxhash.xxh3_128_hexdigest(b"".join(pair))
+
+
+def _differences(stored: object) -> Iterator[Difference]:
+    for one in stored if isinstance(stored, list) else []:
+        if isinstance(one, dict):
+            yield Difference(*(str(one.get(name)) for name in ("class", "of", "text")))

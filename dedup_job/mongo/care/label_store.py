@@ -1,0 +1,136 @@
+"""What people say of pairs of documents, stored beside a target in `T.labels`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import bson
+from bson.raw_bson import RawBSONDocument
+from pymongo import ReplaceOne
+
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
+from dedup_job.mongo.connection import LABELS, Documents, Namespace
+from dedup_job.mongo.lasting import Lasting
+from dedup_job.mongo.reading import ID_PAGE, majority, pages
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.opinion import Opinion
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_WRITE = 1000  # labels in a command
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """What someone says of a pair, and what dedup had decided of it then.
+
+    of, id: the `_id` fields of the kept document and of the other one. decision: `duplicate` or
+    `kept`, "" where that is not known; reason: `near`, or the class that keeps them apart; blind:
+    the decision was hidden from who answered; when: UTC.
+    """
+
+    of: bytes
+    id: bytes
+    name: str
+    opinion: Opinion
+    decision: str = ""
+    reason: str = ""
+    similarity: float | None = None
+    blind: bool = False
+    when: datetime = NEVER
+
+    @property
+    def pair(self) -> tuple[bytes, bytes]:
+        """The pair that this is said of."""
+        return self.of, self.id
+
+
+class LabelStore:
+    """Reads and writes the labels of a target; one row for each pair and name."""
+
+    def __init__(self, target: TargetReader) -> None:
+        self._target = target
+        documents = target.documents
+        self._collection: Documents = documents.database.get_collection(
+            f"{documents.name}{LABELS}", write_concern=documents.write_concern
+        )
+
+    @property
+    def full_name(self) -> str:
+        """The namespace."""
+        return self._collection.full_name
+
+    def check(self) -> None:
+        """Raise where labels could not be written, or would not last: UsageError, StateMismatch."""
+        database = self._collection.database
+        name = Namespace(database.name, self._target.documents.name)
+        check_rights(database.client, name, RIGHTS_TO_LABEL)
+        Lasting(self._target).check()
+
+    def rows(self, name: str | None = None) -> list[LabelRow]:
+        """Return all labels, or those of a name; what dedup does not write is left out."""
+        query = {} if name is None else {"_id.name": name}
+        found = pages(majority(self._collection), ID_PAGE, query, patience=self._target.patience)
+        return [row for page in found for one in page if (row := _read(one)) is not None]
+
+    def put(self, rows: Sequence[LabelRow]) -> None:
+        """Write labels; each takes the place of a former one of the same pair and name."""
+        for start in range(0, len(rows), _WRITE):
+            writes = [_replacing(row) for row in rows[start : start + _WRITE]]
+            self._target.patience(partial(self._collection.bulk_write, writes))
+
+
+def _replacing(row: LabelRow) -> ReplaceOne[Any]:
+    own = bson_edit.document(
+        bson_edit.renamed(row.of, b"of"),
+        bson_edit.renamed(row.id, b"id"),
+        bson_edit.fields({"name": row.name}),
+    )
+    key = RawBSONDocument(own)
+    values = {
+        "_id": key,
+        "label": str(row.opinion),
+        "decision": row.decision,
+        "reason": row.reason,
+        "similarity": row.similarity,
+        "blind": row.blind,
+        "when": row.when,
+    }
+    return ReplaceOne({"_id": key}, values, upsert=True)
+
+
+def _read(found: RawDocument) -> LabelRow | None:
+    values = bson.decode(found.raw, bson_edit.LENIENT)
+    label, when = values.get("label"), values.get("when")
+    try:
+        own = bson_edit.value(found.raw, b"_id")
+        of, id_ = (bson_edit.find(own, name) for name in (b"of", b"id"))
+        name = values["_id"]["name"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    if of is None or id_ is None or label not in [*Opinion] or not isinstance(name, str):
+        return None
+    return LabelRow(
+        bson_edit.renamed(own[of.start : of.end], b"_id"),
+        bson_edit.renamed(own[id_.start : id_.end], b"_id"),
+        name,
+        Opinion(str(label)),
+        _text(values, "decision"),
+        _text(values, "reason"),
+        s if isinstance(s := values.get("similarity"), float) else None,
+        values.get("blind") is True,
+        _utc(when) if isinstance(when, datetime) else NEVER,
+    )
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    return found if isinstance(found := values.get(name), str) else ""
+
+
+def _utc(when: datetime) -> datetime:
+    return when if when.tzinfo else when.replace(tzinfo=UTC)

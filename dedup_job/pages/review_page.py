@@ -1,0 +1,87 @@
+"""The page on which a person labels pairs, and the part of it that each answer replaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
+
+from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
+
+if TYPE_CHECKING:
+    from dedup_job.commands.review import AskedPair, Standing
+
+STATIC: Final = {  # what the page loads: its file in this room, its type
+    "page.css": ("page.css", "text/css"),
+    "review.css": ("review.css", "text/css"),
+    "look.js": ("look.js", "text/javascript"),
+    "review.js": ("review.js", "text/javascript"),
+    "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
+}
+_SHOWN = 6000  # characters of a text that are shown whole; of longer ones what differs
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the changing part of the page says.
+
+    asked: the pair to answer, None where all have an answer; last: the one that was just answered;
+    message: what came of something else.
+    """
+
+    asked: AskedPair | None
+    standing: Standing
+    last: AskedPair | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the page is about: the target, who answers, where the answers are stored."""
+
+    target: str
+    name: str
+    stored_in: str
+
+
+def review_page(heading: Heading, room: Room, language: str) -> str:
+    """Return the whole page; language: `en` or `zh`, shown first. Every text is escaped."""
+    return (
+        environment()
+        .get_template("review.html.j2")
+        .render(
+            target=heading.target,
+            name=heading.name,
+            stored_in=heading.stored_in,
+            html_language=HTML_LANGUAGE[language],
+            **_values(room, language),
+        )
+    )
+
+
+def room_part(room: Room, language: str) -> str:
+    """Return the part of the page that changes."""
+    return environment().get_template("room.html.j2").render(_values(room, language))
+
+
+def failure_part(why: str) -> str:
+    """Return what takes the place of the page's message where nothing was done."""
+    told_so = Markup('<p id="message" class="notice" role="alert">{}</p>')
+    return told_so.format(visible(why))
+
+
+def told(key: str, **values: Any) -> Markup:
+    """Return a message of the page in all languages."""
+    return words(f"review.{key}", **values)
+
+
+def _values(room: Room, language: str) -> dict[str, Any]:
+    return {
+        "language": language,
+        "asked": room.asked,
+        "last": room.last,
+        "standing": room.standing,
+        "message": room.message,
+        "most": _SHOWN,
+    }

@@ -1,0 +1,71 @@
+"""The page on a port of this machine, until it is ended."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable
+
+import psutil
+import uvicorn
+
+from dedup_job.commands.review import Review
+from dedup_job.errors import UsageError
+from dedup_job.review.answers import review_app
+from dedup_job.review.guard import HOST, Guard, Ticket
+
+_LINGER = 2  # seconds for requests under way when it is ended
+
+
+def bound(port: int) -> socket.socket:
+    """Return a socket bound to a port of this machine alone, 0 for any that is free.
+
+    UsageError says who holds the port.
+    """
+    own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        own.bind((HOST, port))
+        own.listen()
+    except OSError as e:
+        own.close()
+        if e.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"port {port} is in use{_holder(port)}. Name another --port, or 0 for any that "
+                "is free."
+            ) from e
+        raise UsageError(f"port {port} cannot be opened: {e.strerror}. Name another --port.") from e
+    return own
+
+
+def serve(review: Review, own: socket.socket, ready: Callable[[str], None]) -> None:
+    """Serve the page until a signal comes; `ready` is given its address, with the token."""
+    ticket = Ticket(own.getsockname()[1])
+    ready(ticket.address)
+    page_server(review, ticket).run(sockets=[own])
+
+
+def page_server(review: Review, ticket: Ticket) -> uvicorn.Server:
+    """Return what serves the page to those who hold the ticket."""
+    config = uvicorn.Config(
+        Guard(review_app(review), ticket),
+        log_config=None,
+        access_log=False,  # a line would hold the token
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_LINGER,
+    )
+    return uvicorn.Server(config)
+
+
+def _holder(port: int) -> str:
+    """Say which process listens on a port, as far as this user may know."""
+    try:
+        for one in psutil.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr[1:] == (port,) and one.pid:
+                return f" by {psutil.Process(one.pid).name()} (process {one.pid})"
+    except (psutil.Error, OSError):
+        pass
+    return ""

@@ -1,0 +1,104 @@
+"""A target with near duplicates and pairs that were kept apart, and its page on a port."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.commands.review import Review, Wanted, open_review
+from dedup_job.demo import make_corpus
+from dedup_job.settings import load
+from tests.conftest import fresh_database
+from tests.running import run_here, uri_of
+
+pytest.importorskip("uvicorn")
+
+from dedup_job.review.guard import Ticket
+from dedup_job.review.server import bound, page_server
+
+Db = Database[dict[str, Any]]
+
+
+@dataclass
+class Page:
+    """A page that is served, asked as a browser would, or as nobody should."""
+
+    review: Review
+    ticket: Ticket
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.ticket.port}"
+
+    def ask(
+        self,
+        path: str,
+        form: Mapping[str, Any] | None = None,
+        cookie: bool = True,
+        **headers: str,
+    ) -> tuple[int, str, http.client.HTTPMessage]:
+        """Send a request with the page's cookie; return status, text and headers."""
+        name, token = self.ticket.cookie_name, self.ticket.token
+        sent = {"Cookie": f"other=1; {name}={token}"} if cookie else {}
+        sent |= {key.replace("_", "-"): value for key, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.ticket.port, timeout=20)
+        try:
+            if form is None:
+                connection.request("GET", path, headers=sent)
+            else:
+                body = urlencode(form, doseq=True)
+                connection.request("POST", path, body, {"HX-Request": "true", **sent})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), answer.headers
+        finally:
+            connection.close()
+
+
+@contextmanager
+def served(database: Db, *, target: str = "target", **wanted: Any) -> Iterator[Page]:
+    """Serve the page of a target of this database."""
+    settings = load({"connection.uri": uri_of(database)}).settings
+    asked = Wanted(f"{database.name}.{target}", **{"name": "anna", "number": 40, **wanted})
+    with bound(0) as own, open_review(settings, asked, given=False) as review:
+        ticket = Ticket(own.getsockname()[1])
+        server = page_server(review, ticket)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [own]})
+        thread.start()
+        try:
+            yield Page(review, ticket)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def reviewed(replica_set: str) -> Iterator[Db]:
+    """Return a database with a source and a target made of it."""
+    for database in fresh_database(replica_set):
+        database.source.insert_many(make_corpus(500, seed=3))
+        run_here(database)
+        yield database
+
+
+@pytest.fixture(scope="module")
+def shared_page(reviewed: Db) -> Iterator[Page]:
+    """Return the page of the target."""
+    with served(reviewed) as found:
+        yield found
+
+
+@pytest.fixture
+def page(shared_page: Page, reviewed: Db) -> Page:
+    """Return the page, with nothing answered."""
+    reviewed["target.labels"].delete_many({})
+    shared_page.review.refresh()
+    return shared_page

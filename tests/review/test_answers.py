@@ -1,0 +1,247 @@
+"""What the page stores, shows and puts back."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+
+import pytest
+
+from dedup_job.report.opinion import Opinion
+from tests.review.conftest import served
+from tests.running import invoke, uri_of
+
+HOUR = 3_600_000  # milliseconds
+
+
+def shown_key(text):
+    return re.search(r'data-pair="(\w+)"', text)[1]
+
+
+def answer(page, opinion, key=None):
+    key = key or page.review.next_open()
+    status, text, headers = page.ask("/answer", {"pair": key, "opinion": opinion})
+    assert status == 200, text
+    return key, text, headers
+
+
+def first(page, decision):
+    """Return the key of the first pair that was decided so."""
+    pairs = page.review._drawn.items()
+    return next(key for key, pair in pairs if pair.decision == decision)
+
+
+def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(page):
+    pairs = [*page.review._drawn.values()]
+    assert [pair.decision for pair in pairs[:4]] == ["duplicate", "kept"] * 2
+    near = [pair.similarity for pair in pairs if pair.stratum == "least_similar"]
+    refused = [pair.similarity for pair in pairs if pair.stratum == "most_similar"]
+    assert near == sorted(near)
+    assert refused == sorted(refused, reverse=True)
+    assert len({pair.pair for pair in pairs}) == len(pairs) == 40
+
+
+def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
+    key, text, headers = answer(page, "same")
+    (row,) = reviewed["target.labels"].find()
+    ledger = reviewed["target.ledger"].find_one({"_id": row["_id"]["id"]})
+    assert row["_id"] == {"of": ledger["of"], "id": ledger["_id"], "name": "anna"}
+    assert (row["label"], row["decision"], row["reason"]) == ("same", "duplicate", "near")
+    assert row["similarity"] == ledger["similarity"]
+    assert row["blind"] is False
+    assert shown_key(text) == page.review.next_open() != key
+    assert headers["HX-Replace-Url"] == f"/?at={shown_key(text)}"
+    assert "Answer before" in text
+    assert "agrees" in text
+
+
+def test_an_answer_can_be_changed_by_going_back(page, reviewed):
+    key, text, _ = answer(page, "same")
+    assert shown_key(page.ask(f"/back?pair={shown_key(text)}")[1]) == key
+    _, text, _ = answer(page, "unsure", key)
+    assert [row["label"] for row in reviewed["target.labels"].find()] == ["unsure"]
+    assert page.review.standing().unsure == 1
+
+
+def test_a_reload_stays_and_a_second_tab_begins_at_the_first_open_pair(page):
+    keys = [answer(page, "same")[0] for _ in range(3)]
+    assert shown_key(page.ask("/")[1]) == page.review.next_open()
+    assert shown_key(page.ask(f"/?at={keys[1]}")[1]) == keys[1]
+    assert shown_key(page.ask("/?at=of-another-review")[1]) == page.review.next_open()
+
+
+def test_the_same_command_goes_on_where_it_ended_and_another_name_begins(page, reviewed):
+    key, _, _ = answer(page, "same")
+    with served(reviewed) as again:
+        assert again.review.standing().answered == 1
+        assert again.review.next_open() == page.review.next_open() != key
+    with served(reviewed, name="bob") as other:
+        assert other.review.standing().answered == 0
+        answer(other, "different", key)
+    assert reviewed["target.labels"].count_documents({}) == 2
+
+
+def test_precision_and_recall_are_those_of_the_answers(page):
+    for decision, opinion in [("duplicate", "same"), ("kept", "same"), ("duplicate", "different")]:
+        pairs = page.review._drawn.items()
+        said = page.review._said
+        key = next(k for k, pair in pairs if pair.decision == decision and k not in said)
+        _, text, _ = answer(page, opinion, key)
+    standing = page.review.standing()
+    assert (standing.precision.part, standing.precision.whole) == (1, 2)
+    assert (standing.recall.part, standing.recall.whole) == (1, 2)
+    assert "95 %: 9.5% to 90.5%" in text
+    assert [one.key for one in standing.wrong] == [key]
+
+
+def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(reviewed):
+    reviewed["target.labels"].delete_many({})
+    with served(reviewed, blind=True) as blind:
+        decisions = [pair.decision for pair in blind.review._drawn.values()]
+        assert decisions != ["duplicate", "kept"] * (len(decisions) // 2)
+        key = first(blind, "duplicate")
+        text = blind.ask(f"/?at={key}")[1]
+        assert "decision hidden" in text
+        for told in ("similarity", "dropped as a duplicate", "both kept", "Put back", ">kept<"):
+            assert told not in text.partition("standing-title")[0]
+        _, text, _ = answer(blind, "same", key)
+        assert "dropped as a duplicate" in text.partition("<article")[0]
+        assert "dropped as a duplicate" in blind.ask(f"/?at={key}")[1]
+        assert reviewed["target.labels"].find_one()["blind"] is True
+        answer(blind, "different", key)
+        assert reviewed["target.labels"].find_one()["blind"] is False
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ({"pair": "x", "opinion": "same"}, "of another review"),
+        ({"pair": "x", "opinion": "maybe"}, "expected same, different, unsure"),
+        ({}, "expected same, different, unsure"),
+    ],
+)
+def test_what_is_no_answer_is_refused_in_words(page, reviewed, form, told):
+    status, text, headers = page.ask("/answer", form)
+    assert status == 409
+    assert told in text
+    assert headers["HX-Retarget"] == "#message"
+    assert reviewed["target.labels"].count_documents({}) == 0
+
+
+def test_what_is_not_there_is_not_found_and_a_restore_of_nothing_is_refused(page):
+    assert page.ask("/nothing")[0] == 404
+    assert page.ask("/static/render.py")[0] == 404
+    assert page.ask("/static/..%2Frender.py")[0] == 404
+    status, text, _ = page.ask("/restore", {"at": ""})
+    assert (status, "no document is chosen" in text) == (409, True)
+
+
+def test_labels_are_exported_and_imported_again(page, reviewed):
+    for opinion in Opinion:
+        answer(page, opinion)
+    status, text, headers = page.ask("/export")
+    assert status == 200
+    assert "attachment" in headers["Content-Disposition"]
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["label"] for line in lines if line["decision"] == "kept"] == ["D"]
+    source = reviewed.source.find_one({"_id": int(lines[0]["id_b"])})
+    assert lines[0]["b"] == source["text"]
+    before = reviewed["target.labels"].find().sort("_id").to_list()
+    reviewed["target.labels"].delete_many({})
+    status, shown, _ = page.ask("/import", {"lines": text, "at": ""})
+    assert (status, "3 answers are new" in shown) == (200, True)
+    assert reviewed["target.labels"].find().sort("_id").to_list() == before
+    assert "0 answers are new" in page.ask("/import", {"lines": text})[1]
+    status, shown, _ = page.ask("/import", {"lines": "{}\nnonsense"})
+    assert status == 409
+    assert "line 2: it is not JSON" in shown
+
+
+def test_documents_are_put_back_by_one_request_and_shown_as_such(page, reviewed):
+    pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
+    for key in pairs:
+        answer(page, "different", key)
+    ids = [page.review._drawn[key].id for key in pairs]
+    assert len(ids) == 3
+    status, text, _ = page.ask("/restore", {"pair": pairs[:2], "at": pairs[0]})
+    assert status == 200, text
+    assert "2 documents are back in" in text
+    assert shown_key(text) == pairs[0]
+    assert [one.restored for one in page.review.standing().wrong] == [False, True, True]
+    restored = page.review.pair(pairs[0])
+    assert restored.restored
+    assert restored.sample.text
+    assert ">put back<" in page.ask(f"/?at={pairs[0]}")[1]
+    status, text, _ = page.ask("/restore", {"pair": pairs[0]})
+    assert status == 409
+    assert "was not dropped" in text
+
+
+def test_while_a_run_is_at_work_labels_are_taken_and_a_restore_is_refused(page, reviewed):
+    key = next(
+        k
+        for k, pair in page.review._drawn.items()
+        if pair.decision == "duplicate" and not page.review.pair(k).restored
+    )
+    lease = {"host": "elsewhere", "machine": "m", "pid": 1, "process_started": 1.0, "session": None}
+    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", HOUR]}}
+    state = reviewed["target.state"]
+    state.update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    try:
+        answer(page, "different", key)
+        status, text, _ = page.ask("/restore", {"pair": key})
+    finally:
+        state.update_one({}, {"$set": {"lease": None}})
+    assert status == 409
+    assert "elsewhere" in text
+
+
+def test_hostile_texts_are_shown_as_texts(database):
+    nasty = "<script>alert(1)</script>{{ 7*7 }}</p>\u202e\x1b[31m" + "水分子由氢和氧组成。" * 20
+    database.source.insert_many(
+        [{"_id": 1, "text": nasty}, {"_id": "<b>'\"", "text": nasty + "！"}]
+    )
+    invoke(
+        *("run", "--source", f"{database.name}.source", "--target", f"{database.name}.target"),
+        *("--yes", "--uri", uri_of(database)),
+        DEDUP_CLEANING__HTML="never",
+    )
+    if not database["target.ledger"].count_documents({"reason": "near"}):
+        pytest.skip("the judge found them equal")
+    with served(database, name="<i>eve</i>") as page:
+        text = page.ask("/")[1]
+        assert "<script>alert" not in text
+        assert "<i>eve" not in text
+        assert "<b>'" not in text
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+        assert "49" not in re.sub(r"data-pair.*?>|value=.*?>|pair=\w+", "", text)
+
+
+def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
+    from dedup_job.demo import make_corpus
+    from tests.running import run_here
+
+    database.source.insert_many(make_corpus(200, seed=3))
+    run_here(database)
+    database.source.drop()
+    with served(database) as page:
+        key = first(page, "duplicate")
+        text = page.ask(f"/?at={key}")[1]
+        assert "The text is gone" in text
+        answer(page, "unsure", key)
+        line = json.loads(page.ask("/export")[1])
+        assert line["b"] is None
+        assert line["a"]
+
+
+def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
+    keys = [*page.review._drawn][:10]
+    tabs = [threading.Thread(target=answer, args=(page, "same", key)) for key in keys]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    assert reviewed["target.labels"].count_documents({}) == 10
+    assert page.review.standing().answered == 10
