@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ SPARE: Final = 256
 """Room for what is written without a character behind it."""
 
 NONE: Final = -1
+_MAX_KEPT: Final = 4096  # characters of texts whose arrays are kept
 _MAX_ATTRIBUTES: Final = 32  # whose places are kept
 
 
@@ -171,8 +173,29 @@ class Workspace(NamedTuple):
     bare: Points
 
 
+class _Kept(threading.local):
+    """The arrays for short texts, for each thread: to make them takes as long as such a text."""
+
+    work: Workspace | None = None
+
+
+_KEPT = _Kept()
+
+
 def workspace(longest: int) -> Workspace:
-    """Return the arrays for texts of at most so many characters. Untouched memory costs nothing."""
+    """Return the arrays for texts of at most so many characters.
+
+    Those for short texts are used again by the thread, which reads one batch after the other.
+    """
+    if longest > _MAX_KEPT:
+        return _workspace(longest)
+    if _KEPT.work is None:
+        _KEPT.work = _workspace(_MAX_KEPT)
+    return _KEPT.work
+
+
+def _workspace(longest: int) -> Workspace:
+    # Untouched memory costs nothing.
     stack = np.empty(longest + 16, dtype=_record(OpenElement, np.int32))
     reading = np.zeros(2, dtype=_record(ReadingState, np.int64))
     stack[0] = 0
