@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.symbols import Classes, Names, classes, first_slot, kinds
 from dedup_job.cleaning.vocabulary import ACTION_BITS, ELEMENTS, meanings
 from dedup_job.native.code_points import Points, pack
-from dedup_job.native.jit import borrowing, inlined
+from dedup_job.native.jit import inlined, jit_no_refcount
 
 GROWTH: Final = 10
 """How many characters at most become of one of the raw text; percent encoding is the greatest."""
@@ -230,7 +230,7 @@ def names() -> Names:
     return Names(points, offsets, slots, np.array([row[2:] for row in named], dtype=np.int32))
 
 
-@borrowing
+@jit_no_refcount
 def _fill(points: Points, offsets: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
     mask = slots.shape[0] - 1
     for number in range(offsets.shape[0] - 1):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripts.bench.exhaustive import ngrams
 
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import pack
+from scripts.bench.exhaustive import ngrams
 from tests.reference.similarity import naive_jaccard
 from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE
 
