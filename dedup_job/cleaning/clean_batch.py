@@ -87,15 +87,16 @@ def clean_batch(texts: Sequence[str], how: How) -> tuple[list[str], CleanedBatch
 
 def clean_points(texts: Packed, how: How) -> CleanedBatch:
     """Return what has become of n texts that are given packed."""
-    sizes = np.diff(texts.offsets)
-    work = workspace(int(sizes.max(initial=0)))
-    bounds = np.zeros((sizes.shape[0], 2), dtype=np.int64)
-    found = np.zeros(sizes.shape[0], dtype=np.uint8)
+    count = texts.offsets.shape[0] - 1
+    longest = int(np.diff(texts.offsets).max()) if count else 0
+    work = workspace(longest)
+    bounds = np.zeros((count, 2), dtype=np.int64)
+    found = np.zeros(count, dtype=np.uint8)
     parts: list[Points] = []
     done = written = 0
-    while done < found.shape[0] or not parts:
+    while done < count or not parts:
         rest = int(texts.offsets[-1] - texts.offsets[done])
-        out = np.empty(rest + work.bare.shape[0], dtype=np.uint32)
+        out = np.empty(rest + GROWTH * longest + SPARE, dtype=np.uint32)
         before = done
         done, length = _clean_some(texts, done, how, work, CleanedBatch(out, bounds, found))
         bounds[before:done] += written
@@ -113,7 +114,7 @@ def _clean_some(
     Returns how many are done, and how much was written.
     """
     found, bounds = batch.found, batch.bounds
-    at = 0
+    at, work.reading[0] = 0, work.reading[1]
     for i in range(first, found.shape[0]):
         text = texts.points[texts.offsets[i] : texts.offsets[i + 1]]
         if i > first and batch.points.shape[0] - at < GROWTH * text.shape[0] + SPARE:

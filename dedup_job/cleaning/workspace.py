@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning.symbols import Classes, Names, classes, first_slot, kinds
 from dedup_job.cleaning.vocabulary import ACTION_BITS, ELEMENTS, meanings
 from dedup_job.native.code_points import Points, pack
-from dedup_job.native.jit import borrowing, inlined
+from dedup_job.native.jit import inlined, jit_no_refcount
 
 GROWTH: Final = 10
 """How many characters at most become of one of the raw text; percent encoding is the greatest."""
@@ -20,6 +21,7 @@ SPARE: Final = 256
 """Room for what is written without a character behind it."""
 
 NONE: Final = -1
+_MAX_KEPT: Final = 4096  # characters of texts whose arrays are kept
 _MAX_ATTRIBUTES: Final = 32  # whose places are kept
 
 
@@ -171,8 +173,29 @@ class Workspace(NamedTuple):
     bare: Points
 
 
+class _Kept(threading.local):
+    """The arrays for short texts, for each thread: to make them takes as long as such a text."""
+
+    work: Workspace | None = None
+
+
+_KEPT = _Kept()
+
+
 def workspace(longest: int) -> Workspace:
-    """Return the arrays for texts of at most so many characters. Untouched memory costs nothing."""
+    """Return the arrays for texts of at most so many characters.
+
+    Those for short texts are used again by the thread, which reads one batch after the other.
+    """
+    if longest > _MAX_KEPT:
+        return _workspace(longest)
+    if _KEPT.work is None:
+        _KEPT.work = _workspace(_MAX_KEPT)
+    return _KEPT.work
+
+
+def _workspace(longest: int) -> Workspace:
+    # Untouched memory costs nothing.
     stack = np.empty(longest + 16, dtype=_record(OpenElement, np.int32))
     reading = np.zeros(2, dtype=_record(ReadingState, np.int64))
     stack[0] = 0
@@ -207,7 +230,7 @@ def names() -> Names:
     return Names(points, offsets, slots, np.array([row[2:] for row in named], dtype=np.int32))
 
 
-@borrowing
+@jit_no_refcount
 def _fill(points: Points, offsets: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
     mask = slots.shape[0] - 1
     for number in range(offsets.shape[0] - 1):

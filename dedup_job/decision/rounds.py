@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.index.look_up import LookUp, begin, keep
-from dedup_job.native.jit import borrowing, inlined, inner
+from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
 UNKNOWN, JOINED, REFUSED, VOID = 0, 1, 2, 3
 KEPT, TWIN, REPEATED, NEAR = 0, 1, 2, 3
@@ -100,7 +100,7 @@ def make_room(rows: int, pairs: int, most: int) -> Room:
     )
 
 
-@borrowing
+@jit_no_refcount
 def decide(
     found: LookUp, texts: OpenTexts, said: Said, rules: Rules, room: Room, outcome: Outcome
 ) -> int:
@@ -127,7 +127,7 @@ def decide(
     return needed
 
 
-@borrowing
+@jit_no_refcount
 def best(found: LookUp, rules: Rules, room: Room, chosen: NDArray[np.bool_]) -> None:
     """Choose of the kept documents found for each text those that are compared; bool (c,)."""
     begin(found.turns)

@@ -18,7 +18,7 @@ from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, STOP_WORD, Lexicon
 from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.hashing import hash_points
-from dedup_job.native.jit import borrowing, inlined, inner, native
+from dedup_job.native.jit import inlined, inner, jit_no_refcount, native
 
 
 @inlined
@@ -203,7 +203,7 @@ def _make_room(longest: int) -> Room:
     return Room(make_scratch(longest), make_features(longest), packed, np.empty(64))
 
 
-@borrowing
+@jit_no_refcount
 def _fingerprint_all(
     lexicon: Lexicon,
     points: NDArray[np.uint32],

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.jit import borrowing, inlined, inner, native
+from dedup_job.native.jit import inlined, inner, jit_no_refcount, native
 
 PLANE = 0x10000
 ABSENT = -1
@@ -72,7 +72,7 @@ def is_trie(trie: Trie, count: int) -> bool:
     )
 
 
-@borrowing
+@jit_no_refcount
 def _build(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.native import cache_lines as lines
-from dedup_job.native.jit import borrowing, inlined, inner, native, popcount
+from dedup_job.native.jit import inlined, inner, jit_no_refcount, native, popcount
 
 USED = lines.FIRST  # of row 0
 ADDRESS_BITS = 14  # at least; the check is what lies above these
@@ -219,7 +219,7 @@ def split(pages: Pages, columns: int, stop: int) -> None:
                 more[0, lines.NEXT] = chunk
 
 
-@borrowing
+@jit_no_refcount
 def search(
     pages: Pages,
     keys: NDArray[np.uint32],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.jit import borrowing, inlined, popcount
+from dedup_job.native.jit import inlined, jit_no_refcount, popcount
 
 BY_SIMHASH = 1 << 31
 _NOT_MEASURED = np.empty(0, dtype=np.uint8)
@@ -84,7 +84,7 @@ def merged(before: Earlier, within: Earlier, least: NDArray[np.int64]) -> Candid
     return Candidates(to.offsets, *columns)
 
 
-@borrowing
+@jit_no_refcount
 def _merge_all(before: Earlier, within: Earlier, least: NDArray[np.int64], to: Candidates) -> int:
     """Write the candidates of all texts and return how many there are."""
     count = 0

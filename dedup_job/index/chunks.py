@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.native import cache_lines as lines
-from dedup_job.native.jit import borrowing, inlined, inner, popcount
+from dedup_job.native.jit import inlined, inner, jit_no_refcount, popcount
 
 _LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
@@ -64,7 +64,7 @@ def _address(tables: Tables, block: int, fingerprint: np.uint64) -> np.uint64:
     return (fingerprint >> np.uint64(tables.offset[block])) & mask
 
 
-@borrowing
+@jit_no_refcount
 def insert(
     index: Chunks,
     used: int,
@@ -126,7 +126,7 @@ def _find_equal(index: Chunks, fingerprint: np.uint64) -> np.int64:
     return found
 
 
-@borrowing
+@jit_no_refcount
 def search(
     index: Chunks,
     queries: NDArray[np.uint64],
@@ -223,7 +223,7 @@ def _seen(tables: Tables, difference: np.uint64, block: int) -> bool:
     return seen
 
 
-@borrowing
+@jit_no_refcount
 def pairs_within(
     fingerprints: NDArray[np.uint64],
     searchable: NDArray[np.bool_],

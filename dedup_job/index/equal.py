@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dedup_job.index.snapshot import Part
 from dedup_job.native.growing import Growing
-from dedup_job.native.jit import borrowing
+from dedup_job.native.jit import jit_no_refcount
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12
@@ -104,7 +104,7 @@ _LEAST = 1 << 10
 _LOAD = 0.8
 
 
-@borrowing
+@jit_no_refcount
 def _find(
     table: NDArray[np.uint32],
     digests: NDArray[np.uint64],
@@ -125,7 +125,7 @@ def _find(
             place = (place + np.uint64(1)) & mask
 
 
-@borrowing
+@jit_no_refcount
 def _insert(table: NDArray[np.uint32], digests: NDArray[np.uint64], start: int, stop: int) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for number in range(start, stop):

@@ -11,7 +11,7 @@ from dedup_job.documents import Fingerprints
 from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
 from dedup_job.index.candidates import BY_SIMHASH, Candidates, Earlier, merged, no_candidates
 from dedup_job.index.hamming import HammingIndex, pairs_within
-from dedup_job.native.jit import borrowing, inner
+from dedup_job.native.jit import inner, jit_no_refcount
 
 _COLUMNS = 32
 
@@ -79,7 +79,7 @@ def turns_of(
     )
 
 
-@borrowing
+@jit_no_refcount
 def begin(turns: Turns) -> None:
     """Take no row for kept."""
     turns.kept[:] = False
@@ -88,7 +88,7 @@ def begin(turns: Turns) -> None:
     turns.here[:] = 0
 
 
-@borrowing
+@jit_no_refcount
 def keep(turns: Turns, row: int) -> None:
     """Let later rows find this one, which comes after all that are kept already."""
     turns.kept[row] = True

@@ -50,7 +50,7 @@ from dedup_job.judgment.words import (
     word_tables,
 )
 from dedup_job.native.code_points import Packed
-from dedup_job.native.jit import borrowing, inner, native
+from dedup_job.native.jit import inner, jit_no_refcount, native
 
 MIN_PROSE, MIN_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
 (MIN_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
@@ -295,7 +295,7 @@ def gist_of(forms: Packed, tables: Tables) -> Packed:
     return Packed(points[: offsets[-1]], offsets)
 
 
-@borrowing
+@jit_no_refcount
 def _write_gists(
     points: Cells,
     offsets: NDArray[np.int64],

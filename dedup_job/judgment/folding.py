@@ -14,7 +14,7 @@ from dedup_job.judgment.forms import SEPARATOR, Points, insert_choice
 from dedup_job.judgment.structure import OPEN, UNDERLINE, FoldTables, fold_tables, prefix_end
 from dedup_job.judgment.words import DIGIT, KIND, LATIN, LETTER, Cells
 from dedup_job.native.code_points import Packed, pack
-from dedup_job.native.jit import borrowing, inner, native
+from dedup_job.native.jit import inner, jit_no_refcount, native
 
 MAX_OPTIONS = 8  # A to H
 LONGEST_OPTION = 300  # characters
@@ -26,7 +26,7 @@ _BANG, _EQUALS = map(ord, "!=")
 _NO_LABEL, _UNSURE, _SURE = range(3)
 
 
-@borrowing
+@jit_no_refcount
 def find_parts(
     points: Cells,
     start: int,

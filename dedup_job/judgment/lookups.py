@@ -14,7 +14,7 @@ from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
 from dedup_job.judgment.forms import Points
 from dedup_job.judgment.words import sections_of
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import borrowing, inner
+from dedup_job.native.jit import inner, jit_no_refcount
 
 MAX_GROUPS, MAX_READINGS = 4, 8
 BLURRED = 2  # lowest bits of a reading: n or ng, a flat or a retroflex sibilant
@@ -212,7 +212,7 @@ def _longest(words: Iterable[str]) -> int:
     return max(map(len, words), default=0)
 
 
-@borrowing
+@jit_no_refcount
 def _fill(keys: NDArray[np.uint32], slots: NDArray[np.uint32]) -> None:
     mask = np.uint64(slots.shape[0] - 1)
     for i in range(keys.shape[0]):
@@ -235,7 +235,7 @@ def is_pair(slots: NDArray[np.uint32], a: int, b: int) -> bool:
     return False
 
 
-@borrowing
+@jit_no_refcount
 def word_key(points: Points, start: int, stop: int) -> np.uint64:
     """Return the hash of a word, 64 bits, never 0."""
     key = np.uint64(stop - start)
@@ -245,7 +245,7 @@ def word_key(points: Points, start: int, stop: int) -> np.uint64:
     return key | _ONE
 
 
-@borrowing
+@jit_no_refcount
 def _slot_of(keys: NDArray[np.uint64], key: np.uint64) -> np.int64:
     """Return the row of a word, or the free one where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.features import is_white_space
 from dedup_job.native.code_points import Packed
-from dedup_job.native.jit import borrowing, inlined, inner
+from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
 _GRAM = (np.uint64(1) << np.uint64(63)) - np.uint64(1)
@@ -60,7 +60,7 @@ def jaccard(
     return np.divide(common, either, out=np.ones(len(left_rows)), where=either > 0)
 
 
-@borrowing
+@jit_no_refcount
 def table_bits(grams: int) -> int:
     """Return the bits of the address of a table for so many grams.
 
@@ -72,7 +72,7 @@ def table_bits(grams: int) -> int:
     return bits
 
 
-@borrowing
+@jit_no_refcount
 def _count_all(
     left: Packed,
     left_rows: NDArray[np.int64],

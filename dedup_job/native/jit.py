@@ -110,7 +110,7 @@ def native(function: F) -> F:
     return _cached(function, {"_nrt": True})  # numba lets it inherit its first caller's
 
 
-def borrowing(function: F) -> F:
+def jit_no_refcount(function: F) -> F:
     """Compile like `native`, but count no references to arrays: the function only borrows them.
 
     Counting is an atomic operation for each array of each call, which where a function is called
@@ -120,7 +120,7 @@ def borrowing(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """Compile like `borrowing`, but for calls from native code alone: the code is linked in there.
+    """Compile like `jit_no_refcount`, but for calls from native code alone: it is linked in there.
 
     Without a way in from Python, without machine code and a place on disk of its own, a function
     is compiled in a third of the time.
