@@ -14,6 +14,7 @@ from rich.text import Text
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
+from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -25,7 +26,11 @@ from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
+    from dedup_job.commands.dry_survey import SurveyCollector
     from dedup_job.demo import Score
+    from dedup_job.report.progress import Progress
+    from dedup_job.report.survey import Survey
+    from dedup_job.settings import Settings
 
 QUARANTINED = 3
 _Into = Annotated[
@@ -41,6 +46,10 @@ _Limit = Annotated[
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
 _ReportFile = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
+]
+_Page = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write a page with samples: dedup report."),
 ]
 _Profile = Annotated[
     bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
@@ -61,6 +70,7 @@ def run(
     limit: _Limit = None,
     dry_run: _DryRun = False,
     report: _ReportFile = None,
+    html: _Page = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
     yes: _YesToAll = False,
@@ -75,19 +85,24 @@ def run(
     if embedded is not None and options.gives("uri", "uri_file"):
         raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
     settings = options.load()
-    if report is not None:
-        check_writable("--report", report)
+    for option, file in (("--report", report), ("--html", html)):
+        if file is not None:
+            check_writable(option, file)
     request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
     with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
         agree = _agree if is_interactive() and not yes else None
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, above)
+        settings = settings.at(uri) if uri else settings
+        collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, above, collector)
         try:
-            outcome = commands.run.run_job(settings.at(uri) if uri else settings, request, watch)
+            outcome = commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
+        if html is not None:
+            write_page(_survey_of(settings, target, collector, progress), html)
     tell(outcome, report, stop, profile=profile)
 
 
@@ -96,6 +111,14 @@ def _server(folder: Path | None) -> AbstractContextManager[str | None]:
     from dedup_job.mongo.embedded import embedded_server  # here: --help should not wait for it
 
     return nullcontext() if folder is None else embedded_server(folder)
+
+
+def _survey_of(
+    settings: Settings, target: str, collector: SurveyCollector | None, progress: Progress
+) -> Survey:
+    if collector is not None and collector.survey is not None:
+        return collector.survey
+    return commands.survey.survey_target(settings, target, progress)
 
 
 def _agree(source: str, target: str) -> None:

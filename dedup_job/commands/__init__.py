@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dedup_job.commands import (
         check,
         demo,
+        dry_survey,
         explain,
         index,
         labels,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check",
     "demo",
+    "dry_survey",
     "explain",
     "index",
     "labels",

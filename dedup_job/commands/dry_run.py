@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.documents import Batch, Decision
 from dedup_job.index import KeptIndex
@@ -19,9 +20,11 @@ from dedup_job.report.run import Checkpoint, Report, Scope
 class DryTarget(Target):
     """The same target for a run that writes nothing, not even a lease."""
 
-    def look_into(self, source: Source, cleaner: Cleaner) -> None:
+    def look_into(
+        self, source: Source, cleaner: Cleaner, collector: SurveyCollector | None
+    ) -> None:
         """Take the source, which has the texts of the documents that would be kept."""
-        self._texts_of, self._cleaner = source.texts, cleaner
+        self._texts_of, self._cleaner, self._collector = source.texts, cleaner, collector
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -41,15 +44,19 @@ class DryTarget(Target):
             texts[key] = self._cleaner.clean(text)
         return texts
 
-    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
-        """Write nothing."""
+    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:  # noqa: ARG002
+        """Write nothing; let a collector see the decisions."""
+        if self._collector is not None:
+            self._collector.see(batch, decisions)
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Nothing was written that could be missing."""
         return ""
 
     def finish(self, report: Report) -> None:
-        """Write nothing."""
+        """Write nothing; let a collector end its work while texts can be read."""
+        if self._collector is not None:
+            self._collector.finish(report, self.texts)
 
     def abort(self, report: Report) -> None:
         """Write nothing."""

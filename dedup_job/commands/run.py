@@ -10,6 +10,7 @@ from importlib import metadata
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
+from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import check_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
@@ -53,7 +54,7 @@ class Watch:
 
     stop: whether to stop after the batch in hand; begun: called when there is a batch to be
     finished from now on; agree: called before a new target is made, what it raises ends the run;
-    warn: takes a warning.
+    warn: takes a warning; collector: sees the decisions of a dry run.
     """
 
     progress: Progress = QUIET
@@ -61,6 +62,7 @@ class Watch:
     begun: Callable[[], None] = lambda: None
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
+    collector: SurveyCollector | None = None
 
 
 _NOBODY = Watch()
@@ -103,7 +105,7 @@ def _job(
     cleaner = Cleaner(settings.cleaning)
     snapshots = SnapshotStore(target, settings.index)
     if isinstance(target, DryTarget):
-        target.look_into(source, cleaner)
+        target.look_into(source, cleaner, watch.collector)
         snapshots = DrySnapshots(target, settings.index)
     limits = settings.brakes
     if request.yes:  # whoever says so knows the field

@@ -1,0 +1,57 @@
+"""`dedup report`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
+    database.source.insert_many(make_corpus(300, seed=5))
+    run_here(database)
+    file = tmp_path / "report.html"
+    target = ["--target", f"{database.name}.target", "--html", str(file)]
+    done = invoke("report", *target, "--language", "zh", DEDUP_URI=uri_of(database))
+    assert done.exit_code == 0
+    assert f"{file}: 0." in done.stdout
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert 'data-language="zh"' in page
+    assert file.stat().st_size < 3_000_000
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path):
+    wrong = refusal("report", "--target", "a.b", "--html", str(tmp_path / "no" / "report.html"))
+    assert isinstance(wrong, UsageError)
+    assert "--html" in str(wrong)
+
+
+def test_a_target_without_runs_is_refused(database: Db, tmp_path: Path):
+    target = ["--target", f"{database.name}.nothing", "--html", str(tmp_path / "r.html")]
+    wrong = refusal("report", *target, DEDUP_URI=uri_of(database))
+    assert "nothing" in str(wrong)
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_path: Path):
+    database.source.insert_many(make_corpus(400, seed=5))
+    files = [tmp_path / "dry.html", tmp_path / "run.html"]
+    of = ["--source", f"{database.name}.source", "--target", f"{database.name}.target"]
+    for file, more in zip(files, (["--dry-run"], ["--yes"]), strict=True):
+        done = invoke("run", *of, *more, "--html", str(file), DEDUP_URI=uri_of(database))
+        assert done.exit_code in (0, 3), done.output
+    dry, run = (file.read_text(encoding="utf-8") for file in files)
+    assert "Dry run: nothing was written" in dry
+    assert "It adds up" in run
+    for figure in (r"<dd>([^<]*)</dd>", r'"similarities": \{[^}]*\}'):
+        assert re.findall(figure, dry) == re.findall(figure, run)
+    assert "dedup restore" not in dry.split('id="further"')[0]

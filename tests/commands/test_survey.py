@@ -1,0 +1,94 @@
+"""What a page says of a target, read from a real server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.commands.survey import survey_target
+from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
+from dedup_job.report.survey import Stratum, Survey
+from dedup_job.settings import load
+from tests.running import run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+@pytest.fixture
+def filled(database: Db) -> Db:
+    database.source.insert_many(make_corpus(800, seed=5))
+    run_here(database)
+    return database
+
+
+def survey(database: Db, **more: Any) -> Survey:
+    settings = load({"connection.uri": uri_of(database)}).settings
+    return survey_target(settings, f"{database.name}.target", given=False, **more)
+
+
+def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
+    found = survey(filled)
+    assert found.adds_up
+    assert found.counts.scanned == 800
+    assert sum(found.similarities.near) == found.counts.near
+    assert sum(found.similarities.refused) == sum(found.counts.refused.values())
+    by_stratum = {layer.stratum: layer.samples for layer in found.layers}
+    least = [one.similarity or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
+    assert least == sorted(least)
+    rows = filled["target.ledger"].find({"reason": "near"})
+    assert least[0] == min(row["similarity"] for row in rows)
+    for layer in found.layers:
+        for one in layer.samples:
+            if layer.stratum is Stratum.CLASS:
+                assert layer.name in [each.kind for each in one.differences]
+            if layer.stratum is Stratum.KEPT_APART:
+                assert (one.decision, one.reason) == ("kept", layer.name)
+            if one.of:
+                assert one.text is not None
+                assert one.other is not None
+    named = {layer.name for layer in found.layers if layer.stratum is Stratum.WITHOUT_TEXT}
+    assert named == set(found.counts.reasons)
+
+
+def test_the_same_seed_shows_the_same_pairs_and_another_one_others(filled: Db):
+    assert survey(filled, seed=3).layers == survey(filled, seed=3).layers
+    assert survey(filled, seed=3).layers != survey(filled, seed=4).layers
+
+
+def test_the_largest_groups_are_those_of_the_ledger(filled: Db):
+    counted: dict[Any, int] = {}
+    for row in filled["target.ledger"].find({"decision": "duplicate"}):
+        counted[row["of"]] = counted.get(row["of"], 0) + 1
+    groups = survey(filled).groups
+    most = sorted(counted.values(), reverse=True)[: len(groups)]
+    assert [group.duplicates for group in groups] == most
+    assert all(1 <= len(group.members) <= group.duplicates for group in groups)
+
+
+def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
+    filled.source.delete_many({})
+    found = survey(filled)
+    assert found.source_gone
+    (least, *_) = (layer for layer in found.layers if layer.stratum is Stratum.LEAST_SIMILAR)
+    assert all(one.text is None and one.other for one in least.samples)
+
+
+def test_a_document_that_is_missing_from_the_target_is_seen(filled: Db):
+    filled.target.delete_one({})
+    assert not survey(filled).adds_up
+
+
+def test_a_target_that_no_run_wrote_is_refused(database: Db):
+    with pytest.raises(UsageError, match="target"):
+        survey(database)
+
+
+def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database: Db):
+    database.source.insert_many(make_corpus(200, seed=5))
+    run_here(database, output__document="classic")
+    found = survey(database)
+    assert found.adds_up
+    assert sum(found.similarities.refused) == 0

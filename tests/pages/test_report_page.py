@@ -1,0 +1,146 @@
+"""The report as a page: nothing that it shows is more than text, and it loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pytest
+
+from dedup_job.pages.render import report_page
+from dedup_job.report.counts import Counts
+from dedup_job.report.survey import (
+    Difference,
+    Group,
+    RunLine,
+    Sample,
+    Similarities,
+    Survey,
+    layered,
+)
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }} {% raw %} ${x}",
+    '" onmouseover="alert(1)',
+    "\x1b[31mred\x1b[0m \u202eright to left\u202c \x00",
+    "]]> <!-- --> &amp; &lt;",
+]
+WHEN = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def survey_with(text: str, name: str | None = None) -> Survey:
+    name = text if name is None else name
+    sample = Sample(
+        decision="duplicate",
+        reason="near",
+        id=name,
+        of=name,
+        similarity=0.9,
+        run=1,
+        text=f"1. {text}",
+        other=f"2. {text}",
+        differences=(Difference("numbering", text[:40], text[:40]),),
+        richer=("image",),
+        detail=text,
+    )
+    counts = Counts(kept=2, near=1, exact=1, refused={"number": 1})
+    return Survey(
+        target=name,
+        source=name,
+        made=WHEN,
+        version="1",
+        counts=counts,
+        kept=2,
+        ledger=2,
+        similarities=Similarities((0,) * 45 + (1,) * 5, (1,) * 50),
+        layers=layered([sample], [sample], [], [], []),
+        groups=[Group(name, text, 9, [sample])],
+        runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, [[0, 1, 2], [1, 2, 3], [2, 3, 4]])],
+        settings={"source": {"field": text}},
+        versions={"python": text},
+    )
+
+
+def elements(page: str) -> _Elements:
+    found = _Elements()
+    found.feed(page)
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_becomes_an_element_or_an_attribute(text: str):
+    plain, hostile = (elements(report_page(survey_with(each))) for each in ("plain", text))
+    assert hostile.tags.count("script") == plain.tags.count("script") == 2
+    assert set(hostile.tags) == set(plain.tags)
+    names = {name for name, _ in hostile.attributes}
+    assert names == {name for name, _ in plain.attributes}
+    assert not any(name.startswith("on") for name in names)
+
+
+def test_what_cannot_be_seen_or_reorders_words_is_written_out():
+    page = report_page(survey_with("\x1b[31m \u202eabc"))
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert "\\u001b[31m \\u202eabc" in page
+
+
+def test_a_page_loads_nothing():
+    page = report_page(survey_with("text"))
+    for name, value in elements(page).attributes:
+        assert name not in ("src", "srcset", "action")
+        assert name != "href" or re.match("#|data:,", value or "")
+    assert "default-src 'none'" in page
+
+
+def test_a_text_of_a_megabyte_is_shortened_around_what_differs():
+    page = report_page(survey_with("长" * 1_000_000, "7"))
+    assert len(page) < 500_000
+
+
+def test_both_languages_are_in_the_page_and_one_is_shown_first():
+    english, chinese = (report_page(survey_with("t"), language) for language in ("en", "zh"))
+    for page in (english, chinese):
+        assert "From read to kept" in page
+        assert "从读取到保留" in page
+    assert 'data-language="en"' in english
+    assert '<html lang="zh-Hans"' in chinese
+
+
+def test_the_charts_have_the_same_figures_as_the_tables():
+    survey = survey_with("t")
+    page = report_page(survey)
+    data = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    charts = json.loads(data[1])
+    assert charts["similarities"]["near"] == list(survey.similarities.near)
+    assert charts["runs"] == [[1, 0.5]]
+
+
+@pytest.mark.parametrize(("kept", "good"), [(2, True), (3, False)])
+def test_a_sum_that_does_not_add_up_is_said(kept: int, good: bool):
+    from dataclasses import replace
+
+    survey = replace(survey_with("t"), kept=kept)
+    assert survey.adds_up is good
+    assert ("It does not add up" in report_page(survey)) is not good
+
+
+def test_a_target_without_anything_has_a_page():
+    page = report_page(Survey("a.b", "a.c", WHEN, "1", Counts(), 0, 0))
+    assert "No run has finished yet" in page
+    assert "There are no duplicates" in page
