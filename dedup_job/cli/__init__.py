@@ -31,6 +31,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
     "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
     "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
+    "status": ("status.status", "Show how a target stands: run at work, progress, last success."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),

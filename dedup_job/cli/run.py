@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
+from dedup_job.cli.monitored import LogFormat, LogOption, MetricsFile, PingFile, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
@@ -20,12 +21,15 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
-from dedup_job.report.progress import above, shown_progress
+from dedup_job.report.progress import shown_progress
 from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
+    from dedup_job.cli.monitored import Monitored
+    from dedup_job.commands.run import Request
     from dedup_job.demo import Score
+    from dedup_job.settings import Settings
 
 QUARANTINED = 3
 _Into = Annotated[
@@ -63,6 +67,9 @@ def run(
     report: _ReportFile = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
+    metrics_file: MetricsFile = None,
+    ping_file: PingFile = None,
+    log_format: LogOption = LogFormat.TEXT,
     yes: _YesToAll = False,
     *,
     options: Given,
@@ -72,23 +79,32 @@ def run(
     A second run with the same target decides only new documents. The same command resumes a run
     that was stopped, killed or cut off.
     """
-    if embedded is not None and options.gives("uri", "uri_file"):
-        raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
-    settings = options.load()
-    if report is not None:
-        check_writable("--report", report)
-    request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
-    with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
-        agree = _agree if is_interactive() and not yes else None
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, above)
+    with monitored(log_format, metrics_file, ping_file, dry_run=dry_run) as told:
+        if embedded is not None and options.gives("uri", "uri_file"):
+            raise UsageError(
+                "--embedded starts a server of its own: leave --uri and --uri-file out."
+            )
+        settings = options.load()
+        if report is not None:
+            check_writable("--report", report)
+        told.named(target, settings.connection.db)
+        request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
+        with StopSignals(told.stopping) as stop, _server(embedded) as uri:
+            told.report = _run(settings.at(uri) if uri else settings, request, stop, told)
+        tell(told.report, report, stop, profile=profile)
+
+
+def _run(settings: Settings, request: Request, stop: StopSignals, told: Monitored) -> Report:
+    agree = _agree if is_interactive() and not request.yes else None
+    with told.progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn)
         try:
-            outcome = commands.run.run_job(settings.at(uri) if uri else settings, request, watch)
+            return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
-    tell(outcome, report, stop, profile=profile)
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:

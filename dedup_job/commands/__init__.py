@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         restore,
         run,
         sources,
+        status,
         texts,
     )
 
@@ -32,6 +33,7 @@ __all__ = [
     "restore",
     "run",
     "sources",
+    "status",
     "texts",
 ]
 
