@@ -655,6 +655,7 @@ def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_onl
         clusters=last.clusters,
         profile=last.profile,
         expected=last.expected,
+        series=last.series,
         checkpoint=replace(under_way.checkpoint, finished=True, seconds=last.checkpoint.seconds),
     )
     assert same == last
