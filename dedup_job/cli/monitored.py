@@ -31,7 +31,7 @@ log = logging.getLogger("dedup")
 class LogFormat(StrEnum):
     """How a run tells of itself on standard error."""
 
-    TEXT = "text"
+    PLAIN = "plain"
     JSON = "json"
 
 
@@ -82,7 +82,7 @@ class Monitored:
 
     def warn(self, warning: str) -> None:
         """Tell of a warning."""
-        above(warning) if self._form is LogFormat.TEXT else log.warning("%s", warning)
+        above(warning) if self._form is LogFormat.PLAIN else log.warning("%s", warning)
 
     def stopping(self) -> None:
         """Tell that a signal has come."""

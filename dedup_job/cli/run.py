@@ -69,7 +69,7 @@ def run(
     embedded: _Embedded = None,
     metrics_file: MetricsFile = None,
     ping_file: PingFile = None,
-    log_format: LogOption = LogFormat.TEXT,
+    log_format: LogOption = LogFormat.PLAIN,
     yes: _YesToAll = False,
     *,
     options: Given,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.cli.signals import STOPPING
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from tests.mongo.test_killed_runs import pause_at_work, start
+from tests.mongo.test_killed_runs import pause_at_work, start, wait_for_batches
 from tests.monitoring.test_metrics import text_string_to_metric_families
 from tests.monitoring.test_pings import SECRET, Monitor
 from tests.running import dedup, refusal, run_here, uri_of
@@ -153,3 +155,20 @@ def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(datab
     assert row["series"][:2] == before
     assert row["series"][-1][1] == row["counts"]["scanned"] == row["expected"]
     assert row["series"][-1][0] == pytest.approx(row["seconds"], abs=0.01)
+
+
+def test_a_run_that_is_stopped_says_so_in_events(database: Db, tmp_path: Path) -> None:
+    database.source.insert_many(make_corpus(2000, seed=2))
+    file = tmp_path / "dedup.prom"
+    process = start(database, "target", "--log-format", "json", "--metrics-file", str(file))
+    wait_for_batches(database, "target", 40)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
+    events = [json.loads(line) for line in process.said.splitlines() if line.startswith("{")]
+    assert [e["message"] for e in events if e["event"] == "message"] == [STOPPING]
+    last = events[-1]
+    assert (last["event"], last["status"], last["exit_code"]) == ("run_ended", "stopped", 143)
+    found = values(file)
+    assert found["dedup_last_run_exit_code"] == 143
+    assert found["dedup_documents_total"] == last["scanned"]
+    assert "dedup_last_success_timestamp_seconds" not in found
