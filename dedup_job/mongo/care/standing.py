@@ -52,9 +52,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     )
 
 
-def _standing(
-    lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
-) -> Standing:
+def _standing(lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]) -> Standing:
     """Return what is going on; a row of a run at work bears the token of its lease."""
     status = row["status"] if row else None
     if lock.is_held:
