@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.listing import list_refused
     from dedup_job.commands.restore import Restored, restore_ids, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
+    from dedup_job.commands.status import target_status
     from dedup_job.commands.texts import (
         Answer,
         ComparedTexts,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from dedup_job.report.check import Checked
     from dedup_job.report.progress import Callback, Progress
     from dedup_job.report.run import Report, Status
+    from dedup_job.report.status import TargetStatus
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
@@ -54,6 +56,7 @@ _HOMES = {  # where each public name lives
     "commands.listing": ("list_refused",),
     "commands.restore": ("Restored", "restore_ids", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
+    "commands.status": ("target_status",),
     "commands.texts": (
         *("Answer", "ComparedTexts", "SeenText"),
         *("compare_texts", "fingerprint_texts", "query_target"),
@@ -74,6 +77,7 @@ _HOMES = {  # where each public name lives
     "report.check": ("Checked",),
     "report.progress": ("Callback", "Progress"),
     "report.run": ("Report", "Status"),
+    "report.status": ("TargetStatus",),
     "settings": ("Settings", "load_settings"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}

@@ -46,7 +46,7 @@ FILES = (  # settings that name a file whose content decides
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
 _Name = tuple[str, ...]  # of a section and a setting, or of what is no section
-_OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV")
+_OTHER_VARIABLES = (_URI, "DEDUP_PING", "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
 class RunSettings(BaseModel):

@@ -282,7 +282,7 @@ _WORDS = (
     *_KINDS.values(),
     *("list of names", "list of texts", "all", "required", "none", "no limit", "warn"),
     *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
-    *("that of its last run", "The connection, as for dedup run."),
+    *("that of its last run", "environment DEDUP_PING", "The connection, as for dedup run."),
 )
 _MAKERS: dict[str, Callable[[str, Translate], str]] = {
     "commands": _all_commands,

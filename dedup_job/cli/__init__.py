@@ -34,6 +34,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "review": ("review.review", "Label pairs in the browser; put back what was dropped wrongly."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
     "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
+    "status": ("status.status", "Show how a target stands: run at work, progress, last success."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),

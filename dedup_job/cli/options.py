@@ -99,7 +99,17 @@ OF_A_RUN = (
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
-_FILES = ("--uri-file", "--config", "--report", "--embedded", "--output", "--ids", "--html")
+_FILES = (
+    "--uri-file",
+    "--config",
+    "--report",
+    "--embedded",
+    "--output",
+    "--ids",
+    "--html",
+    "--metrics-file",
+    "--ping-file",
+)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
+from dedup_job.cli.monitored import LogFormat, LogOption, MetricsFile, PingFile, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
@@ -21,12 +22,14 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
-from dedup_job.report.progress import above, shown_progress
+from dedup_job.report.progress import shown_progress
 from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
+    from dedup_job.cli.monitored import Monitored
     from dedup_job.commands.dry_survey import SurveyCollector
+    from dedup_job.commands.run import Request
     from dedup_job.demo import Score
     from dedup_job.report.progress import Progress
     from dedup_job.report.survey import Survey
@@ -73,6 +76,9 @@ def run(
     html: _Page = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
+    metrics_file: MetricsFile = None,
+    ping_file: PingFile = None,
+    log_format: LogOption = LogFormat.PLAIN,
     yes: _YesToAll = False,
     *,
     options: Given,
@@ -82,18 +88,29 @@ def run(
     A second run with the same target decides only new documents. The same command resumes a run
     that was stopped, killed or cut off.
     """
-    if embedded is not None and options.gives("uri", "uri_file"):
-        raise UsageError("--embedded starts a server of its own: leave --uri and --uri-file out.")
-    settings = options.load()
-    for option, file in (("--report", report), ("--html", html)):
-        if file is not None:
-            check_writable(option, file)
-    request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
-    with StopSignals() as stop, _server(embedded) as uri, shown_progress() as progress:
-        agree = _agree if is_interactive() and not yes else None
-        settings = settings.at(uri) if uri else settings
-        collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, above, collector)
+    with monitored(log_format, metrics_file, ping_file, dry_run=dry_run) as told:
+        if embedded is not None and options.gives("uri", "uri_file"):
+            raise UsageError(
+                "--embedded starts a server of its own: leave --uri and --uri-file out."
+            )
+        settings = options.load()
+        for option, file in (("--report", report), ("--html", html)):
+            if file is not None:
+                check_writable(option, file)
+        told.named(target, settings.connection.db)
+        request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
+        with StopSignals(told.stopping) as stop, _server(embedded) as uri:
+            told.report = _run(settings.at(uri) if uri else settings, request, stop, told, html)
+        tell(told.report, report, stop, profile=profile)
+
+
+def _run(
+    settings: Settings, request: Request, stop: StopSignals, told: Monitored, page: Path | None
+) -> Report:
+    agree = _agree if is_interactive() and not request.yes else None
+    collector = commands.dry_survey.SurveyCollector() if request.dry_run and page else None
+    with told.progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
             outcome = commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
@@ -101,9 +118,9 @@ def run(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
-        if html is not None:
-            write_page(_survey_of(settings, target, collector, progress), html)
-    tell(outcome, report, stop, profile=profile)
+        if page is not None:
+            write_page(_survey_of(settings, request.target, collector, progress), page)
+        return outcome
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:

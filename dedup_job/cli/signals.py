@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
 from dedup_job.errors import Interrupted
 
+STOPPING = "stopping after the batch in hand; once more to end at once"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -20,7 +21,9 @@ class StopSignals:
     once with KeyboardInterrupt.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[], None] | None = None) -> None:
+        """Take what tells that a stop waits for the batch in hand, by default on standard error."""
+        self._say = say or _say
         self.received: int | None = None
         self._waits = False
         self._former: dict[int, object] = {}
@@ -50,7 +53,11 @@ class StopSignals:
         if again or not self._waits:
             raise KeyboardInterrupt
         with suppress(OSError):  # the terminal may be what is gone
-            sys.stderr.write("\nstopping after the batch in hand; once more to end at once\n")
+            self._say()
+
+
+def _say() -> None:
+    sys.stderr.write(f"\n{STOPPING}\n")
 
 
 @contextmanager

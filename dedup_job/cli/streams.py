@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import logging
 import os
 import select
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from dedup_job.printing import plain
+from dedup_job.printing import escaped_json, plain
 
 log = logging.getLogger("dedup")
 
@@ -90,6 +94,32 @@ class OneLine(logging.Formatter):
             )
             record.args, record.exc_info, record.exc_text = None, None, None
         return super().format(record)
+
+
+class JsonLines(OneLine):
+    """A JSON object a line: time, level and name of an event, then its values."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, of plain words as the event `message`."""
+        event = getattr(record, "event", None)
+        values = event.values() if event else {"message": super().format(record)}
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        head = {"time": when.replace("+00:00", "Z"), "level": record.levelname.lower()}
+        line = {**head, "event": event.name() if event else "message", **values}
+        return escaped_json(json.dumps(line, ensure_ascii=False))
+
+
+@contextmanager
+def json_log() -> Iterator[None]:
+    """Let the log be lines of JSON within the block."""
+    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    former, root.handlers = root.handlers, [handler]
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.handlers = former
 
 
 def set_up_logs() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         review,
         run,
         sources,
+        status,
         survey,
         texts,
     )
@@ -39,6 +40,7 @@ __all__ = [
     "review",
     "run",
     "sources",
+    "status",
     "survey",
     "texts",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from dedup_job.documents import Batch, Decision, Document, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.report.run import Checkpoint, Report, Scope
+from dedup_job.report.survey import RunLine
 
 
 class Source(Protocol):
@@ -32,6 +33,9 @@ class Target(Protocol):
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope or begin the next."""
+
+    def run_lines(self, series_of: int) -> Sequence[RunLine]:
+        """Return all runs, in order, only one of them with its series."""
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""

@@ -35,6 +35,7 @@ from dedup_job.job.protocols import Snapshots, Source, Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
+from dedup_job.report.series import Series
 from dedup_job.report.stages import Profile, Stage, Stopwatch
 
 _TOO_LARGE = Quarantined(
@@ -114,11 +115,15 @@ class RunProgress:
         self._job = job
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
+        self._expected: int | None = None
+        self._series = Series()
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         self._first = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
-        self._expected: int | None = None
         self.written = self._report(self._first, Status.RUNNING)
+        runs = job.target.run_lines(self._first.run)
+        self._series = Series(*(line.series for line in runs if line.number == self._first.run))
+        job.progress.began(self.written, runs)
 
     def batches(self) -> Iterator[Batch]:
         """Read, clean and fingerprint ahead of the decisions."""
@@ -155,6 +160,7 @@ class RunProgress:
             self._job.brakes.check(batch.documents, decisions)
             self._job.pending_texts.add(batch, decisions)
         self._decided = after
+        self._series.add(after.seconds, counts.scanned)
         return Decided(batch, decisions, self._report(after, Status.RUNNING))
 
     def write(self, decided: Decided) -> None:
@@ -171,13 +177,13 @@ class RunProgress:
         """Return the report of a run that came to its end, or was stopped after a batch."""
         job, stopped = self._job, self._job.stop()
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
+        self._series.add(end.seconds, end.counts.scanned, last=True)
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
             clusters=_clusters(job),
             unindexed=job.index.unindexed,
             profile=profile,
-            expected=self._expected,
         )
 
     def _seconds(self) -> float:
@@ -195,6 +201,8 @@ class RunProgress:
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             known=self._known(),
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
+            expected=self._expected,
+            series=self._series.points,
         )
 
 

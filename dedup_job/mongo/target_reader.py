@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,11 +22,13 @@ from dedup_job.mongo.reading import PageSize, are_empty, majority, pages, some
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
+from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW, check_run, run_line
+from dedup_job.report.survey import RunLine
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
 _MAX_CHARACTER_BYTES = 4
+_LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs together do without
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _ALL: Mapping[str, Any] = MappingProxyType({})
 
@@ -123,18 +125,29 @@ class TargetReader:
             check_run(row, self.runs.full_name)
         return row
 
-    def all_runs(self) -> list[dict[str, Any]]:
-        """Return what is recorded of all runs, as it stands there, in order.
+    def all_runs(self, *without: str) -> list[dict[str, Any]]:
+        """Return what is recorded of all runs, as it stands there, in order, without some fields.
 
         Without documents that were stored in the ledger: a row that was taken out holds one.
         """
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        found = runs.find({}, {f"{LEDGER_ROW}.{DOCUMENT}": 0})
+        found = runs.find({}, {f"{LEDGER_ROW}.{DOCUMENT}": 0, **dict.fromkeys(without, 0)})
         return self.patience(lambda: list(found.clone().sort("_id", 1)))
+
+    def run_lines(self, series_of: int) -> list[RunLine]:
+        """Return all runs, in order, only one of them with its series."""
+        name, rows = self.runs.full_name, self.all_runs(*_LONG_FIELDS)
+        lines = [run_line(row, name) for row in rows if row.get("status") not in BY_HAND]
+        own = self.patience(lambda: self.run(series_of))
+        series = run_line(own, name).series if own else ()
+        return [
+            replace(line, series=series) if line.number == series_of else line for line in lines
+        ]
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
-        counts = [check_run(row, self.runs.full_name)["counts"] for row in self.all_runs()]
+        name = self.runs.full_name
+        counts = [check_run(row, name)["counts"] for row in self.all_runs(*_LONG_FIELDS)]
         scanned = sum(each["scanned"] for each in counts)
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tqdm import tqdm
 
 from dedup_job.printing import escaped, plain
 from dedup_job.report.counts import Counts
+from dedup_job.report.run import Report
+from dedup_job.report.survey import RunLine
 
 _LOG_SECONDS = 30.0
 log = logging.getLogger("dedup")
@@ -22,6 +24,9 @@ class Progress:
 
     def stage(self, name: str) -> None:
         """Take note that a part of the work without a count begins."""
+
+    def began(self, report: Report, runs: Sequence[RunLine]) -> None:
+        """Take note that the run has the lease and begins, or goes on; runs: all that there are."""
 
     def loaded(self, kept: int) -> None:
         """Take note of how many documents the index holds."""

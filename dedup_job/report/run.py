@@ -106,7 +106,8 @@ class Report:
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
-    documents the run has to decide, None where that is not known.
+    documents the run has to decide, None where that is not known; `series` holds seconds,
+    documents and resident bytes over time.
     """
 
     about: About
@@ -119,6 +120,7 @@ class Report:
     unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
+    series: tuple[tuple[float, float, float], ...] = ()
 
     @property
     def docs_per_second(self) -> float:
@@ -129,6 +131,8 @@ class Report:
     def as_row(self) -> dict[str, Any]:
         """Return the report as `T.runs` holds it, without its `_id`."""
         counts = self.checkpoint.counts
+        # without points a row that is resumed keeps its own
+        series = {"series": [list(point) for point in self.series]} if self.series else {}
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -142,12 +146,14 @@ class Report:
             "counts": counts.as_dict(),
             "rates": counts.rates(),
             "known": self.known,
+            "expected": self.expected,
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.unindexed,
             "clusters": [c.as_row(c.id) for c in self.clusters],
+            **series,
         }
 
     def as_json(self) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class FakeTarget:
         self.held = False
         self.too_large = ()
         self.removed = set()
+        self.lines = []  # what is recorded of runs
 
     @contextmanager
     def hold(self):
@@ -127,6 +128,10 @@ class FakeTarget:
             self.checkpoint = Checkpoint(number, scope, datetime.now(UTC), Counts())
         assert record(self.checkpoint).status is Status.RUNNING
         return self.checkpoint
+
+    def run_lines(self, series_of):
+        """Return the runs that ended, and the one at work."""
+        return [run for run in self.lines if run.number <= series_of]
 
     def kept(self):
         """Yield what is kept, in pages of two."""
@@ -229,6 +234,11 @@ class Memory:
     loads: list = field(default_factory=list)
     totals: list = field(default_factory=list)
     steps: list = field(default_factory=list)
+    begun: list = field(default_factory=list)
+
+    def began(self, report, runs):
+        """Remember the report."""
+        self.begun.append((report, runs))
 
     def stage(self, name):
         """Remember the name."""
@@ -645,6 +655,7 @@ def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_onl
         clusters=last.clusters,
         profile=last.profile,
         expected=last.expected,
+        series=last.series,
         checkpoint=replace(under_way.checkpoint, finished=True, seconds=last.checkpoint.seconds),
     )
     assert same == last

@@ -17,7 +17,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.printing import on_one_line
 
-_SUFFIX = ".state"
+_SUFFIX, _HELD = ".state", "held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,11 @@ class Lock:
     def holder(self) -> str:
         """Who holds it or held it last, as a part of a sentence."""
         return leases.holder(self.lease) if self.lease else "nobody"
+
+    @property
+    def is_held(self) -> bool:
+        """Tell whether its holder may still write."""
+        return self._state() == _HELD
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to tell, by name."""
@@ -54,7 +59,7 @@ class Lock:
             return "free: its holder is dead; the next run takes it over"
         if (expires := self.lease.get("expires")) is None or expires < self.now:
             return "free: it ended without a sign of its holder; the next run takes it over"
-        return "held"
+        return _HELD
 
     def _process(self) -> str:
         if self.lease is None or not leases.is_here(self.lease):
@@ -69,14 +74,14 @@ def open_target(
 
     Whether it was made with the settings of this stamp is not checked here: see Target.check.
     """
-    _, state = _state_of(client, name)
+    _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
     return Target(client, name, form, source, finish_undo, patience)
 
 
 def look(client: Client, target: Namespace) -> Lock:
     """Return the lease of a target; UsageError if no run ever wrote to it."""
-    state, found = _state_of(client, target)
+    state, found = state_of(client, target)
     return Lock(str(target), found["token"], found["lease"], state.now())
 
 
@@ -85,11 +90,11 @@ def end(client: Client, target: Namespace, lock: Lock) -> bool:
 
     Returns False where it changed hands meanwhile.
     """
-    state, _ = _state_of(client, target)
+    state, _ = state_of(client, target)
     return state.break_lease(lock.token)
 
 
-def _state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
+def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     """Return a target's state, and what it says now; UsageError if no run ever wrote to it."""
     state = State(client[name.database][f"{name.collection}{_SUFFIX}"])
     found = state.read()

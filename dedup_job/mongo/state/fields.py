@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from dedup_job.errors import StateMismatch
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Status
+from dedup_job.report.survey import RunLine
 
 FORMAT = 1
 LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out of the ledger
@@ -51,6 +52,26 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return row
 
 
+def run_line(row: Mapping[str, Any], name: str) -> RunLine:
+    """Return a row of `T.runs` as a list of runs has it; raises as `check_run`."""
+    check_run(row, name)
+    return RunLine(
+        number=row["_id"],
+        status=row["status"],
+        started=in_utc(row["started"]),
+        finished=in_utc(row.get("finished")),
+        counts=Counts.from_dict(row["counts"]),
+        known=row.get("known") or 0,
+        seconds=row["seconds"],
+        series=row.get("series") or (),
+    )
+
+
+def in_utc(time: datetime | None) -> datetime | None:
+    """Return a time of the server as one that knows its zone."""
+    return None if time is None else time.replace(tzinfo=UTC)
+
+
 def _wrong(model: type[BaseModel], values: Mapping[str, Any]) -> list[str]:
     """Return the names of those fields that are not as the model says."""
     try:
@@ -80,6 +101,12 @@ def _are_numbers(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_are_numbers, value))
     return _is_count(value) or (isinstance(value, float) and value >= 0)
+
+
+def _are_points(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(point, list) and len(point) == 3 and _are_numbers(point) for point in value
+    )
 
 
 def _are_counts(value: Any) -> bool:
@@ -150,6 +177,10 @@ class _Run(_Strict):
     counts: _Counts
     seconds: _Number
     left: _Count = 0
+    finished: datetime | None = None
+    known: _Count = 0
+    expected: _Count | None = None
+    series: Annotated[list[Any], _fits(_are_points)] = []
 
 
 class _ByHand(_Run):

@@ -1,0 +1,103 @@
+"""How a target stands, read without its settings, while a run may be at work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pymongo.errors import OperationFailure
+from pymongo.read_concern import ReadConcern
+
+from dedup_job.mongo.bson.edit import LENIENT
+from dedup_job.mongo.care.existing import Lock, state_of
+from dedup_job.mongo.connection import Client, Documents, Namespace
+from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.state import lease as leases
+from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line
+from dedup_job.report.run import Checkpoint, Status
+from dedup_job.report.status import Holder, Standing, TargetStatus
+from dedup_job.report.survey import RunLine
+
+_ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
+_NO_RUN = [*BY_HAND]
+
+
+def read_status(client: Client, name: Namespace) -> TargetStatus:
+    """Return how a target stands; UsageError if no run ever wrote to it."""
+    database = client[name.database]
+    runs = database.get_collection(
+        f"{name.collection}.runs", codec_options=LENIENT, read_concern=ReadConcern("majority")
+    )
+    state, found = state_of(client, name)
+    lock = Lock(str(name), found["token"], found["lease"], state.now())
+    row = runs.find_one({"status": {"$nin": _NO_RUN}}, sort=[("_id", -1)])
+    standing = _standing(lock, row, found["checkpoint"] or {})
+    line = _with_checkpoint(run_line(row, runs.full_name), found) if row else None
+    lag, is_empty = _lag(client, found["source"], database[name.collection])
+    success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
+    return TargetStatus(
+        target=str(name),
+        source=found["source"],
+        now=in_utc(lock.now) or lock.now,
+        standing=standing,
+        holder=_holder(lock),
+        line=line,
+        expected=row.get("expected") if row else None,
+        lag=lag,
+        source_is_empty=is_empty,
+        query=row["query"] if row else None,
+        last_success=success,
+        last_failure=line if standing is Standing.KILLED else failure,
+    )
+
+
+def _standing(lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]) -> Standing:
+    """Return what is going on; a row of a run at work bears the token of its lease."""
+    status = row["status"] if row else None
+    if lock.is_held:
+        at_work = row is not None and status == Status.RUNNING and row.get("token") == lock.token
+        return Standing.RUNNING if at_work else Standing.HELD
+    if row is None:
+        return Standing.NEVER
+    if checkpoint.get("finished") and checkpoint["run"] == row["_id"] and status not in _ENDS:
+        return Standing.DONE  # its end is all that its row was not told of
+    return Standing(status) if status in _ENDS else Standing.KILLED
+
+
+def _with_checkpoint(line: RunLine, state: Mapping[str, Any]) -> RunLine:
+    """Return a run with the counts of its checkpoint, which its row is seconds behind."""
+    if not state["checkpoint"] or state["checkpoint"]["run"] != line.number:
+        return line
+    checkpoint = Checkpoint.from_dict(state["checkpoint"])
+    return replace(line, counts=checkpoint.counts, seconds=checkpoint.seconds)
+
+
+def _holder(lock: Lock) -> Holder | None:
+    if not (lease := lock.lease):
+        return None
+    alive = not leases.is_dead(lease) if leases.is_here(lease) else None
+    since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
+    return Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
+
+
+def _last(runs: Documents, status: Status) -> RunLine | None:
+    found = runs.find_one({"status": str(status)}, {"series": 0}, sort=[("_id", -1)])
+    return run_line(found, runs.full_name) if found else None
+
+
+def _lag(client: Client, source: str, kept: Documents) -> tuple[int | None, bool]:
+    """Return about how many documents of the source no run decided; whether it holds none.
+
+    From sizes alone: documents removed from the source since make it too small.
+    """
+    name = Namespace.parse(source, None, "source")
+    ledger = kept.database[f"{kept.name}.ledger"]
+    try:
+        there = client[name.database][name.collection].estimated_document_count()
+    except OperationFailure as e:
+        if e.code != UNAUTHORIZED:
+            raise
+        return None, False
+    decided = kept.estimated_document_count() + ledger.estimated_document_count()
+    return max(there - decided, 0), not there

@@ -1,0 +1,124 @@
+"""Pings: a monitor learns that a run begins, and how it ended, as healthchecks.io understands it.
+
+Such a URL is a secret: who knows it can say that all is well. Only its scheme and its host are
+shown, and nothing of it is stored. No text and no `_id` of a document is sent.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import os
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import SplitResult, urlsplit
+
+from dedup_job import __version__
+from dedup_job.errors import UsageError
+from dedup_job.files import read_text
+from dedup_job.monitoring.observer import End, Observer
+
+VARIABLE, OPTION = "DEDUP_PING", "--ping-file"
+MOST_SECONDS = 5.0
+_SENT = ("status", "source", "target", "started", "finished", "query", "limit")
+_FIGURES = ("counts", "rates", "known", "expected", "seconds", "docs_per_second", "versions")
+log = logging.getLogger("dedup")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the body is for the host that the user named."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Return nothing: the answer is then an error."""
+
+
+class Pings(Observer):
+    """Tells a URL of the first and the last moment of a run; a failure is a warning."""
+
+    def __init__(self, url: SplitResult) -> None:
+        self._url = url
+        self._opener = urllib.request.build_opener(_NoRedirect)
+
+    @property
+    def shown(self) -> str:
+        """Scheme and host."""
+        return f"{self._url.scheme}://{self._url.hostname}"
+
+    def started(self) -> None:
+        """Send `/start`."""
+        self._send("start", {"version": __version__})
+
+    def ended(self, end: End) -> None:
+        """Send the exit code, and the figures of the report."""
+        row = end.report.as_json() if end.report else {}
+        body = {name: row[name] for name in ("run", *_SENT, *_FIGURES) if name in row}
+        more = {"exit_code": end.exit_code, "error": end.error or None, "seconds": end.seconds}
+        self._send(str(end.exit_code), {"status": end.status, **more, **body})
+
+    def _send(self, last: str, body: dict[str, Any]) -> None:
+        """Send a request from a thread that is left behind after 5 s, wherever it hangs."""
+        why = [f"no answer within {MOST_SECONDS:g} s"]
+        data = json.dumps(body, ensure_ascii=False).encode()
+
+        def send() -> None:
+            why[0] = self._problem(last, data)
+
+        thread = threading.Thread(target=send, name="ping", daemon=True)
+        thread.start()
+        thread.join(MOST_SECONDS)
+        if why[0]:
+            log.warning("the ping to %s failed: %s. The run is as it was.", self.shown, why[0])
+
+    def _problem(self, last: str, data: bytes) -> str:
+        """Send a request; return why it failed, "" where it did not."""
+        url = self._url._replace(path=f"{self._url.path.rstrip('/')}/{last}").geturl()
+        headers = {"Content-Type": "application/json", "User-Agent": f"dedup/{__version__}"}
+        request = urllib.request.Request(url, data, headers, method="POST")
+        try:
+            with self._opener.open(request, timeout=MOST_SECONDS) as answer:
+                answer.read(1)
+        except HTTPError as e:
+            with e:
+                return f"the answer is {e.code}"
+        except URLError as e:  # its reason may be an error whose text names the URL
+            reason = e.reason
+            return (isinstance(reason, OSError) and reason.strerror) or type(reason).__name__
+        except (OSError, http.client.HTTPException, ValueError) as e:
+            return (isinstance(e, OSError) and e.strerror) or type(e).__name__
+        return ""
+
+
+def pings(file: Path | None, *, dry_run: bool) -> Pings | None:
+    """Return pings to the URL of a file or of the environment; None without one, or on a dry run.
+
+    Raises UsageError for a URL that cannot be meant, without repeating it.
+    """
+    if file is not None and ":/" in str(file):
+        raise UsageError(
+            f"{OPTION} is a URL, which other users of this machine could read. Put it into the "
+            f"environment ({VARIABLE}) or into a file, and name the file."
+        )
+    where, text = VARIABLE, os.environ.get(VARIABLE, "")
+    if file is not None:
+        where, text = f"{OPTION} {file}", read_text(file)
+    if file is None and not text:
+        return None
+    url = _parsed(text.strip(), where)
+    return None if dry_run else Pings(url)
+
+
+def _parsed(text: str, where: str) -> SplitResult:
+    try:
+        url = urlsplit(text)
+        plain = text.isascii() and text.isprintable() and " " not in text and url.port != 0
+    except ValueError:
+        plain = False
+    if not plain or url.scheme not in ("http", "https") or not url.hostname:
+        raise UsageError(f"{where} holds no URL: expected one line, https://host/path.")
+    if url.username is not None:
+        raise UsageError(f"{where} holds a URL with a user name, which a ping does not send.")
+    return url

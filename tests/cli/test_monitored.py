@@ -1,0 +1,174 @@
+"""`dedup run` as machines see it: metrics, pings, events, and the series of its row."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.cli.signals import STOPPING
+from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
+from tests.mongo.test_killed_runs import pause_at_work, start, wait_for_batches
+from tests.monitoring.test_metrics import text_string_to_metric_families
+from tests.monitoring.test_pings import SECRET, Monitor
+from tests.running import dedup, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+@pytest.fixture
+def filled(database: Db) -> Db:
+    """Return a database with a small source."""
+    database.source.insert_many(make_corpus(200, seed=2))
+    return database
+
+
+@pytest.fixture
+def monitor() -> Iterator[Monitor]:
+    """Return a server that is pinged."""
+    with Monitor() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def names(database: Db, target: str = "target") -> tuple[str, ...]:
+    """Return the options that name source and target."""
+    return ("--source", f"{database.name}.source", "--target", f"{database.name}.{target}", "--yes")
+
+
+def values(file: Path) -> dict[str, float]:
+    """Return the values of a file of metrics, of those by decision the sum."""
+    found: dict[str, float] = {}
+    for family in text_string_to_metric_families(file.read_text()):
+        for sample in family.samples:
+            found[sample.name] = found.get(sample.name, 0) + sample.value
+    return found
+
+
+def test_a_run_and_one_that_fails_after_it(filled: Db, monitor: Monitor, tmp_path: Path) -> None:
+    file, ping = tmp_path / "dedup.prom", tmp_path / "ping"
+    ping.write_text(monitor.url)
+    options = ("--metrics-file", str(file), "--ping-file", str(ping), "--log-format", "json")
+    result = dedup("run", *names(filled), *options, uri=uri_of(filled))
+    assert result.returncode == 0, result.stderr
+    done = values(file)
+    scanned = filled.source.count_documents({})
+    assert done["dedup_documents_total"] == scanned
+    assert done["dedup_last_run_exit_code"] == 0
+    events = [json.loads(line) for line in result.stderr.splitlines()]
+    assert {event.keys() >= {"time", "level", "event"} for event in events} == {True}
+    told = [event["event"] for event in events]
+    assert told[0] == "stage_began"
+    assert "run_began" in told
+    assert told[-1] == "run_ended"
+    assert (events[-1]["exit_code"], events[-1]["scanned"]) == (0, scanned)
+
+    filled["target.state"].update_one({}, {"$set": {"source": "other.source"}})
+    result = dedup("run", *names(filled), *options, uri=uri_of(filled))
+    assert result.returncode == 6
+    failed = values(file)
+    assert failed["dedup_last_success_timestamp_seconds"] == pytest.approx(
+        done["dedup_last_success_timestamp_seconds"], abs=1
+    )
+    assert failed["dedup_last_run_exit_code"] == 6
+    assert failed["dedup_documents_total"] == scanned
+    last = json.loads(result.stderr.splitlines()[-1])
+    assert (last["event"], last["exit_code"], last["level"]) == ("run_ended", 6, "error")
+    assert (last["error"], "other.source" in last["message"]) == ("StateMismatch", True)
+
+    assert [path for _, path, _ in monitor.got] == [
+        f"/{SECRET}/{last}" for last in ("start", "0", "start", "6")
+    ]
+    assert SECRET not in result.stderr
+    rows = str([*filled["target.runs"].find(), *filled["target.state"].find()])
+    assert SECRET not in rows
+    assert "127.0.0.1:" not in rows
+
+
+def test_a_monitor_that_is_gone_fails_no_run(filled: Db) -> None:
+    result = dedup(
+        "run", *names(filled), uri=uri_of(filled), DEDUP_PING=f"http://127.0.0.1:9/{SECRET}"
+    )
+    assert result.returncode == 0
+    assert "the ping to http://127.0.0.1 failed: Connection refused" in result.stderr
+    assert SECRET not in result.stderr + result.stdout
+
+
+def test_a_server_that_is_gone_is_told_to_all(monitor: Monitor, tmp_path: Path) -> None:
+    file = tmp_path / "dedup.prom"
+    result = dedup(
+        *("run", "--source", "d.source", "--target", "d.target", "--metrics-file", str(file)),
+        uri="mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=100",
+        DEDUP_PING=monitor.url,
+        DEDUP_CONNECTION__TIMEOUT="0.2",
+    )
+    assert result.returncode == 5
+    assert values(file)["dedup_last_run_exit_code"] == 5
+    assert monitor.got[-1][1].endswith("/5")
+    assert monitor.got[-1][2]["error"] == "DatabaseUnreachable"
+
+
+def test_a_metrics_file_that_cannot_be_written_is_refused_before_the_run(
+    filled: Db, tmp_path: Path
+) -> None:
+    error = refusal(
+        *("run", *names(filled), "--metrics-file", str(tmp_path / "no" / "x.prom")),
+        DEDUP_URI=uri_of(filled),
+    )
+    assert isinstance(error, UsageError)
+    assert "target" not in filled.list_collection_names()
+
+
+def test_a_dry_run_writes_no_metrics_and_sends_no_pings(
+    filled: Db, monitor: Monitor, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.prom"
+    result = dedup(
+        *("run", *names(filled), "--dry-run", "--metrics-file", str(file)),
+        uri=uri_of(filled),
+        DEDUP_PING=monitor.url,
+    )
+    assert result.returncode == 0
+    assert "a dry run writes no metrics and sends no pings" in result.stderr
+    assert not file.exists()
+    assert monitor.got == []
+
+
+def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(database: Db) -> None:
+    database.source.insert_many(make_corpus(2000, seed=2))
+    process = start(database, "target")
+    pause_at_work(process, database)
+    process.kill()
+    process.wait()
+    before = [[0.5, 1, 1000], [1.5, 2, 1000]]
+    database["target.runs"].update_one({"_id": 1}, {"$set": {"series": before}})
+    run_here(database)
+    row = database["target.runs"].find_one({"_id": 1}) or {}
+    assert row["series"][:2] == before
+    assert row["series"][-1][1] == row["counts"]["scanned"] == row["expected"]
+    assert row["series"][-1][0] == pytest.approx(row["seconds"], abs=0.01)
+
+
+def test_a_run_that_is_stopped_says_so_in_events(database: Db, tmp_path: Path) -> None:
+    database.source.insert_many(make_corpus(2000, seed=2))
+    file = tmp_path / "dedup.prom"
+    process = start(database, "target", "--log-format", "json", "--metrics-file", str(file))
+    wait_for_batches(database, "target", 40)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
+    events = [json.loads(line) for line in process.said.splitlines() if line.startswith("{")]
+    assert [e["message"] for e in events if e["event"] == "message"] == [STOPPING]
+    last = events[-1]
+    assert (last["event"], last["status"], last["exit_code"]) == ("run_ended", "stopped", 143)
+    found = values(file)
+    assert found["dedup_last_run_exit_code"] == 143
+    assert found["dedup_documents_total"] == last["scanned"]
+    assert "dedup_last_success_timestamp_seconds" not in found

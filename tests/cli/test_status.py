@@ -1,0 +1,117 @@
+"""`dedup status`: how a target stands, in each state that it can be in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from tests.mongo.test_killed_runs import pause_at_work, scanned, start
+from tests.running import Forked, invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def status(database: Db) -> dict[str, Any]:
+    """Return what the command says as JSON; it also says it in words."""
+    names = ("--target", f"{database.name}.target")
+    words = invoke("status", *names, DEDUP_URI=uri_of(database)).stdout
+    found: dict[str, Any] = json.loads(
+        invoke("status", *names, "--json", DEDUP_URI=uri_of(database)).stdout
+    )
+    assert found["sentence"] in " ".join(words.split())
+    return found
+
+
+@pytest.fixture
+def paused(database: Db) -> Iterator[tuple[Db, Forked]]:
+    """Return a database and a run that sleeps in the middle of its work."""
+    database.source.insert_many(make_corpus(2000, seed=2))
+    process = start(database, "target")
+    pause_at_work(process, database)
+    yield database, process
+    process.kill()
+    process.communicate()
+
+
+def test_a_run_at_work_is_told_with_its_process_and_its_progress(
+    paused: tuple[Db, Forked],
+) -> None:
+    database, process = paused
+    found = status(database)
+    assert found["state"] == "running"
+    assert (found["holder"]["pid"], found["holder"]["alive"]) == (process.pid, True)
+    assert found["run"]["number"] == 1
+    decided = scanned(database, "target")  # of a commit on its way nobody knows yet
+    assert found["run"]["decided"] == pytest.approx(decided, abs=40)
+    left = database.source.count_documents({}) - decided
+    assert found["lag"]["documents"] == pytest.approx(left, abs=40)
+    assert found["last_success"] is None
+
+
+def test_a_killed_run_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> None:
+    database, process = paused
+    process.kill()
+    process.wait()
+    found = status(database)
+    assert found["state"] == "killed"
+    assert found["holder"]["alive"] is False
+    assert "run 1 was cut off" in found["sentence"]
+    assert found["last_failure"]["run"] == 1
+    run_here(database)
+    found = status(database)
+    assert (found["state"], found["last_success"]["run"]) == ("done", 1)
+    assert found["last_failure"] is None
+
+
+def test_new_documents_and_the_last_success_are_told(any_database: Db) -> None:
+    any_database.source.insert_many(make_corpus(50, seed=2))
+    run_here(any_database)
+    any_database.source.insert_many([{"text": str(number)} for number in range(7)])
+    found = status(any_database)
+    assert found["state"] == "done"
+    assert found["lag"] == {"documents": 7, "estimated": True}
+    assert found["last_success"]["run"] == 1
+    assert 0 <= found["last_success"]["seconds_ago"] < 60
+    assert found["run"]["expected"] == found["run"]["decided"]
+
+
+def test_what_was_put_back_by_hand_is_no_run(database: Db) -> None:
+    database.source.insert_many(make_corpus(50, seed=2))
+    run_here(database)
+    (row,) = database["target.ledger"].find({"decision": "duplicate"}).limit(1)
+    target = ("--db", database.name, "--target", "target")
+    invoke("restore", str(row["_id"]), *target, DEDUP_URI=uri_of(database))
+    found = status(database)
+    assert (found["state"], found["run"]["number"]) == ("done", 1)
+    for run in ("2", "1"):  # the restored document first
+        invoke("undo", run, "--yes", *target, DEDUP_URI=uri_of(database))
+    assert status(database)["state"] == "undone"
+
+
+def test_a_source_that_is_gone_is_said(database: Db) -> None:
+    database.source.insert_many(make_corpus(50, seed=2))
+    run_here(database)
+    database.source.drop()
+    words = invoke("status", "--target", f"{database.name}.target", DEDUP_URI=uri_of(database))
+    assert "the source is empty, or it is gone" in words.stdout
+
+
+def test_a_target_that_no_run_wrote_is_refused_with_those_there_are(database: Db) -> None:
+    database.source.insert_many(make_corpus(50, seed=2))
+    run_here(database)
+    name = f"{database.name}.other"
+    error = refusal("status", "--target", name, DEDUP_URI=uri_of(database))
+    assert "no dedup run ever wrote to it. Targets in" in str(error)
+    assert error.code == 2
+
+
+def test_a_target_whose_runs_are_gone_says_that_none_began(database: Db) -> None:
+    database.source.insert_many(make_corpus(50, seed=2))
+    run_here(database)
+    database["target.runs"].drop()
+    assert status(database)["state"] == "never"

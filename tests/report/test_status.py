@@ -1,0 +1,83 @@
+"""How a target stands, in words and in JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from dedup_job.report.counts import Counts
+from dedup_job.report.status import Holder, Standing, TargetStatus
+from dedup_job.report.survey import RunLine
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LINE = RunLine(
+    number=3,
+    status="running",
+    started=NOW - timedelta(seconds=100),
+    finished=None,
+    counts=Counts(kept=600, exact=300, skipped=100),
+    known=0,
+    seconds=100.0,
+    series=[[0.0, 0, 1], [80.0, 600, 1], [90.0, 700, 1], [98.0, 990, 1]],
+)
+HOLDER = Holder("far", 7, NOW - timedelta(seconds=101), NOW + timedelta(seconds=50), alive=True)
+AT_WORK = TargetStatus("d.t", "d.s", NOW, Standing.RUNNING, HOLDER, LINE, expected=4000, lag=2000)
+DONE = replace(LINE, number=2, status="done", finished=NOW - timedelta(days=1, hours=2, seconds=5))
+
+
+def test_the_rate_of_now_is_that_of_the_last_seconds() -> None:
+    assert AT_WORK.rate == pytest.approx(30)
+    assert AT_WORK.seconds_left == pytest.approx(100)
+    assert replace(AT_WORK, line=replace(LINE, series=())).rate == pytest.approx(10)
+
+
+def test_a_run_at_work_is_told_with_its_progress() -> None:
+    rows = dict(AT_WORK.rows())
+    assert rows["state"] == "run 3 is at work"
+    assert rows["process"] == "7 on far, alive, since 2026-01-02 03:02:24 UTC"
+    assert rows["run 3"] == (
+        "1,000 documents decided of about 4,000 (25%) in 1 min 40 s; 30 docs/s now, 10 from the "
+        "start; about 1 min 40 s left"
+    )
+    assert rows["new documents"].startswith("about 2,000 that no run decided, estimated")
+    assert rows["last success"] == "none"
+
+
+def test_the_last_success_says_how_long_ago_it_was() -> None:
+    status = replace(AT_WORK, standing=Standing.DONE, holder=None, line=DONE, last_success=DONE)
+    rows = dict(status.rows())
+    assert rows["state"] == "no run is at work; run 2 is done"
+    assert rows["last success"] == "run 2, 2026-01-01 01:04:00 UTC, 1 d 2 h ago"
+    assert status.seconds_left is None
+
+
+def test_a_run_that_was_cut_off_has_no_end() -> None:
+    status = replace(AT_WORK, standing=Standing.KILLED, last_failure=LINE)
+    rows = dict(status.rows())
+    assert "run 3 was cut off, its process is gone: the same command goes on" in rows["state"]
+    assert rows["last failure"] == "run 3, which was cut off"
+
+
+def test_what_cannot_be_counted_is_said() -> None:
+    assert "may not be counted" in dict(replace(AT_WORK, lag=None).rows())["new documents"]
+    assert "or it is gone" in dict(replace(AT_WORK, source_is_empty=True).rows())["new documents"]
+    assert "--query" in dict(replace(AT_WORK, query="{}").rows())["new documents"]
+
+
+@pytest.mark.parametrize("standing", Standing)
+def test_every_standing_has_its_sentence(standing: Standing) -> None:
+    assert replace(AT_WORK, standing=standing).sentence()
+
+
+def test_json_holds_the_same_values() -> None:
+    found = json.loads(json.dumps(replace(AT_WORK, last_success=DONE).as_json()))
+    assert found["state"] == "running"
+    assert found["holder"]["pid"] == 7
+    assert (found["run"]["decided"], found["run"]["expected"]) == (1000, 4000)
+    assert found["run"]["docs_per_second"] == pytest.approx(30)
+    assert found["lag"] == {"documents": 2000, "estimated": True}
+    assert found["last_success"]["seconds_ago"] == 26 * 3600 + 5
+    assert found["last_failure"] is None
