@@ -37,6 +37,7 @@ class Page:
 
     @property
     def origin(self) -> str:
+        """What a browser calls this page's origin."""
         return f"http://127.0.0.1:{self.ticket.port}"
 
     def ask(

@@ -158,7 +158,7 @@ def test_labels_are_exported_and_imported_again(page, reviewed):
     assert "line 2: it is not JSON" in shown
 
 
-def test_documents_are_put_back_by_one_request_and_shown_as_such(page, reviewed):
+def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
     for key in pairs:
         answer(page, "different", key)
@@ -238,9 +238,7 @@ def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
 
 def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
     keys = [*page.review._drawn][:10]
-    tabs = [
-        threading.Thread(target=answer, args=(page, "same", key)) for key in keys
-    ]
+    tabs = [threading.Thread(target=answer, args=(page, "same", key)) for key in keys]
     for tab in tabs:
         tab.start()
     for tab in tabs:
