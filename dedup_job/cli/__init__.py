@@ -30,7 +30,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "query": ("texts.query", "Show what a run would do with a text."),
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
     "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
-    "review": ("review.review", "Label pairs in the browser; put back what was dropped wrongly."),
+    "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
     "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
