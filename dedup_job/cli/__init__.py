@@ -31,7 +31,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "explain": ("explain.explain", "Show what was decided about a document, and why."),
     "list": ("listing.list_", "List dropped documents, and kept ones that were nearly dropped."),
     "report": ("report.report", "Write a page that shows what was kept and dropped, with samples."),
-    "review": ("review.review", "Label pairs in the browser; put back what was dropped wrongly."),
+    "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
     "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
     "status": ("status.status", "Show how a target stands: run at work, progress, last success."),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import xxhash
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop, sample_of
 from dedup_job.commands.labels import exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore_ids
@@ -21,12 +22,11 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
-from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.care.records import Records
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
 from dedup_job.report.opinion import Opinion
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.survey import Difference, Sample
 from dedup_job.settings import Settings
 
 _LONGEST_NAME = 100
@@ -44,50 +44,6 @@ class Wanted:
     number: int = 100
     seed: int = 0
     blind: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPair:
-    """A pair as it is shown: its key, its place in the sample, what was said of it.
-
-    number: from 1 on, 0 for one that was answered before and is not in this sample. hidden: what
-    was decided is not to be shown; restored: it was dropped, and is kept by now.
-    """
-
-    key: str
-    number: int
-    sample: Sample
-    opinion: Opinion | None
-    hidden: bool
-    restored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WrongDrop:
-    """A document that was dropped, and is another one to the person; text: how it begins."""
-
-    key: str
-    id: str
-    text: str | None
-    restored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What one person has said so far.
-
-    answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
-    the pairs that are the same, those that were joined; unsure counts for neither.
-    wrong: documents that were dropped and are different; wrong_left_out: how many more there are.
-    """
-
-    answered: int
-    total: int
-    precision: Share
-    recall: Share
-    unsure: int
-    wrong: Sequence[WrongDrop]
-    wrong_left_out: int
 
 
 def own_name(given: str | None) -> str:
@@ -191,7 +147,7 @@ class Review:
         number = self._keys.index(key) + 1 if key in self._drawn else 0
         hidden = self._wanted.blind and label is None
         restored = drawn.decision == "duplicate" and record.row is None and bool(record.kept)
-        sample = self._sample(drawn, record, None if kept is None else kept.text)
+        sample = sample_of(drawn, record, kept, self._cleaner)
         opinion = None if label is None else label.opinion
         return AskedPair(key, number, sample, opinion, hidden, restored)
 
@@ -264,27 +220,6 @@ class Review:
             raise UsageError("this page is of another review: load it anew.")
         return DrawnPair(label.of, label.id, label.decision, label.reason, label.similarity)
 
-    def _sample(self, drawn: DrawnPair, record: Record, other: str | None) -> Sample:
-        row, text = record.row or {}, None
-        if record.kept is not None:
-            text = record.kept.text
-        elif record.dropped is not None and isinstance(record.dropped.content, str):
-            text = self._cleaner.clean(record.dropped.content)
-        run = row.get("run") or (record.kept.run if record.kept else 0)
-        richer = row.get("richer")
-        return Sample(
-            drawn.decision,
-            drawn.reason,
-            shown(drawn.id),
-            shown(drawn.of),
-            drawn.similarity,
-            run if isinstance(run, int) else 0,
-            text,
-            other,
-            [*_differences(row.get("differences"))],
-            [str(name) for name in richer] if isinstance(richer, list) else [],
-        )
-
     def _wrong_drops(self, rows: Sequence[LabelRow]) -> list[WrongDrop]:
         keys = [row.id for row in rows]
         target = self._on.target
@@ -312,9 +247,3 @@ def _is_wrong_drop(row: LabelRow) -> bool:
 def _key(pair: tuple[bytes, bytes]) -> str:
     """Return a short name of a pair that an address or a form can hold."""
     return xxhash.xxh3_128_hexdigest(b"".join(pair))
-
-
-def _differences(stored: object) -> Iterator[Difference]:
-    for one in stored if isinstance(stored, list) else []:
-        if isinstance(one, dict):
-            yield Difference(*(str(one.get(name)) for name in ("class", "of", "text")))

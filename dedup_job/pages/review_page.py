@@ -10,7 +10,7 @@ from markupsafe import Markup
 from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
 
 if TYPE_CHECKING:
-    from dedup_job.commands.review import AskedPair, Standing
+    from dedup_job.commands.asked_pairs import AskedPair, Standing
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),
@@ -23,7 +23,7 @@ _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what 
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ReviewRoom:
     """What the changing part of the page says.
 
     asked: the pair to answer, None where all have an answer; last: the one that was just answered;
@@ -45,7 +45,7 @@ class Heading:
     stored_in: str
 
 
-def review_page(heading: Heading, room: Room, language: str) -> str:
+def review_page(heading: Heading, room: ReviewRoom, language: str) -> str:
     """Return the whole page; language: `en` or `zh`, shown first. Every text is escaped."""
     return (
         environment()
@@ -60,7 +60,7 @@ def review_page(heading: Heading, room: Room, language: str) -> str:
     )
 
 
-def room_part(room: Room, language: str) -> str:
+def room_part(room: ReviewRoom, language: str) -> str:
     """Return the part of the page that changes."""
     return environment().get_template("room.html.j2").render(_values(room, language))
 
@@ -76,7 +76,7 @@ def told(key: str, **values: Any) -> Markup:
     return words(f"review.{key}", **values)
 
 
-def _values(room: Room, language: str) -> dict[str, Any]:
+def _values(room: ReviewRoom, language: str) -> dict[str, Any]:
     return {
         "language": language,
         "asked": room.asked,

@@ -17,13 +17,14 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from dedup_job.commands.review import AskedPair, Review
+from dedup_job.commands.asked_pairs import AskedPair
+from dedup_job.commands.review import Review
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.pages.render import asset
 from dedup_job.pages.review_page import (
     STATIC,
     Heading,
-    Room,
+    ReviewRoom,
     failure_part,
     review_page,
     room_part,
@@ -142,11 +143,13 @@ class _Desk:
         headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML"}
         return HTMLResponse(failure_part(why), status, headers)
 
-    def _room(self, key: str | None, *, last: AskedPair | None = None, message: str = "") -> Room:
+    def _room(
+        self, key: str | None, *, last: AskedPair | None = None, message: str = ""
+    ) -> ReviewRoom:
         asked = None if key is None else self._review.pair(key)
-        return Room(asked, self._review.standing(), last, message)
+        return ReviewRoom(asked, self._review.standing(), last, message)
 
-    def _shown(self, request: Request, room: Room) -> Response:
+    def _shown(self, request: Request, room: ReviewRoom) -> Response:
         at = f"/?at={room.asked.key}" if room.asked else "/"
         return HTMLResponse(room_part(room, _language(request)), headers={"HX-Replace-Url": at})
 

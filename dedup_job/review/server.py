@@ -11,8 +11,8 @@ import uvicorn
 
 from dedup_job.commands.review import Review
 from dedup_job.errors import UsageError
+from dedup_job.review.admission import HOST, Admission, Ticket
 from dedup_job.review.answers import review_app
-from dedup_job.review.guard import HOST, Guard, Ticket
 
 _LINGER = 2  # seconds for requests under way when it is ended
 
@@ -48,7 +48,7 @@ def serve(review: Review, own: socket.socket, ready: Callable[[str], None]) -> N
 def page_server(review: Review, ticket: Ticket) -> uvicorn.Server:
     """Return what serves the page to those who hold the ticket."""
     config = uvicorn.Config(
-        Guard(review_app(review), ticket),
+        Admission(review_app(review), ticket),
         log_config=None,
         access_log=False,  # a line would hold the token
         lifespan="off",

@@ -17,7 +17,7 @@ from tests.running import run_here, uri_of
 
 Db = Database[dict[str, Any]]
 
-PARTS = ("target", "target.ledger", "target.runs", "target.state")
+PARTS = ("target", "target.ledger", "target.runs", "target.state", "target.labels")
 BATCH = {"run__batch_documents": 20, "run__threads": 1}
 
 

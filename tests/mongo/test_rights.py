@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import embedded
+from dedup_job.mongo.connection import LABELS
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.mongo.target import Target
 from tests.running import assert_each_source_id_is_in_one_place, dedup, invoke, refusal
@@ -43,7 +45,13 @@ ONE_LESS = [
     (name, what)
     for row in PRIVILEGES
     for what in row["actions"]
-    if (name := row["resource"]["collection"])
+    if (name := row["resource"]["collection"]) and not name.endswith(LABELS)
+]
+TO_LABEL = [
+    (name, what)
+    for row in PRIVILEGES
+    for what in row["actions"]
+    if (name := row["resource"]["collection"]).endswith(LABELS)
 ]
 
 
@@ -130,6 +138,9 @@ def test_the_documented_rights_are_enough_for_everything(
     invoke("explain", "1", *target, **more)
     dropped = database["target.ledger"].find_one({"decision": "duplicate"}) or {}
     invoke("restore", str(dropped["_id"]), *target, **more)
+    label = json.dumps({"label": "D", "id_a": str(dropped["of"]), "id_b": str(dropped["_id"])})
+    invoke("labels", "import", "-", *target, stdin=label, **more)
+    assert '"label": "D"' in invoke("labels", "export", *target, **more).output
     invoke("check", "--source", "d.source", *target, **more)
     invoke("undo", "3", *target, "--yes", **more)
     invoke("check", "--source", "d.source", *target, "--all", **more)
@@ -187,3 +198,17 @@ def test_a_right_that_is_missing_is_named_before_any_work(
     assert "Grant `read`" in str(error) or "does not exist" in str(error)
     assert "正" not in str(error)
     assert database.list_collection_names() == ["source"]
+
+
+@pytest.mark.parametrize(("collection", "action"), TO_LABEL)
+def test_a_right_to_label_that_is_missing_is_named_and_no_run_needs_it(
+    server: Any,
+    database: Db,  # noqa: ARG001  # with a source
+    collection: str,
+    action: str,
+) -> None:
+    uri = user_with(server, (collection, action))
+    invoke("run", *NAMES, DEDUP_URI=uri)
+    error = refusal("review", "--target", "d.target", "--no-browser", DEDUP_URI=uri)
+    assert error.code == 2
+    assert f"{action} on d.{collection}" in str(error)

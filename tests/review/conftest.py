@@ -21,7 +21,7 @@ from tests.running import run_here, uri_of
 
 pytest.importorskip("uvicorn")
 
-from dedup_job.review.guard import Ticket
+from dedup_job.review.admission import Ticket
 from dedup_job.review.server import bound, page_server
 
 Db = Database[dict[str, Any]]
@@ -37,6 +37,7 @@ class Page:
 
     @property
     def origin(self) -> str:
+        """What a browser calls this page's origin."""
         return f"http://127.0.0.1:{self.ticket.port}"
 
     def ask(

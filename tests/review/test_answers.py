@@ -158,7 +158,7 @@ def test_labels_are_exported_and_imported_again(page, reviewed):
     assert "line 2: it is not JSON" in shown
 
 
-def test_documents_are_put_back_by_one_request_and_shown_as_such(page, reviewed):
+def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
     for key in pairs:
         answer(page, "different", key)

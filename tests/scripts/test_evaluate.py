@@ -155,6 +155,14 @@ def test_labelled_pairs_are_those_of_the_same_and_of_different_questions(tmp_pat
     assert [pair.n for pair in labelled.read_labelled(file, 0)] == [0, 4]
 
 
+def test_exported_labels_are_read_without_those_whose_text_is_gone(tmp_path):
+    file = tmp_path / "labels.jsonl"
+    gone = {**LABELLED[0], "n": 9, "b": None}
+    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in (*LABELLED, gone)]
+    file.write_text("".join(lines), encoding="utf-8")
+    assert [pair.n for pair in labelled.read_labelled(file)] == [0, 1, 3, 4]
+
+
 def test_each_labelled_pair_is_decided_by_itself_and_scored_by_kind(engine, tmp_path):
     pairs = labelled.read_labelled(Path(write(tmp_path / "x.jsonl.gz", LABELLED)))
     found = labelled.joined(pairs, load().settings.cleaning, engine.keeps)

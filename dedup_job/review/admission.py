@@ -53,7 +53,7 @@ class Ticket:
         return secrets.compare_digest(given.encode(), self.token.encode())
 
 
-class Guard:
+class Admission:
     """Passes on the requests that hold the ticket, and refuses all others."""
 
     def __init__(self, app: ASGIApp, ticket: Ticket) -> None:

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from dedup_job.errors import UsageError
-from dedup_job.review.guard import Ticket
+from dedup_job.review.admission import Ticket
 from dedup_job.review.server import bound
 
 

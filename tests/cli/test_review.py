@@ -1,0 +1,196 @@
+"""`dedup review` and `dedup labels`: what they refuse, and labels as files."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.cli import review as cli
+from dedup_job.demo import make_corpus
+from dedup_job.errors import DedupError
+from tests.running import invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+
+def where(database: Db) -> list[str]:
+    """Return the options that name the target."""
+    return ["--db", database.name, "--target", "target", "--uri", uri_of(database)]
+
+
+def command(database: Db, *words: str, stdin: str | None = None) -> str:
+    """Run a command on the target that ends well; return what it prints."""
+    return invoke(*words, *where(database), stdin=stdin).stdout
+
+
+def refused(database: Db, *words: str, stdin: str | None = None) -> DedupError:
+    """Run a command on the target that is refused; return the error."""
+    return refusal(*words, *where(database), stdin=stdin)
+
+
+@pytest.fixture
+def decided(database: Db) -> Db:
+    """Return a database with a target made of a small corpus."""
+    database.source.insert_many(make_corpus(300, seed=3))
+    run_here(database)
+    return database
+
+
+def near(database: Db) -> dict[str, Any]:
+    """Return the row of a near duplicate."""
+    row = database["target.ledger"].find_one({"reason": "near"})
+    assert row is not None
+    return row
+
+
+def line(database: Db, **more: Any) -> dict[str, Any]:
+    """Return a label of a near duplicate as a line has it."""
+    row = near(database)
+    return {"label": "D", "id_a": str(row["of"]), "id_b": str(row["_id"]), **more}
+
+
+def test_a_target_without_runs_is_refused(database: Db) -> None:
+    database.source.insert_one({"text": "x"})
+    for words in (("review", "--no-browser"), ("labels", "export")):
+        error = refused(database, *words)
+        assert error.code == 2
+        assert "no dedup run ever wrote to it" in str(error)
+
+
+def test_a_target_without_any_pair_has_nothing_to_review(database: Db) -> None:
+    database.source.insert_one({"text": "光合作用释放氧气，发生在叶绿体中。"})
+    run_here(database)
+    assert "nothing to review" in str(refused(database, "review", "--no-browser"))
+
+
+def test_a_port_in_use_is_refused_before_any_work(decided: Db) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        error = refused(decided, "review", "--no-browser", "--port", port)
+    assert error.code == 2
+    assert f"port {port} is in use" in str(error)
+    assert "0 for any that is free" in str(error)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(["--port", "70000"], ["--port", "-1"], ["--sample", "0"], ["--sample", "10001"]),
+        *(["--seed", "-1"], ["--name", ""], ["--name", "x" * 101], ["--name", "a\nb"]),
+    ],
+)
+def test_a_value_out_of_range_is_repeated_in_the_refusal(decided: Db, wrong: list[str]) -> None:
+    error = refused(decided, "review", "--no-browser", *wrong)
+    assert error.code == 2
+    assert wrong[0] in str(error)
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    decided: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("dedup_job.review")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    error = refused(decided, "review", "--no-browser")
+    assert error.code == 2
+    assert "pip install 'dedup-job[review]'" in str(error)
+
+
+def test_labels_are_not_written_to_a_collection_that_forgets(decided: Db) -> None:
+    decided.create_collection("target.labels", capped=True, size=1 << 20)
+    assert "is capped" in str(refused(decided, "review", "--no-browser"))
+    assert "is capped" in str(refused(decided, "labels", "import", "-", stdin="{}"))
+
+
+def test_a_browser_is_given_a_private_file_and_never_the_token(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":0")
+
+    def look(address: str) -> bool:
+        file = address.removeprefix("file://")
+        with open(file, encoding="utf-8") as stream:  # noqa: PTH123
+            assert "token=secret" in stream.read()
+        opened.append(address)
+        return False
+
+    monkeypatch.setattr("webbrowser.open", look)
+    review = type("R", (), {"target": "d.t", "name": "anna", "stored_in": "d.t.labels"})
+    with cli._page(review, no_browser=False) as ready:
+        ready("http://127.0.0.1:1/?token=secret")
+    assert "secret" not in opened[0]
+    assert "No browser was found here: open the address" in capsys.readouterr().out
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    if sys.platform == "linux":  # one in the terminal would take the command's place
+        assert not cli._opened_in_browser("file:///x")
+
+
+def test_labels_go_out_and_in_again_with_both_texts_of_the_source(
+    decided: Db, tmp_path: Any
+) -> None:
+    file = tmp_path / "labels.jsonl"
+    file.write_text(json.dumps(line(decided, name="anna")) + "\n\n", encoding="utf-8")
+    assert "1 labels are new" in command(decided, "labels", "import", str(file))
+    again = tmp_path / "again.jsonl"
+    assert f"1 labels: {again}" in command(decided, "labels", "export", str(again))
+    assert "0 labels are new" in command(decided, "labels", "import", str(again))
+    (found,) = map(json.loads, command(decided, "labels", "export").splitlines())
+    row = near(decided)
+    assert found["a"] == decided.source.find_one({"_id": row["of"]})["text"]
+    assert found["b"] == decided.source.find_one({"_id": row["_id"]})["text"]
+    assert (found["decision"], found["kind"]) == ("duplicate", "near")
+    assert found["similarity"] == row["similarity"]
+    assert found["name"] == "anna"
+
+
+def test_the_later_of_two_labels_of_a_pair_and_name_stays(decided: Db) -> None:
+    early, late = (line(decided, when=f"2026-01-0{day}T00:00Z") for day in (1, 2))
+    late["label"] = "S"
+    for lines in ([early, late], [late, early], [early]):
+        text = "\n".join(map(json.dumps, lines))
+        command(decided, "labels", "import", "-", "--name", "bob", stdin=text)
+        (row,) = decided["target.labels"].find()
+        assert row["label"] == "same"
+    command(decided, "labels", "import", "-", "--name", "eve", stdin=json.dumps(early))
+    assert decided["target.labels"].count_documents({}) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"label": "X"}, "label is 'X', expected S, D or U"),
+        ({"label": ["S"]}, "label is ['S'], expected"),
+        ({"id_a": None}, "id_a is missing"),
+        ({"id_b": {"x": 1}}, "id_b is missing"),
+        ({"when": "soon"}, "when is 'soon'"),
+        ({"decision": "maybe"}, "decision is 'maybe'"),
+        ({"name": 7}, "name is 7"),
+        ({"name": "a\u0007"}, "name is 'a\\x07', expected whose label"),
+    ],
+)
+def test_a_line_that_is_no_label_is_named_and_none_is_stored(
+    decided: Db, wrong: dict[str, Any], told: str
+) -> None:
+    text = "\n".join([json.dumps(line(decided)), json.dumps({**line(decided), **wrong}), "[1]"])
+    error = refused(decided, "labels", "import", "-", stdin=text)
+    assert error.code == 2
+    assert "2 lines are not labels; none was stored" in str(error)
+    assert f"line 2: {told}" in str(error)
+    assert "line 3: it is not an object" in str(error)
+    assert decided["target.labels"].count_documents({}) == 0
+
+
+def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided: Db) -> None:
+    decided["target.labels"].insert_many(
+        [{"_id": 1}, {"_id": {"of": 1}}, {"_id": {"of": 1, "id": 2, "name": "x"}, "label": "X"}]
+    )
+    assert command(decided, "labels", "export") == ""

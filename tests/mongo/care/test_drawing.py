@@ -1,0 +1,99 @@
+"""A sample of pairs: half at the boundary, the same ones for the same seed."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.mongo.bson import edit
+from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
+from dedup_job.mongo.patience import NO_PATIENCE
+from dedup_job.mongo.target_reader import TargetReader
+
+Db = Database[dict[str, Any]]
+
+
+class Fake:
+    """A target as far as a sample is drawn from it."""
+
+    patience = NO_PATIENCE
+
+    def __init__(self, database: Db, *, has_runs: bool = True) -> None:
+        self.documents, self.ledger = database.target, database["target.ledger"]
+        self.rows = type("Rows", (), {"has_runs": has_runs})
+
+
+def refused(i: int) -> dict[str, Any]:
+    """Return what a kept document says of its nearest candidate."""
+    return {"of": i, "similarity": i / 100, "class": "number"}
+
+
+@pytest.fixture
+def filled(database: Db) -> Db:
+    """Return a ledger of 200 near duplicates, and 100 documents that were kept apart."""
+    database["target.ledger"].insert_many(
+        [{"_id": i, "reason": "near", "of": -i - 1, "similarity": i / 200} for i in range(200)]
+        + [{"_id": f"x{i}", "reason": "exact", "of": 1, "similarity": 0.0} for i in range(9)]
+    )
+    database.target.insert_many(
+        [{"_id": f"k{i}", "dedup": {"refused": refused(i)}} for i in range(100)]
+        + [{"_id": f"n{i}", "dedup": {}} for i in range(9)]
+    )
+    return database
+
+
+def drawn(database: Db, number: int, seed: int = 0, *, mixed: bool = False) -> list[DrawnPair]:
+    """Draw from a target."""
+    return draw_pairs(cast("TargetReader", Fake(database)), number, seed, mixed=mixed)
+
+
+def ids(pairs: list[DrawnPair]) -> list[Any]:
+    """Return the ids of the documents."""
+    return [edit.id_value(pair.id) for pair in pairs]
+
+
+def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> None:
+    pairs = drawn(filled, 40)
+    assert len(pairs) == len({pair.pair for pair in pairs}) == 40
+    assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
+    assert ids(pairs[:20:2]) == [*range(10)]
+    assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(99, 89, -1)]
+    assert {str(pair.stratum) for pair in pairs[20:]} == {"random"}
+    assert [edit.id_value(pair.of) for pair in pairs[:4:2]] == [-1, -2]
+    assert pairs[1].reason == "number"
+
+
+def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled: Db) -> None:
+    assert drawn(filled, 40, 7) == drawn(filled, 40, 7)
+    assert {*ids(drawn(filled, 40, 7))} != {*ids(drawn(filled, 40, 8))}
+    assert {*ids(drawn(filled, 40, 7, mixed=True))} == {*ids(drawn(filled, 40, 7))}
+    assert drawn(filled, 40, 7, mixed=True) != drawn(filled, 40, 7)
+
+
+def test_what_one_kind_lacks_the_other_has_more(filled: Db) -> None:
+    filled.target.delete_many({"_id": {"$nin": ["k1", "k2"]}})
+    found = [pair.decision for pair in drawn(filled, 40)]
+    assert (found.count("duplicate"), found.count("kept")) == (38, 2)
+    filled["target.ledger"].delete_many({"_id": {"$gt": 2}})
+    found = [pair.decision for pair in drawn(filled, 40)]
+    assert (found.count("duplicate"), found.count("kept")) == (3, 2)
+
+
+def test_the_random_half_is_spread_over_all(filled: Db) -> None:
+    chosen = [i for i in ids(drawn(filled, 60, 3)[30:]) if isinstance(i, int)]
+    assert max(chosen) > 150
+    assert min(chosen) < 60
+
+
+def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled: Db) -> None:
+    target = cast("TargetReader", Fake(filled, has_runs=False))
+    assert {pair.decision for pair in draw_pairs(target, 40, 0, mixed=False)} == {"duplicate"}
+
+
+def test_rows_that_dedup_does_not_write_are_passed_over(database: Db) -> None:
+    database["target.ledger"].insert_many([{"reason": "near"}, {"reason": "near", "of": 3}])
+    strange: list[Any] = [5, {"of": 1}, {"similarity": "x", "of": 2}, [], None]
+    database.target.insert_many([{"dedup": {"refused": one}} for one in strange])
+    assert [pair.similarity for pair in drawn(database, 40)] == [None] * 3

@@ -1,0 +1,139 @@
+"""A real browser, driven over its DevTools protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = (
+    *("--headless=new", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--remote-debugging-port=0"),
+)
+SECONDS = 20.0
+
+
+def found() -> str | None:
+    """Return the browser of this machine, None where there is none."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Tab:
+    """One page of the browser."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._number = 0
+        self.complaints: list[str] = []
+        for domain in ("Page", "Runtime", "Log", "DOM"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command; return what comes of it."""
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        while True:
+            answer = json.loads(self._socket.recv(timeout=SECONDS))
+            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.complaints.append(json.dumps(answer["params"], ensure_ascii=False))
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer["error"]
+                return dict(answer["result"])
+
+    def evaluate(self, script: str) -> Any:
+        """Return the value of a script, waited for where it is a promise."""
+        found = self.call(
+            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def wait_for(self, script: str) -> Any:
+        """Return the value of a script as soon as it is true."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            if value := self.evaluate(script):
+                return value
+            time.sleep(0.02)
+        raise AssertionError(f"never true: {script}")
+
+    def open(self, url: str) -> None:
+        """Go to an address and wait until its scripts are loaded."""
+        self.call("Page.navigate", url=url)
+        self.wait_for("document.readyState === 'complete' && !!window.htmx")
+
+    def reload(self) -> None:
+        """Load the page anew."""
+        self.evaluate("window.before = true")
+        self.call("Page.reload")
+        self.wait_for("!window.before && document.readyState === 'complete' && !!window.htmx")
+
+    def press(self, key: str) -> None:
+        """Press a key and let it go."""
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": key} if kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, **text)
+
+    def click(self, selector: str) -> None:
+        """Click an element as a mouse would."""
+        self.evaluate(
+            f"document.querySelector({json.dumps(selector)})"
+            ".scrollIntoView({behavior: 'instant', block: 'center'})"
+        )
+        x, y = self.evaluate(
+            f"(() => {{ const r = document.querySelector({json.dumps(selector)})"
+            ".getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def choose_file(self, selector: str, file: Path) -> None:
+        """Give a file to an input."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(file)], nodeId=node)
+
+
+class Browser:
+    """A browser with a profile of its own."""
+
+    def __init__(self, port: int, tabs: ExitStack) -> None:
+        self._port, self._tabs = port, tabs
+
+    def tab(self) -> Tab:
+        """Open a tab."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT"
+        )
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            url = json.load(answer)["webSocketDebuggerUrl"]
+        return Tab(self._tabs.enter_context(connect(url, max_size=None)))
+
+
+@contextmanager
+def browser(program: str, folder: Path) -> Iterator[Browser]:
+    """Start a browser whose profile lies in a folder."""
+    root = ("--no-sandbox",) if os.geteuid() == 0 else ()
+    command = [program, *QUIET, *root, f"--user-data-dir={folder}", "about:blank"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            port_file = folder / "DevToolsActivePort"
+            end = time.monotonic() + 2 * SECONDS
+            while not (port_file.exists() and port_file.read_text().count("\n")):
+                assert process.poll() is None, "the browser ended"
+                assert time.monotonic() < end, "the browser opens no port"
+                time.sleep(0.05)
+            with ExitStack() as tabs:
+                yield Browser(int(port_file.read_text().split()[0]), tabs)
+        finally:
+            process.terminate()
