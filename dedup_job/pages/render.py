@@ -23,7 +23,9 @@ _CONTEXT = 80  # characters shown beside what differs, in a text that is shorten
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 300  # characters of one change
 _CELL = 200  # characters of a value in a table
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
 
 
 def report_page(survey: Survey, language: str = "en") -> str:
@@ -31,11 +33,15 @@ def report_page(survey: Survey, language: str = "en") -> str:
 
     language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
     """
-    return _environment().get_template("report.html.j2").render(
-        survey=survey,
-        language=language,
-        strata=_strata(survey.samples),
-        charts=_charts(survey),
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            survey=survey,
+            language=language,
+            strata=_strata(survey.samples),
+            charts=_charts(survey),
+        )
     )
 
 
@@ -194,5 +200,3 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "series": [list(point) for point in last.series] if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }
-
-

@@ -226,7 +226,8 @@ class Counts:
             **{name: row["duplicate"][name] for name in ("exact", "near")},
             **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
             **tallies,
-            **{name: row.get(name, 0) for name in ("cut", "void")},
+            cut=row.get("cut", 0),
+            missing_originals=row.get("void", 0),
             candidates=Histogram.from_dict(row.get("candidates", {})),
             similarities=Tenths(tuple(row.get("similarities", Tenths().counts))),
         )
