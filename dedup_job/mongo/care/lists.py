@@ -113,6 +113,19 @@ class Lister:
         by_key = {row.key: row for row in rows}
         return self._listed([by_key[key] for key in drawn if key in by_key], texts=True)
 
+    def counted(self, most: int) -> tuple[list[Listed], int]:
+        """Return the first rows of the ledger that are wanted, and how many there are."""
+        first = [{"$sort": {"_id": 1}}, {"$limit": most}, {"$project": {DOCUMENT: 0}}]
+        both = {"$facet": {"first": first, "all": [{"$count": "n"}]}}
+        pipeline: list[dict[str, Any]] = [{"$match": self._query()}, both]
+        collection = majority(self.target.ledger)
+        found = self.target.patience(lambda: [bytes(c.raw) for c in collection.aggregate(pipeline)])
+        rows = bson_edit.value(found[0], b"first")
+        there = [rows[one.value : one.end] for one in bson_edit.elements(rows)]
+        listed = [RawDocument(bson_edit.id_element(raw), raw) for raw in there]
+        count = sum(one["n"] for one in bson.decode(found[0], bson_edit.LENIENT)["all"])
+        return self._listed(listed, texts=False), count
+
     @property
     def _of_target(self) -> bool:
         return self.wanted.what in (KEPT, REFUSED)
