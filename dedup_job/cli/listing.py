@@ -43,6 +43,15 @@ class What(StrEnum):
     GROUPS = "groups"
 
 
+class PairsOf(StrEnum):
+    """What a sample can be drawn of."""
+
+    DROPPED = "dropped"
+    NEAR = "near"
+    EXACT = "exact"
+    REFUSED = "refused"
+
+
 class ListFormat(StrEnum):
     """How a list is written."""
 
@@ -96,7 +105,7 @@ def list_(
     ] = False,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Show N at most [default: table: 20; else: all]."),
+        typer.Option(metavar="N", help="Show N at most [default: 20 in a table, else all]."),
     ] = None,
     *,
     options: Given,
@@ -138,9 +147,9 @@ def list_(
 def sample(
     target: Target,
     what: Annotated[
-        What,
+        PairsOf,
         typer.Option("--what", help="near, exact, dropped (both) or refused, as in dedup list."),
-    ] = What.NEAR,
+    ] = PairsOf.NEAR,
     number: Annotated[int, typer.Option(metavar="N", help="Pairs to show, 1 to 1,000.")] = 10,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed draws the same pairs.")] = 0,
     of: Of = None,
@@ -156,12 +165,12 @@ def sample(
     """
     check_range("--number", number, 1, 1000)
     check_range("--seed", seed, 0, _MOST)
-    wanted, settings = _wanted(what, of, kind, run), options.load()
+    wanted, settings = _wanted(What(what), of, kind, run), options.load()
     with working() as progress:
         found = commands.listing.sample_pairs(
             settings, target, wanted, number, seed, progress, given=options.given
         )
-    _show(found, what, console())
+    _show(found, What(what), console())
 
 
 def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> Wanted:
@@ -182,9 +191,10 @@ def _write(pages: Iterator[list[Any]], form: Callable[[list[Any]], str]) -> None
 
 
 def _jsonl(*, texts: bool) -> Callable[[list[Listed]], str]:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+
     def lines(page: list[Listed]) -> str:
-        rows = (json.dumps(one.as_row(texts=texts), ensure_ascii=False) for one in page)
-        return escaped_json("\n".join(rows))
+        return escaped_json("\n".join(encode(one.as_row(texts=texts)) for one in page))
 
     return lines
 

@@ -109,7 +109,7 @@ def _restored(found: Restored, *, again: bool) -> Iterator[str]:
         each = ", ".join(f"{number:,} {what}" for what, number in found.decisions.items())
         yield f"{found.documents:,} documents ({each}) {done}."
     if found.before:
-        yield f"{found.before:,} were restored by this command before, when it was cut off."
+        yield f"restored before, when the same command was cut off: {found.before:,}."
     for remark, number in found.remarks.items():
         yield remark if one else f"Of {number:,} documents: {remark}"
     yield (

@@ -527,7 +527,7 @@ def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(
     many.source.insert_one({"_id": "late", "text": OTHER})
     run_here(many)
     output = command(many, *words)
-    assert "20 were restored by this command before" in output
+    assert "restored before, when the same command was cut off: 20." in output
     assert [(e["_id"], e["documents"]) for e in by_hand(many)] == [(2, 20), (4, 20)]
     assert all(entry["finished"] for entry in by_hand(many))
     assert good(many, tmp_path, "--all") == {}

@@ -161,7 +161,7 @@ class Lister:
 
     def _projection(self, *, texts: bool) -> dict[str, int]:
         if not self._of_target:
-            return {DOCUMENT: 0}
+            return dict.fromkeys((DOCUMENT, "distance", "found_by", "richer", "void", "digest"), 0)
         rows = self.target.rows
         return rows.projection if texts else rows.marks_only
 
@@ -197,8 +197,7 @@ class Lister:
         decoded = [bson.decode(row.raw, bson_edit.LENIENT) for row in rows]
         pairs = [row["decision"] == "duplicate" and "of" in row for row in decoded]
         of = [
-            bson_edit.renamed(_element(row.raw, b"of"), b"_id") if is_pair else b""
-            for row, is_pair in zip(rows, pairs, strict=True)
+            _original(row.raw) if is_pair else b"" for row, is_pair in zip(rows, pairs, strict=True)
         ]
         mine, others = dict[bytes, str](), dict[bytes, str]()
         if texts:
@@ -257,10 +256,10 @@ class Lister:
         return dict(zip(found, self.clean_all([*found.values()]), strict=True))
 
 
-def _element(raw: bytes, name: bytes) -> bytes:
-    found = bson_edit.find(raw, name)
-    assert found is not None  # it was decoded
-    return raw[found.start : found.end]
+def _original(row: bytes) -> bytes:
+    """Return the key of the kept document that a row names; the field is one of the first."""
+    found = next(element for element in bson_edit.elements(row) if element.name == b"of")
+    return bson_edit.renamed(row[found.start : found.end], b"_id")
 
 
 def _number(value: Any) -> float | None:
@@ -272,5 +271,5 @@ def _differences(stored: Any) -> list[Difference]:
     return [
         Difference(str(one.get("class")), str(one.get("of")), str(one.get("text")))
         for one in listed
-        if isinstance(one, Mapping)
+        if isinstance(one, dict)
     ]
