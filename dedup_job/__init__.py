@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from dedup_job.commands.check import check_target
     from dedup_job.commands.explain import Explained, explain_id
     from dedup_job.commands.in_memory import Outcome, deduplicate
-    from dedup_job.commands.listing import list_refused
-    from dedup_job.commands.restore import Restored, restore_ids, undo_run
+    from dedup_job.commands.listing import list_documents, list_ids, sample_pairs
+    from dedup_job.commands.restore import Restored, restore, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.commands.status import target_status
     from dedup_job.commands.texts import (
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.care.records import Refusal
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
+    from dedup_job.report.listed import Listed, Wanted
     from dedup_job.report.progress import Callback, Progress
     from dedup_job.report.run import Report, Status
     from dedup_job.report.status import TargetStatus
@@ -53,8 +53,8 @@ _HOMES = {  # where each public name lives
     "commands.check": ("check_target",),
     "commands.explain": ("Explained", "explain_id"),
     "commands.in_memory": ("Outcome", "deduplicate"),
-    "commands.listing": ("list_refused",),
-    "commands.restore": ("Restored", "restore_ids", "undo_run"),
+    "commands.listing": ("list_documents", "list_ids", "sample_pairs"),
+    "commands.restore": ("Restored", "restore", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
     "commands.status": ("target_status",),
     "commands.texts": (
@@ -72,9 +72,9 @@ _HOMES = {  # where each public name lives
         "StateMismatch",
         "UsageError",
     ),
-    "mongo.care.records": ("Refusal",),
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
+    "report.listed": ("Listed", "Wanted"),
     "report.progress": ("Callback", "Progress"),
     "report.run": ("Report", "Status"),
     "report.status": ("TargetStatus",),

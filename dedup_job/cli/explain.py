@@ -57,9 +57,10 @@ def explain(
     """Show what was decided about a document, and why.
 
     Of a duplicate: its text and the kept one beside each other with the differences marked, their
-    classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates
-    and what keeps them apart. Of one that was skipped or quarantined: the reason. The settings are
-    those of the target's last run, unless --config or --field gives others. Nothing is written.
+    classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates,
+    what keeps them apart, and its duplicates. Of one that was skipped or quarantined: the reason.
+    The settings are those of the target's last run, unless --config or --field gives others.
+    Nothing is written.
     """
     settings = options.load()
     check_range("--limit", limit, 1, _MOST_SHOWN)
@@ -76,6 +77,7 @@ def _show(found: Explained, console: Output, limit: int) -> None:
         _show_text(found.left, console)
     else:
         _show_kept(found, console, limit)
+        _show_duplicates(found, console)
     console.say()
     then = f", those of run {found.settings_of}" if found.settings_of else ""
     console.say(f"settings{then}:")
@@ -152,6 +154,24 @@ def _show_pair(found: Explained, left: Side, right: Side, console: Output) -> No
     console.say()
     console.rows(_keywords(left, right))
     console.say(f"\n{_verdict(found, found.view)}")
+
+
+def _show_duplicates(found: Explained, console: Output) -> None:
+    console.say()
+    if not found.dropped:
+        console.say("No document was dropped for it.")
+        return
+    shown = len(found.duplicates)
+    first = f", the first {shown:,} here" if shown < found.dropped else ""
+    were = "document was" if found.dropped == 1 else "documents were"
+    console.say(f"{found.dropped:,} {were} dropped for it{first}:\n")
+    table = new_table(Column("_id", no_wrap=True), "reason", *figures("similarity", "run"))
+    for one in found.duplicates:
+        similarity = "" if one.similarity is None else f"{one.similarity:.3f}"
+        table.add_row(one.id, one.reason, similarity, str(one.run))
+    console.table(table)
+    if first:
+        console.say(f"\n`dedup list --what dropped --of ID --target {found.target}` lists all.")
 
 
 def _show_kept(found: Explained, console: Output, limit: int) -> None:

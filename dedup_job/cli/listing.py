@@ -1,9 +1,13 @@
-"""`dedup list`: what a person may want to look at in a target."""
+"""`dedup list` and `dedup sample`: what a person may want to look at in a target."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,13 +15,17 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.differences import legend, side_by_side, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
+from dedup_job.cli.streams import is_read
+from dedup_job.errors import UsageError
+from dedup_job.printing import escaped_json
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.records import Dropped, Refusal
+    from dedup_job.report.listed import Listed, Wanted
 
-_MOST_SHOWN = 10_000
+_IN_A_TABLE, _MOST_SHOWN = 20, 10_000
+_MOST = 2**53
 _NAMES = ("kept", "kept before")  # of _id and of
 _DROPPED = ("dropped", "kept")
 _TEXT = 600  # characters of a text that stands alone
@@ -26,11 +34,48 @@ _TEXT = 600  # characters of a text that stands alone
 class What(StrEnum):
     """What can be listed."""
 
+    DROPPED = "dropped"
     NEAR = "near"
     EXACT = "exact"
+    REFUSED = "refused"
+    KEPT = "kept"
     SKIPPED = "skipped"
     QUARANTINED = "quarantined"
+    GROUPS = "groups"
+
+
+class PairsOf(StrEnum):
+    """What a sample can be drawn of."""
+
+    DROPPED = "dropped"
+    NEAR = "near"
+    EXACT = "exact"
     REFUSED = "refused"
+
+
+class ListFormat(StrEnum):
+    """How a list is written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    CSV = "csv"
+    IDS = "ids"
+
+
+Of = Annotated[
+    str | None,
+    typer.Option("--of", metavar="ID", help="Only pairs with this kept document, by its _id."),
+]
+Class = Annotated[
+    str | None,
+    typer.Option(
+        "--class",
+        metavar="CLASS",
+        help="Only pairs with a difference of this class; of refused ones that which keeps them "
+        "apart.",
+    ),
+]
+Run = Annotated[int | None, typer.Option("--run", metavar="N", help="Only what run N decided.")]
 
 
 @with_options(*OF_A_TARGET)
@@ -39,65 +84,180 @@ def list_(
         What,
         typer.Option(
             "--what",
-            help="near, exact: dropped duplicates; skipped, quarantined: documents that were not "
-            "compared; refused: kept documents that were nearly duplicates.",
+            help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
+            "were nearly duplicates; kept: all of them; skipped, quarantined: documents that were "
+            "not compared; groups: kept documents with their number of duplicates.",
         ),
     ],
     target: Target,
-    limit: Annotated[int, typer.Option(metavar="N", help="Show N at most, 1 to 10,000.")] = 20,
+    of: Of = None,
+    kind: Class = None,
+    run: Run = None,
+    form: Annotated[
+        ListFormat,
+        typer.Option(
+            "--format",
+            help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
+            "--ids and dedup explain read them.",
+        ),
+    ] = ListFormat.TABLE,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="In jsonl and csv: the cleaned texts as well.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Show N at most [default: 20 in a table, else all]."),
+    ] = None,
     *,
     options: Given,
 ) -> None:
-    """List dropped documents, and kept ones that were nearly dropped.
+    """List what was dropped, what nearly was, groups and others.
 
-    Pairs are shown with the differences of their texts marked: of near duplicates the least similar
+    A table shows pairs with the differences of their texts marked: of duplicates the least similar
     first; of refused pairs the most similar first, with the class of the difference that keeps
-    them apart. Nothing is written.
+    them apart. The other formats list all in the order of _id, groups with the most duplicates
+    first, and take the same memory however long the list is. Nothing is written.
     """
-    check_range("--limit", limit, 1, _MOST_SHOWN)
+    wanted = _wanted(what, of, kind, run)
+    as_table = form is ListFormat.TABLE
+    if limit is not None:
+        check_range("--limit", limit, 1, _MOST_SHOWN if as_table else _MOST)
+    if texts and form in (ListFormat.TABLE, ListFormat.IDS):
+        raise UsageError(f"--texts is for jsonl and csv, not for {form}.")
     settings = options.load()
-    with working() as progress:
-        given = options.given
-        if what is not What.REFUSED:
-            dropped = commands.listing.list_dropped(
-                settings, target, what, limit, progress, given=given
+    if as_table:
+        with working() as progress:
+            found = commands.listing.list_doubtful(
+                settings, target, wanted, limit or _IN_A_TABLE, progress, given=options.given
             )
-        else:
-            refused = commands.listing.list_refused(settings, target, limit, progress, given=given)
-    if what is What.REFUSED:
-        _show_refused(refused, console())
-    else:
-        _show_dropped(dropped, what, console())
-
-
-def _show_dropped(found: list[Dropped], what: What, console: Output) -> None:
-    if not found:
-        console.say(f"No document of {what}: the ledger holds no such row.")
+        _show(found, what, console())
         return
+    with working() as progress:
+        more: dict[str, Any] = {"limit": limit, "given": options.given}
+        if form is ListFormat.IDS:
+            pages = commands.listing.list_ids(settings, target, wanted, progress, **more)
+            _write(pages, "\n".join)
+            return
+        rows = commands.listing.list_documents(
+            settings, target, wanted, progress, texts=texts, **more
+        )
+        _write(rows, (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts))
+
+
+@with_options(*OF_A_TARGET)
+def sample(
+    target: Target,
+    what: Annotated[
+        PairsOf,
+        typer.Option("--what", help="near, exact, dropped (both) or refused, as in dedup list."),
+    ] = PairsOf.NEAR,
+    number: Annotated[int, typer.Option(metavar="N", help="Pairs to show, 1 to 1,000.")] = 10,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed draws the same pairs.")] = 0,
+    of: Of = None,
+    kind: Class = None,
+    run: Run = None,
+    *,
+    options: Given,
+) -> None:
+    """Show pairs at random, with their texts side by side and the differences marked.
+
+    All pairs have the same chance, so the share of wrong ones among them is about that of all. The
+    same seed draws the same pairs, while no more are added. Nothing is written.
+    """
+    check_range("--number", number, 1, 1000)
+    check_range("--seed", seed, 0, _MOST)
+    wanted, settings = _wanted(What(what), of, kind, run), options.load()
+    with working() as progress:
+        found = commands.listing.sample_pairs(
+            settings, target, wanted, number, seed, progress, given=options.given
+        )
+    _show(found, What(what), console())
+
+
+def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> Wanted:
+    from dedup_job.report.listed import Wanted  # here: --help should not wait for it
+
+    if run is not None:
+        check_range("--run", run, 1, _MOST)
+    return Wanted(str(what), of, kind, run)
+
+
+def _write(pages: Iterator[list[Any]], form: Callable[[list[Any]], str]) -> None:
+    """Write pages of lines until the end, or until nobody reads any more."""
+    for page in pages:
+        if page:
+            typer.echo(form(page))
+        if not is_read():
+            return
+
+
+def _jsonl(*, texts: bool) -> Callable[[list[Listed]], str]:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+
+    def lines(page: list[Listed]) -> str:
+        return escaped_json("\n".join(encode(one.as_row(texts=texts)) for one in page))
+
+    return lines
+
+
+def _csv(*, texts: bool) -> Callable[[list[Listed]], str]:
+    first = [True]  # the names of the columns come once
+
+    def lines(page: list[Listed]) -> str:
+        rows = [one.as_row(texts=texts) for one in page]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if first:
+            writer.writerow(rows[0])
+            first.clear()
+        writer.writerows([*map(_cell, row.values())] for row in rows)
+        return text.getvalue().removesuffix("\n")
+
+    return lines
+
+
+def _cell(value: object) -> object:
+    """Return a value as a cell: of differences the classes, each once."""
+    if isinstance(value, list):
+        return " ".join(dict.fromkeys(one["class"] for one in value))
+    return value
+
+
+def _show(found: Sequence[Listed], what: What, console: Output) -> None:
+    if not found:
+        console.say(_NONE.get(what, f"No document of {what}: the ledger holds no such row."))
+        return
+    names = _NAMES if what is What.REFUSED else _DROPPED
     for number, one in enumerate(found, 1):
-        similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
-        detail = f": {one.detail}" if one.detail else ""
-        console.say(visible(f"{number}. {one.reason}{similarity}{detail}"))
+        console.say(visible(f"{number}. {_head(one)}"))
         console.rows(
             [("_id", whole(one.id)), *([("of", whole(one.of))] if one.of else [])], indent=2
         )
         if one.of:
-            _show_pair((one.text, one.other), _DROPPED, console)
+            _show_pair((one.text, one.other), names, console)
             console.say()
-    console.say(f"shown: {len(found):,}. `dedup explain ID` says more of one.")
+        elif one.text is not None:
+            console.say(f"  {visible(one.text[:_TEXT])}")
+    marks = f" Of the differences, {legend(console)}." if what is What.REFUSED else ""
+    console.say(f"shown: {len(found):,}.{marks} `dedup explain ID` says more of one.")
 
 
-def _show_refused(found: list[Refusal], console: Output) -> None:
-    if not found:
-        console.say("No kept document was compared with another and kept apart.")
-        return
-    for number, one in enumerate(found, 1):
-        head = f"{number}. similarity {one.similarity:.3f}, kept apart by {one.kind}"
-        console.say(visible(head))
-        console.rows([("_id", whole(one.id)), ("of", whole(one.of))], indent=2)
-        _show_pair((one.text, one.other), _NAMES, console)
-        console.say()
-    console.say(f"shown: {len(found):,}. Of the differences, {legend(console)}.")
+_NONE = {
+    What.REFUSED: "No kept document was compared with another and kept apart.",
+    What.KEPT: "No document is kept.",
+    What.GROUPS: "No kept document has a duplicate.",
+}
+
+
+def _head(one: Listed) -> str:
+    if one.duplicates is not None:
+        return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
+    if one.decision == "kept" and one.of:
+        return f"similarity {one.similarity or 0:.3f}, kept apart by {one.reason}"
+    if one.decision == "kept":
+        return f"kept by run {one.run}" if one.run else "kept"
+    similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
+    return f"{one.reason}{similarity}{f': {one.detail}' if one.detail else ''}"
 
 
 def _show_pair(

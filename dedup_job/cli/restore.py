@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,7 +33,13 @@ def restore(
         ),
     ] = None,
     ids: Annotated[
-        Path | None, typer.Option("--ids", metavar="FILE", help="File with many _id, one per line.")
+        Path | None,
+        typer.Option(
+            "--ids",
+            metavar="FILE",
+            help="File with many _id, one per line, as dedup list --format ids writes them; - for "
+            "standard input.",
+        ),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Only remove its row: the next run decides again.")
@@ -46,16 +53,18 @@ def restore(
     source no longer holds it or holds another text. It is cleaned and kept whatever it resembles,
     and later runs compare with it. Its row leaves the ledger. With --again it only leaves the
     ledger, and the next run decides it anew: for one that was quarantined or skipped and is
-    repaired now. `dedup undo` takes it back.
+    repaired now. Many ids are one entry in T.runs: `dedup undo` takes all of them back. The same
+    command goes on where it was cut off.
     """
     settings = options.load()
     written = _ids(id_, ids)
-    if_ended = "ended at once. `dedup explain` shows whether it was restored."
+    if_ended = "ended at once. The same command goes on where it ended."
     with working(if_ended) as progress:
-        for found in commands.restore.restore_ids(
+        found = commands.restore.restore(
             settings, target, written, progress, again=again, given=options.given
-        ):
-            typer.echo(_restored(found, again=again))
+        )
+    for line in _restored(found, again=again):
+        typer.echo(line)
 
 
 def _ids(id_: str | None, file: Path | None) -> list[str]:
@@ -64,8 +73,7 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
     if file is None:
         return [str(id_)]
     try:
-        with file.open("rb") as stream:  # which may be a pipe, but a device has no end
-            content = stream.read(_LARGEST + 1)
+        content = _content(file)
         lines = content.decode("utf-8-sig").split("\n")  # ids may hold other ends
     except OSError as e:
         raise UsageError(f"--ids {file} cannot be read: {e.strerror}") from e
@@ -78,13 +86,35 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
     raise UsageError(f"--ids {file} holds no _id.")
 
 
-def _restored(found: Restored, *, again: bool) -> str:
-    done = "is open again: the next run decides it" if again else f"is kept now in {found.target}"
-    remark = f" {found.remark}" if found.remark else ""
-    return (
-        f"{found.id} ({found.decision}: {found.reason} in run {found.run}) {done}.{remark} "
+def _content(file: Path) -> bytes:
+    """Return what a file holds, or one byte more than is allowed: a device has no end."""
+    if str(file) == "-":
+        return sys.stdin.buffer.read(_LARGEST + 1)
+    with file.open("rb") as stream:  # which may be a pipe
+        return stream.read(_LARGEST + 1)
+
+
+def _restored(found: Restored, *, again: bool) -> Iterator[str]:
+    """Say what was restored, and how it is taken back."""
+    one = found.documents == 1
+    if again:
+        done = (
+            f"{'is' if one else 'are'} open again: the next run decides {'it' if one else 'them'}"
+        )
+    else:
+        done = f"{'is' if one else 'are'} kept now in {found.target}"
+    if one:
+        yield f"{found.id} ({next(iter(found.decisions))}) {done}."
+    elif found.documents:
+        each = ", ".join(f"{number:,} {what}" for what, number in found.decisions.items())
+        yield f"{found.documents:,} documents ({each}) {done}."
+    if found.before:
+        yield f"restored before, when the same command was cut off: {found.before:,}."
+    for remark, number in found.remarks.items():
+        yield remark if one else f"Of {number:,} documents: {remark}"
+    yield (
         f"Recorded as number {found.number}; `dedup undo {found.number} --target {found.target}` "
-        "takes it back."
+        f"takes {'it' if one and not found.before else 'all of it'} back."
     )
 
 
@@ -114,10 +144,15 @@ def undo(
 def _undone(found: Undone, target: str) -> Iterator[str]:
     """Say what was taken back."""
     if found.by_hand and found.left:
+        back = f"{found.ledger:,} rows stand in the ledger again; " if found.ledger else ""
         yield (
-            f"_id {found.id} stays in {target}: the source no longer holds it, so this may be the "
-            "only copy."
+            f"{back}{found.left:,} of number {found.run} stay in {target}: the source no longer "
+            "holds them, so these may be the only copies."
         )
+    elif found.by_hand and found.ledger > 1:
+        gone = f"{found.kept:,} documents left {target}, and " if found.kept else ""
+        rows = f"{gone}{found.ledger:,} rows stand in the ledger again."
+        yield f"number {found.run} is undone: {rows}"
     elif found.by_hand:
         gone = f"_id {found.id} left {target}, and" if found.kept else f"of _id {found.id}"
         yield f"number {found.run} is undone: {gone} its row stands in the ledger again."
@@ -135,7 +170,9 @@ def _question(planned: Planned) -> str:
     """Say what will leave the target and its ledger."""
     begun = "Finish the undo of" if planned.begun else "Take back"
     if planned.by_hand:
-        what = f"a document {planned.by_hand} by hand"
+        many = planned.ledger != 1
+        what = f"{planned.ledger:,} documents" if many else "a document"
+        what = f"{what} {planned.by_hand} by hand"
         return f"{begun} number {planned.run} of {planned.target}, {what}?"
     return (
         f"{begun} run {planned.run} of {planned.target}? {planned.kept:,} documents leave the "

@@ -70,6 +70,13 @@ def output_error() -> OSError | None:
     return failed
 
 
+def is_read() -> bool:
+    """Tell whether standard output takes what is written; else a long list need not go on."""
+    sys.stdout.flush()
+    raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
+    return not isinstance(raw, _Tolerant) or raw.failed is None
+
+
 def _tolerant(handle: int, former: TextIO | None) -> TextIO:
     """Return a stream like the former; a name in Chinese on a terminal in ASCII is no error."""
     return io.TextIOWrapper(

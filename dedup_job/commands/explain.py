@@ -15,11 +15,14 @@ from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
+from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
+from dedup_job.report.listed import Listed, Wanted
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _MAX_VIEWED = 64
+_MAX_LISTED = 20
 _MAX_SHOWN = 200  # characters of an _id that a message repeats
 
 
@@ -48,7 +51,8 @@ class Explained:
 
     settings_of: the run whose settings these are, 0 where they were given; also: other readings of
     the id that exist; left, right: the texts of a duplicate and of the kept document, with their
-    view; near: of a kept one, the nearest candidates of all that were found.
+    view; near: of a kept one, the nearest candidates of all that were found; duplicates: of a kept
+    one, the first of `dropped` that were dropped for it.
     """
 
     id: str
@@ -66,6 +70,8 @@ class Explained:
     near: tuple[Near, ...] = ()
     found: int = 0
     among: int = 0
+    duplicates: tuple[Listed, ...] = ()
+    dropped: int = 0
 
 
 def explain_id(
@@ -103,7 +109,14 @@ def _explained(on: Opened, written: str) -> Explained:
     if row is not None:
         return _with_pair(base, on, *records.kept_by_row(row))
     assert kept is not None  # it is decided
-    return _with_near(base, on, record.key, kept)
+    return _with_duplicates(_with_near(base, on, record.key, kept), on, record.key)
+
+
+def _with_duplicates(base: Explained, on: Opened, key: bytes) -> Explained:
+    on.progress.stage("looking for its duplicates")
+    lister = Lister(on.target, Cleaner(on.settings.cleaning).clean_all, Wanted("dropped"), key)
+    duplicates, dropped = lister.counted(_MAX_LISTED)
+    return replace(base, duplicates=tuple(duplicates), dropped=dropped)
 
 
 def decided_records(on: Opened, records: Records, written: str) -> list[Record]:

@@ -1,52 +1,110 @@
-"""What a person may want to look at in a target."""
+"""What a person may want to look at in a target: lists and samples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.opened import opened
+from dedup_job.commands.explain import decided_records
+from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.records import Dropped, Refusal, most_similar, read_dropped
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.care.lists import Lister
+from dedup_job.mongo.care.records import Records
+from dedup_job.report.listed import PAIRS, Listed, Wanted
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-DROPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {  # what is wanted of the rows of the ledger
-        "near": {"reason": "near"},
-        "exact": {"reason": "exact"},
-        "skipped": {"decision": "skipped"},
-        "quarantined": {"decision": "quarantined"},
-    }
-)
 
-
-def list_dropped(
+def list_documents(
     settings: Settings,
     target: str,
-    what: str,
+    wanted: Wanted,
+    progress: Progress = QUIET,
+    *,
+    limit: int | None = None,
+    texts: bool = False,
+    given: bool = True,
+) -> Iterator[list[Listed]]:
+    """Yield what is wanted, page by page: in `_id` order, groups the largest first.
+
+    texts: read the texts as well. given: the settings are the user's own; else those of the
+    target's last run are used.
+    """
+    with _lister(settings, target, wanted, progress, given=given) as lister:
+        yield from lister.pages(limit, texts=texts)
+
+
+def list_ids(
+    settings: Settings,
+    target: str,
+    wanted: Wanted,
+    progress: Progress = QUIET,
+    *,
+    limit: int | None = None,
+    given: bool = True,
+) -> Iterator[list[str]]:
+    """Yield the ids of what is wanted, page by page, as `restore` and `explain_id` take them."""
+    with _lister(settings, target, wanted, progress, given=given) as lister:
+        yield from lister.ids(limit)
+
+
+def list_doubtful(
+    settings: Settings,
+    target: str,
+    wanted: Wanted,
     limit: int,
     progress: Progress = QUIET,
     *,
     given: bool = True,
-) -> list[Dropped]:
-    """Return up to `limit` documents that were not kept; of near ones the least similar first.
+) -> list[Listed]:
+    """Return up to `limit` with their texts, those first that were decided most narrowly.
 
-    what: `near`, `exact`, `skipped` or `quarantined`.
+    Near duplicates the least similar first, refused ones the most similar first.
     """
-    if what not in DROPPED:
-        raise UsageError(f"what is {what!r}, expected one of {', '.join(DROPPED)}.")
-    with opened(settings, target, progress, given=given) as on:
-        progress.stage("looking for what was dropped")
-        cleaner = Cleaner(on.settings.cleaning)
-        return read_dropped(on.target, cleaner.clean_all, DROPPED[what], limit)
+    with _lister(settings, target, wanted, progress, given=given) as lister:
+        return lister.doubtful(limit)
 
 
-def list_refused(
-    settings: Settings, target: str, limit: int, progress: Progress = QUIET, *, given: bool = True
-) -> list[Refusal]:
-    """Return up to `limit` kept documents that nearly were duplicates, the most similar first."""
+def sample_pairs(
+    settings: Settings,
+    target: str,
+    wanted: Wanted,
+    number: int,
+    seed: int,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
+) -> list[Listed]:
+    """Return pairs at random with their texts; the same seed draws the same ones."""
+    if wanted.what not in PAIRS:
+        raise UsageError(f"what is {wanted.what!r}; pairs are drawn of {', '.join(PAIRS)}.")
+    with _lister(settings, target, wanted, progress, given=given) as lister:
+        return lister.sample(number, seed)
+
+
+@contextmanager
+def _lister(
+    settings: Settings, target: str, wanted: Wanted, progress: Progress, *, given: bool
+) -> Iterator[Lister]:
+    wanted.check()
     with opened(settings, target, progress, given=given) as on:
-        progress.stage("looking for what was refused")
-        return most_similar(on.target, limit)
+        progress.stage(f"looking for what is {wanted.what}")
+        of_key = None if wanted.of is None else _kept_key(on, wanted.of)
+        yield Lister(on.target, Cleaner(on.settings.cleaning).clean_all, wanted, of_key)
+
+
+def _kept_key(on: Opened, written: str) -> bytes:
+    """Return the key of the kept document that is meant; UsageError where there is no such one."""
+    decided = decided_records(on, Records(on.target), written)
+    kept = [record.key for record in decided if record.kept is not None]
+    if len(kept) > 1:
+        names = " or ".join(map(unmistakable, kept))
+        raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
+    if not kept:
+        raise UsageError(
+            f"_id {shown(decided[0].key)} is not kept, so nothing is a duplicate of it. `dedup "
+            "explain` shows which kept document it was dropped for."
+        )
+    return kept[0]

@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from dedup_job.cleaning import Cleaner
-from dedup_job.commands.explain import decided_records, refusal
+import xxhash
+
 from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.restorable import PAGE, all_dropped, kept_all, remark
 from dedup_job.commands.run import versions
-from dedup_job.documents import Document, Kept, too_long
+from dedup_job.documents import Document, Kept
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.care.pieces import keys_taken_out
 from dedup_job.mongo.care.records import Record, Records
-from dedup_job.mongo.care.rollback import Planned, Undone, planned, take_out, undo
+from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.care.taken_out import (
+    TakenOut,
+    begun,
+    finish_entries,
+    in_pieces,
+    take_out,
+    unfinished,
+)
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
 
-_SHOWN = 10  # problems in a message
-
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A decision that was taken back, and the number under which that is recorded.
+    """Decisions that were taken back together, and the number under which that is recorded.
 
-    remark: what a person should know of the document that was restored, if anything.
+    id: of the first document, as shown; documents: how many there are; decisions: of these by what
+    was decided, "duplicate: near in run 1"; remarks: what a person should know of some of them, and
+    of how many; before: those that the same command did before it was cut off.
     """
 
-    id: str
     target: str
-    decision: str
-    reason: str
-    run: int
     number: int
-    remark: str = ""
+    id: str = ""
+    documents: int = 0
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    remarks: Mapping[str, int] = field(default_factory=dict)
+    before: int = 0
 
 
 def undo_run(
@@ -55,7 +67,7 @@ def undo_run(
         return undo(on.target, run, on.progress)
 
 
-def restore_ids(
+def restore(
     settings: Settings,
     name: str,
     written: Sequence[str],
@@ -63,32 +75,65 @@ def restore_ids(
     *,
     again: bool = False,
     given: bool = True,
-) -> Iterator[Restored]:
-    """Put documents into the target, or leave them to the next run; yield each that is done.
+) -> Restored:
+    """Put documents into the target, or leave them to the next run (`again`), as one entry.
 
-    All are looked up before the first one is restored; UsageError names what cannot be.
+    All are looked up before the first one is restored; UsageError names what cannot be. Cut off,
+    the same call goes on where that one ended, and `undo_run` takes all of them back.
     given: the settings are the user's own; else those of the target's last run are used.
     """
+    names = [*dict.fromkeys(written)]
+    if not names:
+        raise UsageError("no _id is given; name one at least.")
     _finish(settings, name, progress, given=given)
     with opened(settings, name, progress, given=given) as on:
-        on.progress.total(len(written), "looking up")
-        found = _all_dropped(on, written, again=again)
+        began = datetime.now(UTC)
+        status = Status.REOPENED if again else Status.RESTORED
+        asked = _hash_of(names, status)
+        out = {comparable(key) for key in keys_taken_out(on.target, unfinished(on.target, asked))}
+        keys = all_dropped(on, names, out, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            for record, document in found:
-                row = record.row or {}
-                began = datetime.now(UTC)
-                kept = None if document is None else (document, _decision(on, document))
-                number = take_out(on.target, record.key, _row(on, began, kept), kept)
-                yield Restored(
-                    shown(record.key),
-                    on.target.name,
-                    str(row.get("decision")),
-                    str(row.get("reason")),
-                    row.get("run", 0),
-                    number,
-                    "" if again else _remark(record),
-                )
+            entry = begun(on.target, status, asked, _about(on, began, status))
+            done = Restored(on.target.name, entry.number, before=len(out))
+            on.progress.total(len(keys), "restoring")
+            tally = _Tally()
+            for piece in in_pieces(_moves(on, keys, tally, again=again)):
+                entry = take_out(on.target, entry, piece)
+                on.progress.advance(tally.documents)
+            seconds = (datetime.now(UTC) - began).total_seconds()
+            finish_entries(on.target, asked, seconds)
+    return replace(
+        done,
+        id=tally.first,
+        documents=tally.documents,
+        decisions=dict(tally.decisions),
+        remarks=dict(tally.remarks),
+    )
+
+
+@dataclass
+class _Tally:
+    """What was done so far."""
+
+    documents: int = 0
+    first: str = ""
+    decisions: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record, *, again: bool) -> None:
+        row = record.row or {}
+        self.documents += 1
+        self.first = self.first or shown(record.key)
+        self.decisions[f"{row.get('decision')}: {row.get('reason')} in run {row.get('run')}"] += 1
+        if not again and (told := remark(record)):
+            self.remarks[told] += 1
+
+
+def _hash_of(names: Sequence[str], status: Status) -> str:
+    """Return what tells whether the same documents are asked for."""
+    text = "\n".join([str(status), *sorted(names)])
+    return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
 
 def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
@@ -100,101 +145,43 @@ def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -
                 pass  # whoever holds the lease begins with that
 
 
-def _all_dropped(
-    on: Opened, written: Sequence[str], *, again: bool
-) -> list[tuple[Record, Document | None]]:
-    """Return the documents that are meant, and as they will be kept."""
+def _moves(on: Opened, keys: Sequence[bytes], tally: _Tally, *, again: bool) -> Iterator[TakenOut]:
+    """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
-    found: dict[bytes, tuple[Record, Document | None]] = {}
-    wrong: list[str] = []
-    for done, name in enumerate(written):
-        on.progress.advance(done)
-        try:
-            record = _dropped(on, records, name)
-            found[record.key] = record, None if again else _kept(on, record)
-        except UsageError as e:
-            wrong.append(str(e))
-    if not wrong:
-        return [*found.values()]
-    if len(written) == 1:
-        raise UsageError(wrong[0])
-    more = f"\n... and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
-    raise UsageError(
-        f"{len(wrong):,} of {len(written):,} documents cannot be restored; none was:\n"
-        + "\n".join(wrong[:_SHOWN])
-        + more
-    )
+    for start in range(0, len(keys), PAGE):
+        page, there = keys[start : start + PAGE], set[bytes]()
+        for part in records.dropped(page):
+            found = [record for _, record in part]
+            kept = [None] * len(part) if again else _decided(on, kept_all(on, found))
+            for (row, record), one in zip(part, kept, strict=True):
+                tally.add(record, again=again)
+                there.add(row.key)
+                yield TakenOut(row, one)
+        for key in page:
+            if key not in there:
+                raise UsageError(
+                    f"_id {shown(key)} is no longer in the ledger of {on.target.name}: someone "
+                    "was faster. `dedup explain` shows how it stands now."
+                )
 
 
-def _dropped(on: Opened, records: Records, written: str) -> Record:
-    """Return the one document that is meant, which has a row in the ledger."""
-    record, *others = decided_records(on, records, written)
-    if others:
-        names = " or ".join(unmistakable(r.key) for r in (record, *others))
-        raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
-    if record.row is None:
-        raise UsageError(
-            f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "
-            "shows it and its nearest neighbours."
-        )
-    return record
+def _decided(on: Opened, documents: Sequence[Document | UsageError]) -> list[tuple[Document, Kept]]:
+    """Return documents with what is written of them; raises what keeps one from being kept."""
+    kept: list[Document] = []
+    for document in documents:
+        if isinstance(document, UsageError):  # it changed since it was looked up
+            raise document
+        kept.append(document)
+    texts = [str(document.content) for document in kept]
+    prints = on.equipment.fingerprinter.fingerprint(texts)
+    found = zip(prints.values.tolist(), prints.short.tolist(), strict=True)
+    return [(d, Kept(value, short)) for d, (value, short) in zip(kept, found, strict=True)]
 
 
-def _kept(on: Opened, record: Record) -> Document:
-    """Return the document as it will be kept: as the ledger holds it, else the source, cleaned."""
-    name, source = shown(record.key), on.target.source.full_name
-    if record.dropped is None:
-        raise UsageError(
-            f"the source {source} no longer holds _id {name}, and the ledger holds no copy of it "
-            "(ledger.document). Put it back into the source; then the same command."
-        )
-    content, field = record.dropped.content, on.settings.source.field
-    way_out = "Repair it in the source; then the same command, or --again to have it decided anew."
-    if not isinstance(content, str):
-        raise UsageError(
-            f"_id {name} has no text to keep: {refusal(record.dropped, field)}. {way_out}"
-        )
-    text = Cleaner(on.settings.cleaning).clean(content)
-    if refused := too_long(text, on.settings.source.max_chars):
-        raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")
-    if not text:
-        raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
-    document = record.dropped.with_content(text)
-    if not on.target.fits(document):
-        raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
-    return document
-
-
-def _decision(on: Opened, document: Document) -> Kept:
-    assert isinstance(document.content, str)  # else it would not be kept
-    prints = on.equipment.fingerprinter.fingerprint([document.content])
-    return Kept(int(prints.values[0]), bool(prints.short[0]))
-
-
-def _remark(record: Record) -> str:
-    """Say what a person should know of the document that was restored."""
-    gone, changed = record.source is None, record.changed
-    if record.stored is None or not (gone or changed):
-        return ""
-    if record.whole:
-        told = "The source document has changed since; this is the one that was dropped."
-        return told if changed else ""
-    if not changed:
-        return "The ledger held _id and text only; other fields are gone."
-    return (
-        "The text in the source has changed since; this is the one that was dropped, with _id "
-        "and text only."
-    )
-
-
-def _row(on: Opened, began: datetime, kept: tuple[Document, Kept] | None) -> dict[str, Any]:
+def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
     """Return what `T.runs` says of it: the same as of a run."""
-    now = datetime.now(UTC)
     target = on.target
     used = versions(target.documents.database.client)
     about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
-    counts = Counts() if kept is None else Counts.of([kept[1]])
-    status = Status.REOPENED if kept is None else Status.RESTORED
-    seconds = (now - began).total_seconds()
-    checkpoint = Checkpoint(0, Scope(), began, counts, seconds, finished=True)
-    return Report(about, status, checkpoint, now, known=0, stages={}).as_row()
+    checkpoint = Checkpoint(0, Scope(), began, Counts(), 0.0, finished=True)
+    return Report(about, status, checkpoint, None, known=0, stages={}).as_row()

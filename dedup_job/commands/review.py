@@ -16,7 +16,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop, sample_of
 from dedup_job.commands.labels import exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.restore import Restored, restore_ids
+from dedup_job.commands.restore import Restored, restore
 from dedup_job.decision.near_pairs import Share
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
@@ -188,13 +188,13 @@ class Review:
                 max(len(wrong) - _SHOWN, 0),
             )
 
-    def restore(self, keys: Sequence[str]) -> list[Restored]:
-        """Put documents of pairs back into the target; errors as of `restore_ids`."""
+    def restore(self, keys: Sequence[str]) -> Restored:
+        """Put documents of pairs back into the target; errors as of `commands.restore`."""
         ids = [unmistakable(self._known(key).id) for key in dict.fromkeys(keys)]
         if not ids:
             raise UsageError("no document is chosen.")
         with self._restoring:  # else the second would be refused by the lease of the first
-            return [*restore_ids(self._settings, self._wanted.target, ids, given=self._given)]
+            return restore(self._settings, self._wanted.target, ids, given=self._given)
 
     def export(self) -> Iterator[str]:
         """Yield this person's labels as lines of JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -61,7 +62,10 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
     state = on.target.state.read() or {}
     lines = [_line(row, state.get("checkpoint")) for row in rows if row["status"] not in BY_HAND]
     counted = [line.counts for line in lines if line.status != Status.UNDONE]
-    by_hand = [row["status"] for row in rows if row["status"] in BY_HAND]
+    by_hand: Counter[str] = Counter()
+    for row in rows:
+        if row["status"] in BY_HAND:
+            by_hand[row["status"]] += row.get("documents", 1)
     last: Mapping[str, Any] = next(
         (row for row in reversed(rows) if row["status"] not in BY_HAND), {}
     )
@@ -73,8 +77,8 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         counts=sum(counted, Counts()),
         kept=on.target.patience(on.target.documents.estimated_document_count),
         ledger=on.target.patience(on.target.ledger.estimated_document_count),
-        restored=by_hand.count(str(Status.RESTORED)),
-        reopened=by_hand.count(str(Status.REOPENED)),
+        restored=by_hand[str(Status.RESTORED)],
+        reopened=by_hand[str(Status.REOPENED)],
         threshold=None if on.settings.decision.judges else on.settings.decision.similarity,
         seed=seed,
         runs=lines[-_RUNS:],

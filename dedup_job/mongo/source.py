@@ -19,6 +19,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
+from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
@@ -185,6 +186,15 @@ class Source:
         """Return some documents by key as given, decided or not; those that are gone not."""
         rows = some(self._collection, keys, {}, self._patience)
         return {row.key: self.read(row) for row in rows}
+
+    def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
+        """Yield some documents, given in `_id` order, in parts that memory has room for.
+
+        By key as given; those that are gone are left out.
+        """
+        for page in fetch(self._collection, keys, PageSize(), self._patience, self._path):
+            same = as_asked(keys, (row.key for row in page))
+            yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
 
     def _undecided(self) -> Iterator[list[RawDocument]]:
         if self._patience(lambda: are_empty(self._decided)):

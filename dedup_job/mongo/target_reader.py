@@ -22,7 +22,7 @@ from dedup_job.mongo.reading import PageSize, are_empty, majority, pages, some
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW, check_run, run_line
+from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW, PIECE, check_run, run_line
 from dedup_job.report.survey import RunLine
 
 _NAMED = 5  # documents in a message
@@ -120,7 +120,7 @@ class TargetReader:
 
         Raises StateMismatch for what dedup does not write.
         """
-        row = self.runs.find_one(of, sort=[("_id", -1)])
+        row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
         if row is not None:
             check_run(row, self.runs.full_name)
         return row
@@ -131,7 +131,9 @@ class TargetReader:
         Without documents that were stored in the ledger: a row that was taken out holds one.
         """
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        found = runs.find({}, {f"{LEDGER_ROW}.{DOCUMENT}": 0, **dict.fromkeys(without, 0)})
+        found = runs.find(
+            {PIECE: None}, {f"{LEDGER_ROW}.{DOCUMENT}": 0, **dict.fromkeys(without, 0)}
+        )
         return self.patience(lambda: list(found.clone().sort("_id", 1)))
 
     def run_lines(self, series_of: int) -> list[RunLine]:

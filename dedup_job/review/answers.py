@@ -101,8 +101,8 @@ class _Desk:
 
         def work() -> Response:
             done = self._review.restore(form.get("pair", []))
-            remarks = "".join(f" {remark}" for remark in dict.fromkeys(one.remark for one in done))
-            message = told("done", count=len(done), target=self._review.target) + remarks
+            remarks = "".join(f" {remark}" for remark in done.remarks)
+            message = told("done", count=done.documents, target=self._review.target) + remarks
             room = self._room(_one(form, "at") or None, message=message)
             return self._shown(request, room)
 

@@ -1,14 +1,26 @@
-"""`dedup list` shows what was dropped, and what nearly was."""
+"""`dedup list` and `dedup sample` show what was dropped, and what nearly was."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
 from typing import Any
 
 import pytest
+from bson import Int64, ObjectId
 from pymongo.database import Database
 
+from dedup_job.mongo.bson.ledger_rows import text_digest
+from dedup_job.mongo.care import lists
+from dedup_job.mongo.reading import PageSize
 from tests.proving import command, refused
-from tests.running import run_here
+from tests.running import environment_for, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 
@@ -122,3 +134,165 @@ def test_where_nothing_was_dropped_it_is_said(database: Db) -> None:
     database.source.insert_one({"_id": 1, "text": STEM})
     run_here(database)
     assert "No document of near" in command(database, "list", "--what", "near")
+
+
+def rows_of(database: Db, *words: str) -> list[dict[str, Any]]:
+    """Return the rows of a list in JSON."""
+    return [*map(json.loads, command(database, "list", *words, "--format", "jsonl").splitlines())]
+
+
+def ids_of(database: Db, *words: str) -> list[str]:
+    """Return the ids of a list."""
+    return command(database, "list", *words, "--format", "ids").splitlines()
+
+
+def test_the_lists_in_json_are_the_ledger_and_the_target(decided: Db) -> None:
+    ledger = list(decided["target.ledger"].find().sort("_id", 1))
+    for what in ("dropped", "near", "exact", "skipped", "quarantined"):
+        fields = {"dropped": {"decision": "duplicate"}, "near": {"reason": "near"}}
+        own = fields.get(what) or ({"reason": what} if what == "exact" else {"decision": what})
+        wanted = [row for row in ledger if own.items() <= row.items()]
+        rows = rows_of(decided, "--what", what)
+        assert [row["id"] for row in rows] == [str(row["_id"]) for row in wanted]
+        for row, one in zip(rows, wanted, strict=True):
+            assert (row["decision"], row["reason"]) == (one["decision"], one["reason"])
+            assert (row["of"], row["run"]) == ("0" if own != {"decision": what} else None, 1)
+            assert (row["similarity"], row["detail"]) == (one["similarity"], one.get("detail"))
+            assert row["differences"] == one.get("differences", [])
+            assert "text" not in row
+    assert rows_of(decided, "--what", "kept")[0]["id"] == "0"
+    assert rows_of(decided, "--what", "groups") == [{"id": "0", "duplicates": 3}]
+
+
+def test_texts_are_there_where_they_are_asked_for(decided: Db) -> None:
+    kept = (decided.target.find_one({"_id": 0}) or {})["text"]
+    rows = rows_of(decided, "--what", "dropped", "--texts")
+    assert [row["other"] for row in rows] == [kept] * 3
+    assert rows[0]["text"] == kept
+    assert rows_of(decided, "--what", "kept", "--texts")[0]["text"] == kept
+    assert rows_of(decided, "--what", "groups", "--texts")[0]["text"] == kept
+    assert refused(decided, "list", "--what", "near", "--texts").code == 2
+
+
+def test_csv_has_the_names_first_and_the_classes_in_a_cell(decided: Db) -> None:
+    text = command(decided, "list", "--what", "near", "--format", "csv", "--texts")
+    rows = [*csv.DictReader(io.StringIO(text))]
+    stored = list(decided["target.ledger"].find({"reason": "near"}).sort("_id", 1))
+    assert [row["id"] for row in rows] == [str(row["_id"]) for row in stored]
+    kinds = [" ".join(dict.fromkeys(d["class"] for d in row["differences"])) for row in stored]
+    assert [row["differences"] for row in rows] == kinds
+    assert [*rows[0]][-2:] == ["text", "other"]
+
+
+def test_of_and_class_and_run_choose(decided: Db) -> None:
+    ledger = decided["target.ledger"]
+    kind = (ledger.find_one({"reason": "near"}) or {})["differences"][0]["class"]
+    one = [str(row["_id"]) for row in ledger.find({"differences.class": kind}).sort("_id", 1)]
+    assert ids_of(decided, "--what", "dropped", "--class", kind) == one
+    assert ids_of(decided, "--what", "near", "--class", "emphasis") == []
+    assert len(ids_of(decided, "--what", "dropped", "--of", "0")) == 3
+    assert len(ids_of(decided, "--what", "near", "--of", "0", "--limit", "1")) == 1
+    assert ids_of(decided, "--what", "dropped", "--run", "2") == []
+    assert ids_of(decided, "--what", "kept", "--run", "1") == ["0"]
+
+
+def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled: Db) -> None:
+    stored = {str(d["_id"]): d["dedup"].get("refused") for d in filled.target.find()}
+    kinds = {one["class"] for one in stored.values() if one}
+    for kind in kinds:
+        expected = [id_ for id_, one in stored.items() if one and one["class"] == kind]
+        assert ids_of(filled, "--what", "refused", "--class", kind) == expected
+    expected = [id_ for id_, one in stored.items() if one and one["of"] == 0]
+    assert ids_of(filled, "--what", "refused", "--of", "0") == expected
+    assert {row["reason"] for row in rows_of(filled, "--what", "refused")} == kinds
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--what", "skipped", "--of", "0"], "neither --of nor --class"),
+        (["--what", "near", "--class", "similarity"], "expected one of layout, width"),
+        (["--what", "near", "--of", "1"], "_id 1 is not kept"),
+        (["--what", "near", "--of", "nobody"], "decided an _id 'nobody'"),
+        (["--what", "near", "--run", "0"], "--run is 0"),
+    ],
+)
+def test_what_does_not_exist_is_refused(decided: Db, words: list[str], told: str) -> None:
+    assert told in str(refused(decided, "list", *words))
+
+
+@pytest.mark.parametrize("strings", [False, True])
+def test_ids_can_be_pasted_back_even_where_strings_look_alike(database: Db, strings: bool) -> None:
+    own = [17, Int64(2**40), 2.5, ObjectId(), b"\0\1", None]
+    also = ["17", str(own[3]), 'a "b"\n\u202e', "null"] if strings else []
+    ids: list[Any] = ["!first" if strings else 1, *own, *also]
+    database.source.insert_many([{"_id": id_, "text": STEM} for id_ in ids])
+    run_here(database)
+    dropped = [row["_id"] for row in database["target.ledger"].find().sort("_id", 1)]
+    names = ids_of(database, "--what", "dropped")
+    assert len(names) == len(ids) - 1
+    for name, id_ in zip(names, dropped, strict=True):
+        command(database, "restore", "--", name)
+        assert database.target.find_one({"_id": {"$eq": id_}})
+    assert ids_of(database, "--what", "dropped") == []
+
+
+def test_a_list_goes_on_over_many_pages(database: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_PAGE", "_WITH_TEXTS"):
+        monkeypatch.setattr(lists, name, PageSize(documents=3))
+    database.source.insert_many([{"_id": i, "text": STEM.format(i % 4)} for i in range(30)])
+    run_here(database)
+    dropped = [str(row["_id"]) for row in database["target.ledger"].find().sort("_id", 1)]
+    assert ids_of(database, "--what", "dropped") == dropped
+    assert [row["id"] for row in rows_of(database, "--what", "dropped", "--texts")] == dropped
+    assert ids_of(database, "--what", "dropped", "--limit", "4") == dropped[:4]
+    groups = rows_of(database, "--what", "groups")
+    assert [(row["id"], row["duplicates"]) for row in groups] == [
+        ("0", 7),
+        ("1", 7),
+        ("2", 6),
+        ("3", 6),
+    ]
+    assert ids_of(database, "--what", "groups", "--limit", "2") == ["0", "1"]
+
+
+def test_who_has_seen_enough_ends_it_quietly(decided: Db) -> None:
+    words = ["list", "--what", "dropped", "--target", f"{decided.name}.target", "--format", "jsonl"]
+    line = f"{sys.executable} -m dedup_job {shlex.join(words)} | head -1; echo ${{PIPESTATUS[0]}}"
+    environment = environment_for(uri_of(decided))
+    found = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True)
+    first, code = found.stdout.splitlines()
+    assert (json.loads(first)["id"], code) == ("1", "0")
+    assert "Traceback" not in found.stderr
+
+
+def test_a_sample_shows_pairs_side_by_side_the_same_for_the_same_seed(database: Db) -> None:
+    database.source.insert_many([{"_id": i, "text": f"{STEM}{'。' * (i % 2)}"} for i in range(60)])
+    run_here(database)
+    both = [command(database, "sample", "--seed", "5", "--number", "4") for _ in range(2)]
+    assert both[0] == both[1]
+    assert "shown: 4." in both[0]
+    assert "{+" in both[0] or "[-" in both[0]
+    assert "No document of exact" not in command(database, "sample", "--what", "exact")
+
+
+def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None:
+    database.source.insert_many([{"_id": i, "text": f"第{i}题。{OTHER}"} for i in range(3)])
+    run_here(database)
+    rows = [
+        {"_id": i, "decision": "duplicate", "of": 0, "reason": "exact", "run": 1, "digest": d}
+        for i, d in enumerate(map(text_digest, map(str, range(300))), 10)
+    ]
+    database["target.ledger"].insert_many(rows)
+    drawn = Counter[str]()
+    for seed in range(40):
+        output = command(database, "sample", "--what", "exact", "--seed", str(seed))
+        drawn.update(re.findall(r"_id +(\d+)", output))
+    assert sum(drawn.values()) == 400
+    assert len(drawn) > 180  # of 300 about 223 are expected
+    assert max(drawn.values()) < 9
+
+
+@pytest.mark.parametrize("words", [["--number", "0"], ["--seed", "-1"]])
+def test_a_sample_of_what_is_no_pair_is_refused(decided: Db, words: list[str]) -> None:
+    assert refused(decided, "sample", *words).code == 2

@@ -13,9 +13,16 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from dedup_job.mongo.care import taken_out
 from dedup_job.mongo.state.commits import Commits
-from tests.proving import command, fill, fill_alike, good, refused, stored
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.proving import command, fill, fill_alike, good, names, refused, stored
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    invoke,
+    outcome,
+    run_here,
+    uri_of,
+)
 
 Db = Database[dict[str, Any]]
 LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
@@ -82,7 +89,10 @@ def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
     state = made["target.state"].find_one() or {}
     assert record["status"] == "restored"
     assert record["counts"]["kept"] == record["counts"]["scanned"] == 1
-    assert record["ledger_row"] == row
+    piece = made["target.runs"].find_one({"of": 3}) or {}
+    assert (piece["_id"], piece["piece"], piece["rows"]) == (-3_000_000, 0, [row])
+    assert (record["documents"], record["pieces"]) == (1, 1)
+    assert record["finished"] >= record["started"]
     assert record["settings"].keys() == (made["target.runs"].find_one() or {})["settings"].keys()
     assert state["generation"] > before["generation"]
     assert state["lease"] is None
@@ -122,9 +132,8 @@ def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path)
         command(made, "undo", str(last["_id"]), "--yes")
         assert outcome(made) == before
         assert good(made, tmp_path) == {}
-    assert [row["status"] for row in made["target.runs"].find().sort("_id", 1)][2:] == [
-        "undone"
-    ] * 2
+    entries = made["target.runs"].find({"_id": {"$gt": 2}}).sort("_id", 1)
+    assert [row["status"] for row in entries] == ["undone"] * 2
     run_again(made)
     assert made["target.runs"].find_one({"status": "done", "_id": 5})
 
@@ -144,7 +153,7 @@ class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 
-@pytest.mark.parametrize("moment", range(5))
+@pytest.mark.parametrize("moment", range(6))
 @pytest.mark.parametrize("way", [(), ("--again",)])
 @pytest.mark.standalone
 def test_killed_at_any_moment_it_is_done_or_not_done(
@@ -164,14 +173,21 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
     assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
 
 
-def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
-    """Let the process be gone before the n-th write of what is done together."""
-    commit = Commits.commit
+def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> None:
+    """Let the process be gone before the n-th write of what is done together.
+
+    commits: so many are done before that.
+    """
+    commit, whole = Commits.commit, [commits]
 
     def cut(commits: Commits, *arguments: Any) -> None:
+        if whole[0]:
+            whole[0] -= 1
+            commit(commits, *arguments)
+            return
         left = [moment]
         with monkeypatch.context() as patch:
-            for name in ("insert_many", "replace_one", "delete_one", "update_one"):
+            for name in ("insert_many", "replace_one", "delete_many", "update_one"):
                 patch.setattr(Collection, name, stopping(left, getattr(Collection, name)))
             commit(commits, *arguments)
         raise Cut
@@ -324,8 +340,7 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
     assert database["target.ledger"].count_documents({"decision": "duplicate"}) == 0
     number = (database["target.runs"].find_one(sort=[("_id", -1)]) or {})["_id"]
     command(database, "undo", str(number), "--yes")
-    back = database["target.ledger"].find({"decision": "duplicate"})
-    assert [row["_id"] for row in back] == [rows[-1]["_id"]]
+    assert list(database["target.ledger"].find({"decision": "duplicate"})) == rows
     assert "document" in rows[-1]
 
 
@@ -407,3 +422,145 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
     assert (found["rest"], found["text"]) == (big["rest"], big["text"])
     command(any_database, "undo", "2", "--yes")
     assert dropped(any_database)["_id"] == 2
+
+
+@pytest.fixture
+def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
+    """Return a database with 40 exact duplicates, of which a piece has room for 10."""
+    monkeypatch.setattr(taken_out, "_ROWS", 10)
+    documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
+    any_database.source.insert_many(documents)
+    run_here(any_database)
+    return any_database
+
+
+def file_of_ids(database: Db, folder: Path) -> str:
+    """Write the ids of all duplicates into a file, and return its name."""
+    file = folder / "ids.txt"
+    file.write_text(command(database, "list", "--what", "dropped", "--format", "ids"))
+    return str(file)
+
+
+def by_hand(database: Db) -> list[dict[str, Any]]:
+    """Return the entries in the runs that are no runs."""
+    only = {"pieces": {"$gte": 0}, "status": {"$ne": "undone"}}
+    return list(database["target.runs"].find(only).sort("_id", 1))
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("way", [(), ("--again",)])
+def test_many_are_one_entry_and_are_undone_together(
+    many: Db, tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    before = outcome(many)
+    output = command(many, "restore", "--ids", file_of_ids(many, tmp_path), *way)
+    assert "40 documents (40 duplicate: exact in run 1) are" in output
+    (entry,) = by_hand(many)
+    assert (entry["_id"], entry["pieces"], entry["documents"]) == (2, 4, 40)
+    assert many["target.ledger"].count_documents({}) == 0
+    assert many.target.count_documents({}) == (20 if way else 60)
+    assert good(many, tmp_path, "--all").keys() == ({"not decided yet"} if way else set())
+    question = str(refused(many, "undo", "2"))
+    assert f"40 documents {entry['status']} by hand?" in question
+    assert "40 rows stand in the ledger again" in command(many, "undo", "2", "--yes")
+    assert outcome(many) == before
+    assert good(many, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("way", [(), ("--again",)])
+@pytest.mark.parametrize("commits", [0, 1, 3])
+@pytest.mark.parametrize("moment", [0, 1, 3, 9])
+def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
+    many: Db,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
+    commits: int,
+    way: tuple[str, ...],
+) -> None:
+    before, words = outcome(many), ("restore", "--ids", file_of_ids(many, tmp_path), *way)
+    with monkeypatch.context() as patch:
+        cut_off(patch, moment, commits)
+        with pytest.raises(Cut):
+            command(many, *words)
+    assert good(many, tmp_path, "--all").keys() <= {
+        "not decided yet",
+        "half written, to be taken back",
+    }
+    command(many, *words)
+    (entry,) = by_hand(many)
+    assert (entry["pieces"], entry["documents"]) == (4, 40)
+    assert entry["finished"]
+    assert many["target.ledger"].count_documents({}) == 0
+    assert many.target.count_documents({}) == (20 if way else 60)
+    assert good(many, tmp_path, "--all").keys() == ({"not decided yet"} if way else set())
+    command(many, "undo", str(entry["_id"]), "--yes")
+    assert outcome(many) == before
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("commits", [0, 2, 4])
+def test_an_undo_of_many_that_is_cut_off_is_finished(
+    many: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: int
+) -> None:
+    before = outcome(many)
+    command(many, "restore", "--ids", file_of_ids(many, tmp_path))
+    with monkeypatch.context() as patch:
+        cut_off(patch, 1, commits)
+        with pytest.raises(Cut):
+            command(many, "undo", "2", "--yes")
+    assert "half written, to be taken back" in good(many, tmp_path, "--all")
+    command(many, "undo", "2", "--yes")
+    assert outcome(many) == before
+    assert good(many, tmp_path, "--all") == {}
+
+
+def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(
+    many: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("restore", "--ids", file_of_ids(many, tmp_path))
+    with monkeypatch.context() as patch:
+        cut_off(patch, 0, 2)
+        with pytest.raises(Cut):
+            command(many, *words)
+    many.source.insert_one({"_id": "late", "text": OTHER})
+    run_here(many)
+    output = command(many, *words)
+    assert "restored before, when the same command was cut off: 20." in output
+    assert [(e["_id"], e["documents"]) for e in by_hand(many)] == [(2, 20), (4, 20)]
+    assert all(entry["finished"] for entry in by_hand(many))
+    assert good(many, tmp_path, "--all") == {}
+
+
+def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(
+    many: Db, tmp_path: Path
+) -> None:
+    command(many, "restore", "--ids", file_of_ids(many, tmp_path))
+    many["target.runs"].delete_one({"piece": 2})
+    before = outcome(many)
+    error = refused(many, "undo", "2", "--yes")
+    assert isinstance(error, StateMismatch)
+    assert "lacks piece 2 of number 2, _id -2000002" in str(error)
+    assert outcome(many) == before
+
+
+def test_ids_are_read_from_standard_input(many: Db) -> None:
+    words = names(many, "restore", "--ids", "-")
+    output = invoke(*words, stdin="20\n21\n20\n", DEDUP_URI=uri_of(many)).stdout
+    assert "2 documents (2 duplicate: exact in run 1) are kept now" in output
+
+
+@pytest.mark.standalone
+def test_an_entry_of_a_former_version_is_undone(made: Db, tmp_path: Path) -> None:
+    """It holds one row, in itself."""
+    row, before = dropped(made, reason="near"), outcome(made)
+    command(made, "restore", str(row["_id"]))
+    runs = made["target.runs"]
+    runs.delete_one({"piece": 0})
+    own = dict.fromkeys(("pieces", "documents", "given"), "")
+    runs.update_one({"_id": 3}, {"$unset": own, "$set": {"ledger_row": row}})
+    assert good(made, tmp_path, "--all") == {}
+    assert "its row stands in the ledger again" in command(made, "undo", "3", "--yes")
+    assert outcome(made) == before
+    assert good(made, tmp_path, "--all") == {}

@@ -80,6 +80,8 @@ _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?"""
 _QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 _HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
 _UUID_SUBTYPE, _UUID_BYTES = 4, 16
+_HEAD, _OBJECT_ID_KIND = 5, 0x07  # bytes before the value of an _id; a BSON type
+_INTS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q")}
 _FORMS = tuple(
     JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
     for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
@@ -94,6 +96,10 @@ def shown(key: bytes) -> str:
     if len(key) > _HUGE:
         begins = bson_edit.fields({"_id": str(_value(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
+    if key[0] == _OBJECT_ID_KIND:  # most are of these kinds, and lists are long
+        return key[_HEAD:].hex()
+    if (number := _INTS.get(key[0])) is not None:
+        return str(number.unpack_from(key, _HEAD)[0])
     return shown_value(_value(key))
 
 
@@ -111,6 +117,8 @@ def shown_value(value: Any) -> str:
 
 def unmistakable(key: bytes) -> str:
     """Return an `_id` in a form that nobody would give a string: `17` may be the string, too."""
+    if key[0] == _OBJECT_ID_KIND:
+        return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
     value = _value(key)
     if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
         return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])

@@ -25,11 +25,12 @@ from dedup_job.mongo.bson.ledger_rows import original_of
 from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
+from dedup_job.mongo.care.pieces import with_labels
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state.fields import LEDGER_ROW, check_run
+from dedup_job.mongo.state.fields import check_run
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.check import Check, Checked, Tally
@@ -95,7 +96,7 @@ class Checker:
         half: list[bytes | str] = [*self._half]
         if (run := state.get("undo")) is not None:
             self._undoing = run
-            self.target.patience(lambda: check_begun(self.target, run))
+            self.target.patience(lambda: check_begun(self.target, state))
             half.insert(0, f"run {run}, being undone")
         self._tally.add(Check.HALF, len(half), half)
         return state
@@ -244,15 +245,15 @@ class Checker:
         checkpoint = state["checkpoint"]
         try:
             rows = {check_run(row, name)["_id"]: row for row in all_rows}
-            said = run_counts.recorded(rows.values(), checkpoint)
+            said = run_counts.recorded(rows, checkpoint, with_labels(self.target, rows))
             stale = run_counts.stale_row(rows, checkpoint) if checkpoint else None
         except StateMismatch as e:
             self._tally.add(Check.COUNTS, len(all_rows), [str(e).partition(". ")[0]])
             return
         not_these: set[int] = set()
         if self._undoing is not None:
-            out = rows.get(self._undoing, {}).get(LEDGER_ROW) or {}
-            not_these = {self._undoing, out.get("run", self._undoing)}
+            out = with_labels(self.target, rows, half=self._undoing)
+            not_these = {self._undoing, *(row["run"] for of, row in out if of == self._undoing)}
         by_run = self.target.rows.has_runs
         lines = [*([stale] if stale else []), *run_counts.out_of_step(rows, state)]
         lines += run_counts.count_differences(said, self._there, not_these, by_run=by_run)

@@ -1,24 +1,25 @@
-"""What a target knows of documents: looked up by an `_id` as a person writes it, or listed."""
+"""What a target knows of documents, looked up by an `_id` as a person writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import bson
 
 from dedup_job.documents import Document
-from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.bson.extended_json import readings, shown
+from dedup_job.mongo.bson.extended_json import readings
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import look_up, majority, some
+from dedup_job.mongo.reading import PageSize, fetch, in_commands, look_up, majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
+
+_PAGE = PageSize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,52 @@ class Records:
                     found[same] = self.of(key)
         return sorted(found.values(), key=lambda record: not record.decided)
 
+    def meant(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
+        """Return the key of the one dropped document that each name means, None where it is not so.
+
+        out: comparable keys of documents that are passed over: whatever means one is left out.
+        """
+        readable = {n: [*map(bson_edit.stored, readings(n))] for n in names}
+        read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
+        keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
+        rows, kept = (self._keys(c, keys) for c in (self._target.ledger, self._target.documents))
+        found: dict[str, bytes | None] = {}
+        for name, one in read.items():
+            if any(same in out for same in one):
+                continue
+            decided = [same for same in one if same in rows or same in kept]
+            found[name] = rows.get(decided[0]) if len(decided) == 1 else None
+        return found
+
+    def _keys(self, collection: Documents, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the keys that a collection has for some ids, by their comparable form."""
+        there: dict[bytes, bytes] = {}
+        for part in in_commands(keys):
+            asked = bson_edit.among(part)
+            for row in look_up(collection, asked, {"_id": 1}, self._target.patience):
+                there[comparable(row.key)] = row.key
+        return there
+
+    def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
+        """Yield rows of the ledger and what is known of each, in parts that memory has room for."""
+        target = self._target
+        for part in in_commands(keys):
+            only, order = bson_edit.among(part), [("_id", 1)]
+            found = look_up(target.ledger, only, {"_id": 1}, target.patience, sort=order)
+            ordered = [row.key for row in found]
+            for page in fetch(majority(target.ledger), ordered, _PAGE, target.patience):
+                rows = {row.key: row for row in page}
+                for documents in self._source.in_parts([*rows]):
+                    yield [self._with(rows.pop(key), d) for key, d in documents.items()]
+                if rows:
+                    yield [self._with(row, None) for row in rows.values()]
+
+    def _with(self, row: RawDocument, source: Document | None) -> tuple[RawDocument, Record]:
+        held = stored_document(row, self._source)
+        decoded = bson.decode(row.raw, bson_edit.LENIENT)
+        decoded.pop(DOCUMENT, None)  # it is read from the bytes above
+        return row, Record(row.key, decoded, None, source, *(held or ()))
+
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
         row, held = None, None
@@ -103,7 +150,7 @@ class Records:
     def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, None where there is none."""
         for found in look_up(self._target.documents, bson_edit.among([key])):
-            own = _object_at(found.raw, "dedup")
+            own = object_at(found.raw, "dedup")
             run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
             return KeptRecord(
                 self._target.texts([found.key]).get(found.key),
@@ -136,113 +183,24 @@ def _key(collection: Documents, value: Any) -> bytes | None:
     return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A document that a run did not keep.
-
-    id, of: as shown; of is "" but for duplicates, similarity None where texts were not compared;
-    text, other: cleaned text of the document and of the kept one, None where they are gone.
-    """
-
-    id: str
-    reason: str
-    detail: str
-    of: str = ""
-    similarity: float | None = None
-    text: str | None = None
-    other: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A kept document and the nearest one that it was compared with; texts that are gone are None.
-
-    id, of: their `_id` as shown; kind: what keeps them apart.
-    """
-
-    id: str
-    of: str
-    similarity: float
-    kind: str
-    text: str | None
-    other: str | None
-
-
-def read_dropped(
-    target: TargetReader,
-    clean_all: Callable[[Sequence[str]], list[str]],
-    wanted: Mapping[str, str],
-    limit: int,
-) -> list[Dropped]:
-    """Return up to `limit` rows of the ledger whose fields are as wanted.
-
-    Of near duplicates the least similar come first, else they come in `_id` order. A text is read
-    from the source, or from the ledger where the source no longer holds it.
-    """
-    order = [*([("similarity", 1)] if wanted.get("reason") == "near" else []), ("_id", 1)]
-    only: dict[str, Any] = {"sort": order, "limit": limit}
-    found = look_up(target.ledger, dict(wanted), {DOCUMENT: 0}, target.patience, **only)
-    rows = {one.key: bson.decode(one.raw, bson_edit.LENIENT) for one in found}
-    texts = texts_of_dropped(target, clean_all, [key for key, row in rows.items() if "of" in row])
-    originals = {k: bson_edit.fields({"_id": row["of"]}) for k, row in rows.items() if "of" in row}
-    others = target.texts([*dict.fromkeys(originals.values())])
-    return [
-        Dropped(
-            shown(key),
-            str(row.get("reason")),
-            str(row.get("detail") or ""),
-            shown(originals[key]) if key in originals else "",
-            similarity if isinstance(similarity := row.get("similarity"), float) else None,
-            texts.get(key),
-            others.get(originals[key]) if key in originals else None,
-        )
-        for key, row in rows.items()
-    ]
-
-
 def texts_of_dropped(
     target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
 ) -> dict[bytes, str]:
-    """Return the cleaned texts of dropped documents by key; those that are gone are left out."""
+    """Return the cleaned texts of dropped documents by key; those that are gone are left out.
+
+    From the source, or from the ledger where the source no longer holds them.
+    """
     source = target.source_reader()
     found = source.texts(keys)
-    for row in some(majority(target.ledger), [k for k in keys if k not in found], {}):
+    gone = [key for key in keys if key not in found]
+    for row in some(majority(target.ledger), gone, {}, target.patience):
         held = stored_document(row, source)
         if held is not None and isinstance(held[0].content, str):
             found[row.key] = held[0].content
     return dict(zip(found, clean_all([*found.values()]), strict=True))
 
 
-def most_similar(target: TargetReader, limit: int) -> list[Refusal]:
-    """Return up to `limit` kept documents with `dedup.refused`; the server sorts them.
-
-    Raises UsageError for a form of the target that has no place for it.
-    """
-    if not target.rows.has_runs:
-        raise UsageError(
-            f"the form of {target.name} (output.document = classic) does not hold what was refused."
-        )
-    order = [("dedup.refused.similarity", -1), ("_id", 1)]
-    only: dict[str, Any] = {"sort": order, "limit": limit}
-    wanted, projection = {"dedup.refused": {"$exists": True}}, target.rows.projection
-    rows = look_up(target.documents, wanted, projection, target.patience, **only)
-    refused = [_object_at(row.raw, "dedup", "refused") for row in rows]
-    keys = [bson_edit.fields({"_id": one.get("of")}) for one in refused]
-    others = target.texts(keys)
-    return [
-        Refusal(
-            shown(row.key),
-            shown(key),
-            float(s) if isinstance(s := one.get("similarity"), int | float) else 0.0,
-            str(one.get("class")),
-            target.rows.read(row)[0],
-            others.get(key),
-        )
-        for row, one, key in zip(rows, refused, keys, strict=True)
-    ]
-
-
-def _object_at(raw: bytes, *path: str) -> dict[str, Any]:
+def object_at(raw: bytes, *path: str) -> dict[str, Any]:
     """Return the object that a path leads to in a document, an empty one where it is malformed."""
     found: Any = bson.decode(raw, bson_edit.LENIENT)
     for name in path:

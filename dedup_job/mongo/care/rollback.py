@@ -1,4 +1,4 @@
-"""A run, or one decision, is taken back; and what a person did to one document, too.
+"""A run is taken back; and what a person restored, too.
 
 The state names what is being undone before anything is deleted, so whoever holds the lease next
 finishes it. A number is never used again.
@@ -7,21 +7,22 @@ finishes it. A number is never used again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
-from dedup_job.documents import Document, Kept
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT
+from dedup_job.mongo.care.pieces import former_rows, only_copies
+from dedup_job.mongo.care.taken_out import put_back, shorten
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages
-from dedup_job.mongo.state.commits import insert_once
+from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.mongo.target import Target
@@ -38,7 +39,8 @@ _WRITE = 1000  # documents in a transaction
 class Undone:
     """What was taken back; `left` documents stay, since the source no longer holds them.
 
-    by_hand: `restored` or `reopened`, "" for a run; id: of the document that this was, as shown.
+    ledger: rows that left it, or, of what a person did, that stand in it again. by_hand: `restored`
+    or `reopened`, "" for a run; id: of the first document that this was, as shown.
     """
 
     run: int
@@ -53,7 +55,8 @@ class Undone:
 class Planned:
     """What an undo is about to take back, as `T.runs` and the checkpoint count it.
 
-    by_hand: `restored` or `reopened`, "" for a run; begun: another process began and was cut off.
+    by_hand: `restored` or `reopened`, "" for a run; then ledger counts the rows that return to it.
+    begun: another process began and was cut off.
     """
 
     target: str
@@ -73,7 +76,7 @@ def planned(target: TargetReader, run: int) -> Planned:
     row, checkpoint = target.patience(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Planned(target.name, run, 0, 0, status, begun)
+        return Planned(target.name, run, 0, row.get("documents", 1), status, begun)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
@@ -95,12 +98,13 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
 
 def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
-    run = (target.patience(target.state.read) or {}).get("undo")
-    if run is not None:
-        target.patience(lambda: check_begun(target, run))
-        progress = Log()
-        progress.stage(f"finishing the undo of run {run}, which was cut off")
-        _take_back(target, run, progress)
+    state = target.patience(target.state.read) or {}
+    if (run := state.get("undo")) is not None:
+        target.patience(lambda: check_begun(target, state))
+        progress, half = Log(), state.get("undo_from")
+        what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
+        progress.stage(f"finishing the {what}, which was cut off")
+        _take_back(target, run, progress, half)
 
 
 def _begin(target: Target, run: int) -> None:
@@ -109,8 +113,9 @@ def _begin(target: Target, run: int) -> None:
     target.state.update({"undo": run, "last_run": next_run(state) - 1})
 
 
-def check_begun(target: TargetReader, run: int) -> None:
+def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
     """Raise StateMismatch where the state names a run that no command would have begun to undo."""
+    run = state["undo"]
     later = target.last_run({"_id": {"$gt": run}, "status": {"$ne": _UNDONE}})
     if later is not None:
         raise StateMismatch(
@@ -120,21 +125,23 @@ def check_begun(target: TargetReader, run: int) -> None:
         )
     row = target.run(run)
     if row is not None:
-        _check_own(target, row)
+        _check_own(target, row, state.get("undo_from"))
 
 
-def _check_own(target: TargetReader, row: Mapping[str, Any]) -> None:
+def _check_own(target: TargetReader, row: Mapping[str, Any], half: int | None = None) -> None:
     """Raise StateMismatch where undoing what a person did would delete what a run kept."""
     number = row["_id"]
-    if row["status"] in BY_HAND and target.rows.has_runs:
-        key = bson_edit.id_element(_ledger_row(target, number))
-        there = look_up(target.documents, bson_edit.among([key]), {"_id": 1, "dedup.run": 1})
-        if any(_run_of(one.raw, is_kept=True) != number for one in there):
-            raise StateMismatch(
-                f"{target.name} holds _id {shown(key)}, which another run kept than number "
-                f"{number}, as {target.runs.full_name} says: someone changed one of them. Put it "
-                "back as it was, from a backup; nothing was taken back."
-            )
+    if row["status"] not in BY_HAND or not target.rows.has_runs:
+        return
+    for rows in former_rows(target, row, half):
+        keys = [one.key for one in rows]
+        for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
+            if _run_of(there.raw, is_kept=True) != number:
+                raise StateMismatch(
+                    f"{target.name} holds _id {shown(there.key)}, which another run kept than "
+                    f"number {number}, as {target.runs.full_name} says: someone changed one of "
+                    "them. Put it back as it was, from a backup; nothing was taken back."
+                )
 
 
 def _check_last(target: TargetReader, run: int) -> None:
@@ -151,14 +158,7 @@ def _check_last(target: TargetReader, run: int) -> None:
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] in BY_HAND:
-        row = _ledger_row(target, run)
-        key = bson_edit.id_element(row)
-        only_copy = stored_in(row) is None and key not in target.held_by(target.source, [key])
-        if last["status"] == str(Status.RESTORED) and only_copy:
-            raise UsageError(
-                f"the source no longer holds _id {shown(key)}: the target's copy is "
-                "the only one, and taking it back would lose it. Put it into the source first."
-            )
+        _check_not_lost(target, last)
     elif not target.rows.has_runs:
         raise UsageError(
             "the form `classic` does not say which run kept a document, so a run cannot be undone. "
@@ -166,13 +166,26 @@ def _check_last(target: TargetReader, run: int) -> None:
         )
 
 
-def _take_back(target: Target, run: int, progress: Progress) -> Undone:
+def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
+    """Raise UsageError where the target's copy of a restored document is the only one."""
+    if entry["status"] != str(Status.RESTORED):
+        return
+    for rows in former_rows(target, entry):
+        for row in only_copies(target, rows):
+            raise UsageError(
+                f"the source no longer holds _id {shown(row.key)}: the target's copy is "
+                "the only one, and taking it back would lose it. Put it into the source first."
+            )
+
+
+def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
+    """Take back what the state names; of what a person did only a piece that is half written."""
     row = target.patience(lambda: target.run(run))
     if row is None:  # cut off before anything was written
-        target.patience(lambda: target.state.update({"undo": None}))
+        target.patience(lambda: target.state.update({"undo": None, "undo_from": None}))
         return Undone(run, 0, 0, 0)
     if row["status"] in BY_HAND:
-        return _put_row_back(target, run, str(row["status"]))
+        return _put_rows_back(target, row, progress, half)
     total = sum(target.patience(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     kept, left, done = _delete(target, target.documents, run, progress, 0)
@@ -244,79 +257,28 @@ def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
     return Checkpoint.from_dict({**row, **ended}).as_dict()
 
 
-def _ledger_row(target: TargetReader, run: int) -> bytes:
-    """Return the row that a person took out of the ledger, raw as it was."""
-    (row,) = look_up(target.runs, {"_id": run}, None, target.patience)
-    return bson_edit.value(row.raw, LEDGER_ROW.encode())
+def _put_rows_back(
+    target: Target, row: Mapping[str, Any], progress: Progress, half: int | None
+) -> Undone:
+    """Let the ledger's rows stand again in place of documents, but for those that are only copies.
 
-
-def _put_row_back(target: Target, run: int, by_hand: str) -> Undone:
-    """Let the ledger's row stand again in place of the document, unless that is the only copy."""
-    row = _ledger_row(target, run)
-    key = bson_edit.id_element(row)
-    only = bson_edit.among([key])
-    in_target = bool(look_up(target.documents, only, {"_id": 1}, target.patience))
-    stays = in_target and stored_in(row) is None and key not in target.held_by(target.source, [key])
-
-    def writes(session: ClientSession | None) -> None:
-        if stays:
-            target.ledger.delete_one(only, session=session)
-        else:
-            target.documents.delete_one(only, session=session)
-            insert_once(target.ledger, [row], session)
-            _mark(target, run, session)
-
-    target.commits.commit(writes, {"undo": None}, {"undo": run})
-    return Undone(run, int(in_target and not stays), 0, int(stays), by_hand, shown(key))
-
-
-def take_out(
-    target: Target, key: bytes, about: Mapping[str, Any], kept: tuple[Document, Kept] | None
-) -> int:
-    """Take a row out of the ledger; return the number under which that is recorded.
-
-    kept: the document that goes to the target instead; None leaves it to the next run.
-    about: what the row of `T.runs` says; the lease is held.
-    The order of arrival counts, so this has a number of its own, as a run has.
+    half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    only = bson_edit.among([key])
-    state, row = target.patience(lambda: _to_be_taken_out(target, key))
-    number = next_run(state)
-    record = {"_id": number, **about, LEDGER_ROW: RawBSONDocument(row)}
+    run, done, id_ = row["_id"], Undone(row["_id"], 0, 0, 0), ""
+    stay: list[RawDocument] = []
+    progress.total(row.get("documents", 1), f"undoing number {run}: putting rows back")
+    for rows in former_rows(target, row, half):
+        gone, staying = put_back(target, run, rows)
+        back = done.ledger + len(rows) - len(staying)
+        done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
+        id_ = id_ or shown(rows[0].key)
+        progress.advance(back)
 
     def writes(session: ClientSession | None) -> None:
-        target.runs.replace_one({"_id": number}, record, upsert=True, session=session)
-        if kept is not None:
-            document, decision = kept
-            insert_once(target.documents, [target.rows.encode(document, decision, number)], session)
-        target.ledger.delete_one(only, session=session)
+        if not half and not stay:
+            _mark(target, run, session)
+        elif LEDGER_ROW not in row:
+            shorten(target, row, half or 0, stay, session)
 
-    # a standalone server is brought back by `undo` if this is cut off
-    values = {"last_run": number, "undo": None}
-    target.commits.commit(writes, values, {"undo": number, "last_run": number})
-    return number
-
-
-def _to_be_taken_out(target: Target, key: bytes) -> tuple[Mapping[str, Any], bytes]:
-    """Return state and ledger row; UsageError or StateMismatch say why it stays."""
-    state = target.state.read() or {}
-    checkpoint = state.get("checkpoint") or {}
-    if checkpoint and not checkpoint["finished"]:
-        raise UsageError(
-            f"run {checkpoint['run']} of {target.name} is not at its end. Let it end by the same "
-            f"command, or take it back (`dedup undo {checkpoint['run']} --target {target.name}`); "
-            "then restore the document."
-        )
-    only = bson_edit.among([key])
-    rows = look_up(target.ledger, only)
-    if not rows:
-        raise UsageError(
-            f"_id {shown(key)} is no longer in the ledger of {target.name}: someone "
-            "was faster. `dedup explain` shows how it stands now."
-        )
-    if look_up(target.documents, only, {"_id": 1}):
-        raise StateMismatch(
-            f"_id {shown(key)} is in {target.name} and in its ledger, which no run "
-            "does. Find out what wrote it there, and remove the one that is wrong."
-        )
-    return state, rows[0].raw
+    target.commits.commit(writes, {"undo": None, "undo_from": None}, {"undo": run})
+    return replace(done, left=len(stay), by_hand=str(row["status"]), id=id_)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dedup_job.documents import Reason
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
+from dedup_job.mongo.state.fields import BY_HAND
 from dedup_job.report.run import Status
 
 Labels = Counter[str]
@@ -35,22 +35,26 @@ def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     return (str(reason),) if decision == "duplicate" else (str(decision), str(reason))
 
 
-def recorded(rows: Iterable[Mapping[str, Any]], checkpoint: Mapping[str, Any] | None) -> ByRun:
+def recorded(
+    rows: Mapping[int, Mapping[str, Any]],
+    checkpoint: Mapping[str, Any] | None,
+    out: Iterable[tuple[int, Mapping[str, Any]]],
+) -> ByRun:
     """Return what there should be of each run, from the rows of `T.runs` and the checkpoint.
 
-    The row of a run that was cut off is behind; then the checkpoint counts.
+    The row of a run that was cut off is behind; then the checkpoint counts. out: rows that a person
+    took out of the ledger, each with the number of its entry.
     """
     result = no_counts()
-    for row in rows:
-        run = row["_id"]
+    for run, row in rows.items():
         if row.get("status") == str(Status.UNDONE):
             result[run][KEPT] += row.get("left", 0)
             continue
         current = checkpoint is not None and checkpoint["run"] == run
         result[run] += _labels(checkpoint["counts"] if checkpoint and current else row["counts"])
-        if row.get("status") in BY_HAND:
-            out = row[LEDGER_ROW]
-            result[out["run"]].subtract(labels_of(out) or ())
+    for number, former in out:
+        if rows[number].get("status") in BY_HAND:
+            result[former["run"]].subtract(labels_of(former) or ())
     return result
 
 

@@ -14,7 +14,8 @@ from dedup_job.report.run import Status
 from dedup_job.report.survey import RunLine
 
 FORMAT = 1
-LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out of the ledger
+LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out, of former versions
+PIECE = "piece"  # of T.runs: some of the rows that a person took out of the ledger
 BY_HAND = (str(Status.RESTORED), str(Status.REOPENED))
 _MAX = 2**53  # more than anything is counted to
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision", "output", "ledger")
@@ -43,7 +44,8 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
     name: the collection that holds it.
     """
-    if wrong := _wrong(_ByHand if row.get("status") in BY_HAND else _Run, row):
+    by_hand = _ByHand if "pieces" not in row else _InPieces
+    if wrong := _wrong(by_hand if row.get("status") in BY_HAND else _Run, row):
         raise StateMismatch(
             f"row {row.get('_id')!r} of {name} is not as dedup writes it: {', '.join(wrong)}. "
             "Someone changed it, or added it. Put it back as it was, from a backup, or remove it "
@@ -163,6 +165,7 @@ class _State(_Strict):
     checkpoint: _Checkpoint | None
     intent: list[Any] | None
     undo: _Count | None = None
+    undo_from: _Count | None = None
     last_run: _Count | None = None
 
 
@@ -185,3 +188,9 @@ class _Run(_Strict):
 
 class _ByHand(_Run):
     ledger_row: _LedgerRow
+
+
+class _InPieces(_Run):
+    pieces: _Count
+    documents: _Count
+    given: str

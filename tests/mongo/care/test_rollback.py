@@ -11,7 +11,7 @@ from pymongo import MongoClient
 from tests.faults.commands import Commands, fill
 
 
-@pytest.mark.parametrize(("write", "code"), [(5, 0), (6, 0), (7, 2)])
+@pytest.mark.parametrize(("write", "code"), [(5, 0), (7, 0), (8, 0), (9, 2)])
 def test_a_restore_that_was_cut_off_is_done_by_the_same_command(
     standalone: str, tmp_path: Path, write: int, code: int
 ) -> None:
