@@ -76,7 +76,8 @@ def sentences() -> Iterator[str]:
     """Yield each sentence of the generated parts that can be translated."""
     for _, command in commands():
         yield _summary(command)
-        yield from (_meaning(parameter)[0] for parameter in command.params)
+        for parameter in command.params:
+            yield from _meaning(parameter)
     for _, field in fields():
         yield str(field.description)
     yield from _WORDS

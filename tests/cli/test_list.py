@@ -16,7 +16,7 @@ import pytest
 from bson import Int64, ObjectId
 from pymongo.database import Database
 
-from dedup_job.mongo.bson.ledger_rows import text_digest
+from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.care import lists
 from dedup_job.mongo.reading import PageSize
 from tests.proving import command, refused
@@ -281,7 +281,7 @@ def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None
     run_here(database)
     rows = [
         {"_id": i, "decision": "duplicate", "of": 0, "reason": "exact", "run": 1, "digest": d}
-        for i, d in enumerate(map(text_digest, map(str, range(300))), 10)
+        for i, d in enumerate(map(dropped_digest, map(str, range(300))), 10)
     ]
     database["target.ledger"].insert_many(rows)
     drawn = Counter[str]()
