@@ -146,7 +146,7 @@ def _order(seed: int, hashed: str) -> Mapping[str, Any]:
     hashed: a field of 64 random bits; its remainder by a prime is as random.
     """
     prime = _PRIMES[seed % len(_PRIMES)] - 2 * (seed // len(_PRIMES))
-    return {"$mod": [{"$ifNull": [hashed, 0]}, prime]}
+    return {"$abs": {"$mod": [{"$ifNull": [hashed, 0]}, prime]}}
 
 
 def _aggregate(target: TargetReader, collection: Documents, steps: Steps) -> list[Any]:
