@@ -95,8 +95,8 @@ def environment() -> Environment:
         funnel=_funnel,
         named=_named,
         further_lines=_further,
-        check_line="dedup check --target {} --all".format,
-        group_line="dedup list --target {} --what groups --of {}".format,
+        check_line="dedup check --source {} --target {} --all".format,
+        group_line="dedup list --target {} --what dropped --of {}".format,
         restore_line="dedup restore --target {} {}".format,
     )
     return environment
@@ -135,7 +135,7 @@ def _named(layer: Layer) -> Markup:
             return escape(layer.name)
 
 
-def _further(target: str) -> list[tuple[str, str]]:
+def _further(source: str, target: str) -> list[tuple[str, str]]:
     """Return commands that look further."""
     of = f"--target {target}"
     return [
@@ -143,8 +143,8 @@ def _further(target: str) -> list[tuple[str, str]]:
         ("refused", f"dedup list {of} --what refused"),
         ("explain", f"dedup explain {of} ID"),
         ("restore", f"dedup restore {of} ID"),
-        ("check", f"dedup check {of} --all"),
-        ("undo", f"dedup undo {of} --run N"),
+        ("check", f"dedup check --source {source} {of} --all"),
+        ("undo", f"dedup undo {of} N"),
     ]
 
 
@@ -183,8 +183,15 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]
         if isinstance(value, Mapping):
             found += _flat(value, f"{prefix}{name}.")
         else:
-            found.append((prefix + name, _short(str(value), _CELL)))
+            found.append((prefix + name, _short(_value(value), _CELL)))
     return found
+
+
+def _value(value: Any) -> str:
+    """Return a setting as a person reads it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)
 
 
 def _charts(survey: Survey) -> dict[str, Any]:

@@ -258,3 +258,23 @@ def test_nothing_is_written(decided: Db) -> None:
 def test_limits_out_of_range_are_refused_before_connecting() -> None:
     error = refusal("explain", "1", "--target", "d.t", "--limit", "0")
     assert "--limit is 0, expected 1 to 64" in str(error)
+
+
+def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
+    output = explained(decided, "1")
+    rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
+    assert f"{len(rows)} documents were dropped for it:" in output
+    table = output[output.index("were dropped") :]
+    places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
+    assert places == sorted(places)
+    assert "No document was dropped for it." in explained(decided, "8")
+
+
+def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
+    row = decided["target.ledger"].find_one({"of": 1}) or {}
+    decided["target.ledger"].insert_many({**row, "_id": f"more {i:02}"} for i in range(30))
+    output = explained(decided, "1")
+    count = decided["target.ledger"].count_documents({"of": 1})
+    assert f"{count} documents were dropped for it, the first 20 here:" in output
+    assert "`dedup list --what dropped --of ID" in output
+    assert "more 29" not in output

@@ -185,7 +185,11 @@ class Lister:
             {"$sort": {"n": -1, "_id": 1}},
             *([{"$limit": limit}] if limit is not None else []),
         ]
-        found = majority(self.target.ledger).aggregate(pipeline, allowDiskUse=True)
+        batch: dict[str, Any] = {
+            "allowDiskUse": True,
+            "batchSize": size.documents,
+        }  # else one of 16 MiB
+        found = majority(self.target.ledger).aggregate(pipeline, **batch)
         groups = ((bson_edit.id_element(bytes(one.raw)), int(one["n"])) for one in found)
         while page := list(islice(groups, size.documents)):
             yield page
