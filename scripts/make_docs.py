@@ -272,7 +272,7 @@ def _preset(name: str, _: Translate) -> str:
 
 
 _KINDS = {
-    str: "text",
+    str: "string",
     int: "whole number",
     float: "number",
     bool: "true or false",

@@ -119,9 +119,15 @@ class Guarded(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse a connection string with a password, whatever it stands for, with UsageError.
 
-        Also a name of a file that is empty: it would stand for the working folder.
+        Also a name of a file that is empty, which would stand for the working folder, and a second
+        --config.
         """
         words = [] if ctx.resilient_parsing else args  # a shell asks how a line may go on
+        if sum(word.split("=")[0] == "--config" for word in words) > 1:
+            raise UsageError(
+                "--config is given twice, and takes one file or one preset. Put the settings of "
+                "both into one file; `dedup config show --config NAME` prints those of a preset."
+            )
         for before, argument in pairwise(["", *words]):
             option, value = before if before.startswith("--") else "an argument", argument
             if glued := _GLUED.match(argument):

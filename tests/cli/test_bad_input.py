@@ -470,3 +470,8 @@ def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_sa
     error = refusal("run", *names, DEDUP_URI=uri_of(filled))
     assert error.code == 2
     assert "the part before the first dot is the database" in str(error)
+
+
+def test_a_second_config_is_refused_rather_than_the_first_one_forgotten():
+    wrong = refusal("config", "show", "--config", "questions", "--config=articles")
+    assert "--config is given twice" in str(wrong)

@@ -95,7 +95,7 @@ def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) ->
     lines = [*map(shown, keys), ends["_id"]]
     file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
     output = said(hostile, "restore", "--ids", str(file), width=None)
-    assert output.count("is kept now") == len(IDS) + 1
+    assert output.startswith(f"{len(IDS) + 1} documents ")
 
 
 def test_messages_reports_and_logs_of_a_process_command_nothing(
