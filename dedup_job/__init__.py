@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     )
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
-    from dedup_job.report.listed import Listed, Wanted
     from dedup_job.report.progress import Callback, Progress
     from dedup_job.report.run import Report, Status
+    from dedup_job.report.samples import Difference, Sample
     from dedup_job.report.status import TargetStatus
+    from dedup_job.report.wanted import Wanted
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
@@ -74,10 +75,11 @@ _HOMES = {  # where each public name lives
     ),
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
-    "report.listed": ("Listed", "Wanted"),
+    "report.samples": ("Difference", "Sample"),
     "report.progress": ("Callback", "Progress"),
     "report.run": ("Report", "Status"),
     "report.status": ("TargetStatus",),
+    "report.wanted": ("Wanted",),
     "settings": ("Settings", "load_settings"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}

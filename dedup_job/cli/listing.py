@@ -22,7 +22,8 @@ from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from dedup_job.report.listed import Listed, Wanted
+    from dedup_job.report.samples import Sample
+    from dedup_job.report.wanted import Wanted
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
@@ -175,7 +176,7 @@ def sample(
 
 
 def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> Wanted:
-    from dedup_job.report.listed import Wanted  # here: --help should not wait for it
+    from dedup_job.report.wanted import Wanted  # here: --help should not wait for it
 
     if run is not None:
         check_range("--run", run, 1, _MOST)
@@ -191,19 +192,19 @@ def _write(pages: Iterator[list[Any]], form: Callable[[list[Any]], str]) -> None
             return
 
 
-def _jsonl(*, texts: bool) -> Callable[[list[Listed]], str]:
+def _jsonl(*, texts: bool) -> Callable[[list[Sample]], str]:
     encode = json.JSONEncoder(ensure_ascii=False).encode
 
-    def lines(page: list[Listed]) -> str:
+    def lines(page: list[Sample]) -> str:
         return escaped_json("\n".join(encode(one.as_row(texts=texts)) for one in page))
 
     return lines
 
 
-def _csv(*, texts: bool) -> Callable[[list[Listed]], str]:
+def _csv(*, texts: bool) -> Callable[[list[Sample]], str]:
     first = [True]  # the names of the columns come once
 
-    def lines(page: list[Listed]) -> str:
+    def lines(page: list[Sample]) -> str:
         rows = [one.as_row(texts=texts) for one in page]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -223,7 +224,7 @@ def _cell(value: object) -> object:
     return value
 
 
-def _show(found: Sequence[Listed], what: What, console: Output) -> None:
+def _show(found: Sequence[Sample], what: What, console: Output) -> None:
     if not found:
         console.say(_NONE.get(what, f"No document of {what}: the ledger holds no such row."))
         return
@@ -249,7 +250,7 @@ _NONE = {
 }
 
 
-def _head(one: Listed) -> str:
+def _head(one: Sample) -> str:
     if one.duplicates is not None:
         return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
     if one.decision == "kept" and one.of:

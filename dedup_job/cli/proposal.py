@@ -1,16 +1,15 @@
-"""What `dedup calibrate` shows of the pairs of a collection, asks of them, and proposes."""
+"""What `dedup calibrate` shows of the pairs of a collection, and proposes."""
 
 from __future__ import annotations
 
 import json
 import math
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.table import Column, Table
 
-from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
+from dedup_job.cli.differences import legend, marked_line, visible
 from dedup_job.commands.sources import Compared
 from dedup_job.decision import near_pairs
 from dedup_job.decision.near_pairs import WIDEST, Band, Share, recall
@@ -22,7 +21,6 @@ from dedup_job.report.pieces import pieces_of
 from dedup_job.settings import Settings
 
 _CLASSES = 3  # named of a band
-_JUDGED = 10  # pairs of a band that a person is asked about
 
 
 def show_calibration(
@@ -30,19 +28,18 @@ def show_calibration(
     settings: Settings,
     console: Output,
     examples: int,
-    ask: Callable[[str], str] | None,
+    answers: Mapping[float, Share],
 ) -> None:
-    """Print all there is to say; examples: pairs per band; ask: a question to a person."""
+    """Print all there is to say; examples: pairs per band; answers: a person's, by band."""
     console.say("\n".join(_describe_sample(found, settings)))
     if not len(found.pairs):
         return
     _show_distances(found, settings, console, examples)
     _show_similarities(found, settings, console, examples)
-    judged = ask_person(found, console, ask) if ask else {}
-    if judged:
-        console.say("\nYour answers\n")
-        console.table(answers_table(judged))
-    console.say(f"\nProposal\n\n{proposal(found, settings, judged)}")
+    if answers:
+        console.say("\nAnswers in dedup review\n")
+        console.table(answers_table(answers))
+    console.say(f"\nProposal\n\n{proposal(found, settings, answers)}")
 
 
 def _describe_sample(found: Compared, settings: Settings) -> Iterator[str]:
@@ -141,35 +138,15 @@ def _show_examples(found: Compared, bands: Sequence[Band], console: Output, exam
             console.rows([("", line)], indent=2)
 
 
-def ask_person(found: Compared, console: Output, ask: Callable[[str], str]) -> dict[float, Share]:
-    """Ask about some pairs of each band, in random order; return the answers by lower edge."""
-    bands = [band for band in found.bands.by_similarity if band.least >= near_pairs.EDGES[1]]
-    asked = [(band.least, place) for band in bands for place in band.places[:_JUDGED].tolist()]
-    random.Random(0).shuffle(asked)  # who judges should not know the similarity
-    answers: dict[float, list[bool]] = {}
-    for number, (least, place) in enumerate(asked, 1):
-        texts = [
-            found.sample.texts[int(side[place])] for side in (found.pairs.others, found.pairs.rows)
-        ]
-        console.say()
-        console.table(side_by_side(pieces_of(*texts), console, ("one", "other")))
-        answer = ask(f"{number} of {len(asked)}: are they duplicates? [y]es [n]o [s]kip [q]uit")
-        if answer == "q":
-            break
-        if answer in "yn":
-            answers.setdefault(least, []).append(answer == "y")
-    return {least: Share(sum(given), len(given)) for least, given in answers.items()}
-
-
-def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share]) -> str:
-    """Return reasons and settings, ready to be pasted; judged: a person's answers by band."""
+def proposal(found: Compared, settings: Settings, answers: Mapping[float, Share]) -> str:
+    """Return reasons and settings, ready to be pasted; answers: a person's, by band."""
     if settings.decision.compare is Comparing.NONE:
         distance, why = _distance_alone(found)
         return f"- distance {distance}: {why}\n\n" + _toml(
             index={"distance": distance}, decision={"compare": "none"}
         )
     distance, why = _distance(found, settings)
-    similarity, because = _similarity(found, settings, judged)
+    similarity, because = _similarity(found, settings, answers)
     channels = (c for c in Channel if c in {*settings.index.channels, Channel.MINHASH})
     return "\n".join(
         [
@@ -188,11 +165,11 @@ def proposal(found: Compared, settings: Settings, judged: Mapping[float, Share])
     )
 
 
-def answers_table(judged: Mapping[float, Share]) -> Table:
+def answers_table(answers: Mapping[float, Share]) -> Table:
     """Return a person's answers by band."""
     first = Column("similarity from", overflow="fold", min_width=len("similarity from"))
     table = new_table(first, *figures("judged", "duplicates", "precision", "95 %"))
-    for least, share in sorted(judged.items()):
+    for least, share in sorted(answers.items()):
         counts = f"{share.whole}", f"{share.part}"
         table.add_row(f"{least:g}", *counts, _percent(share), _interval(share))
     return table
@@ -257,17 +234,17 @@ def _distance_alone(found: Compared) -> tuple[int, str]:
 
 
 def _similarity(
-    found: Compared, settings: Settings, judged: Mapping[float, Share]
+    found: Compared, settings: Settings, answers: Mapping[float, Share]
 ) -> tuple[float, str]:
     current = settings.decision.similarity
-    if judged:
-        if (proposed := near_pairs.threshold_by_person(judged)) is not None:
+    if answers:
+        if (proposed := near_pairs.threshold_by_person(answers)) is not None:
             return proposed, (
-                "by your answers. Down to it nine in ten pairs of each band are duplicates, and "
+                "by the answers. Down to it nine in ten pairs of each band are duplicates, and "
                 "more than half with 95 % certainty."
             )
         return current, (
-            "as it is. Your answers are too few, or too many pairs are no duplicates even in the "
+            "as it is. The answers are too few, or too many pairs are no duplicates even in the "
             'highest band: then let differences decide (decision.judge = "differences").'
         )
     decides = (
@@ -276,7 +253,8 @@ def _similarity(
         else ""
     )
     advice = (
-        "Whether pairs say the same a person has to judge: look at the examples, or use --judge."
+        "Whether pairs say the same a person has to judge: look at the examples, or label pairs "
+        "in dedup review and give its target with --target."
     )
     if (proposed := near_pairs.threshold_by_judge(found.bands.by_similarity)) is not None:
         return proposed, (

@@ -63,7 +63,7 @@ def review(
     server = _server()
     settings = options.load()
     use = commands.review
-    wanted = use.Wanted(target, use.own_name(name), sample, seed, blind)
+    wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
     with (
         server.bound(port) as own,
         working("ended; no answer was stored.") as progress,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,13 +24,13 @@ def calibrate(
         int, typer.Option(metavar="N", help="Read the first N documents, 2 to 100,000.")
     ] = 20_000,
     examples: Annotated[int, typer.Option(metavar="N", help="Show N pairs per band, 0 to 50.")] = 2,
-    judge: Annotated[
-        bool,
+    target: Annotated[
+        str | None,
         typer.Option(
-            "--judge",
-            help="Ask whether some pairs are duplicates, and base the proposal on the answers.",
+            metavar="NS",
+            help="Base the proposal on the answers given in dedup review of this target.",
         ),
-    ] = False,
+    ] = None,
     *,
     options: Given,
 ) -> None:
@@ -41,30 +40,22 @@ def calibrate(
     its 95 % interval), and how many pairs there are of each similarity, each with the share that
     the judge joins, the classes of differences that keep the others apart, and examples. The first
     documents in _id order are read, since a random sample of a large collection holds hardly any
-    pairs; --query chooses another part. Nothing is written.
+    pairs; --query chooses another part. With --target, the answers that people gave in dedup review
+    decide on the similarity. Nothing is written.
     """
     settings = options.load()
     check_range("--limit", limit, 2, _MAX_READ)
     check_range("--examples", examples, 0, _MAX_EXAMPLES)
-    if judge and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("--judge asks questions: it needs a terminal.")
     ended = "ended; nothing was written."
     from dedup_job.cli import proposal  # here: --help should not wait for numba
 
     with working(ended) as progress:
-        found = commands.sources.sample_pairs(settings, source, limit, progress)
+        answers = {}
+        if target is not None:
+            answers = commands.labels.answers_by_similarity(settings, target, progress)
+        found = commands.sources.compare_source(settings, source, limit, progress)
     with ending_at_once(ended):
-        proposal.show_calibration(found, settings, console(), examples, _ask if judge else None)
-
-
-def _ask(question: str) -> str:
-    while True:
-        try:
-            answer = typer.prompt(question, default="", show_default=False).strip().lower()[:1]
-        except typer.Abort:
-            return "q"
-        if answer and answer in "ynsq":
-            return str(answer)
+        proposal.show_calibration(found, settings, console(), examples, answers)
 
 
 @with_options(*OF_A_SOURCE)

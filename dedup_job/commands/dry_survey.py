@@ -13,12 +13,11 @@ import xxhash
 from dedup_job.documents import Batch, Decision, Document, Duplicate, Kept, Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.run import Report
+from dedup_job.report.samples import Difference, Sample
 from dedup_job.report.survey import (
     BINS,
-    Difference,
     Group,
     RunLine,
-    Sample,
     Similarities,
     Survey,
     layered,
@@ -147,7 +146,7 @@ def _item(document: Document, decision: Decision) -> Item:
     if isinstance(decision, Kept):
         refused = decision.tried.refused
         assert refused is not None  # only such ones are taken
-        found = Sample("kept", refused.kind, id_, shown(refused.of), refused.similarity, text=text)
+        found = Sample(id_, "kept", refused.kind, shown(refused.of), refused.similarity, text=text)
         return found, refused.of
     if isinstance(decision, Duplicate):
         found = Sample(
@@ -162,7 +161,7 @@ def _item(document: Document, decision: Decision) -> Item:
         )
         return found, decision.of
     name, detail = type(decision).__name__.lower(), getattr(decision, "detail", "")
-    return Sample(name, str(decision.reason), id_, text=text, detail=detail), None
+    return Sample(id_, name, str(decision.reason), text=text, detail=detail), None
 
 
 def _with_texts(items: Iterable[Item], others: dict[bytes, str]) -> list[Sample]:

@@ -17,8 +17,9 @@ from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
 from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
-from dedup_job.report.listed import Listed, Wanted
 from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.samples import Sample
+from dedup_job.report.wanted import Wanted
 from dedup_job.settings import Settings
 
 _MAX_VIEWED = 64
@@ -70,7 +71,7 @@ class Explained:
     near: tuple[Near, ...] = ()
     found: int = 0
     among: int = 0
-    duplicates: tuple[Listed, ...] = ()
+    duplicates: tuple[Sample, ...] = ()
     dropped: int = 0
 
 

@@ -12,8 +12,9 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import Records
-from dedup_job.report.listed import PAIRS, Listed, Wanted
 from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.samples import Sample
+from dedup_job.report.wanted import PAIRS, Wanted
 from dedup_job.settings import Settings
 
 
@@ -26,7 +27,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
     given: bool = True,
-) -> Iterator[list[Listed]]:
+) -> Iterator[list[Sample]]:
     """Yield what is wanted, page by page: in `_id` order, groups the largest first.
 
     texts: read the texts as well. given: the settings are the user's own; else those of the
@@ -58,7 +59,7 @@ def list_doubtful(
     progress: Progress = QUIET,
     *,
     given: bool = True,
-) -> list[Listed]:
+) -> list[Sample]:
     """Return up to `limit` with their texts, those first that were decided most narrowly.
 
     Near duplicates the least similar first, refused ones the most similar first.
@@ -76,7 +77,7 @@ def sample_pairs(
     progress: Progress = QUIET,
     *,
     given: bool = True,
-) -> list[Listed]:
+) -> list[Sample]:
     """Return pairs at random with their texts; the same seed draws the same ones."""
     if wanted.what not in PAIRS:
         raise UsageError(f"what is {wanted.what!r}; pairs are drawn of {', '.join(PAIRS)}.")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop, sample_of
+from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop
 from dedup_job.commands.labels import exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
@@ -22,11 +22,12 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
-from dedup_job.mongo.care.records import Records
+from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
 from dedup_job.report.opinion import Opinion
 from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.samples import Sample
 from dedup_job.settings import Settings
 
 _LONGEST_NAME = 100
@@ -36,7 +37,7 @@ _BEGINNING = 80  # characters of their texts
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Assignment:
     """What to review, and who does. blind: the decision is hidden until it is answered."""
 
     target: str
@@ -62,7 +63,7 @@ def own_name(given: str | None) -> str:
 
 @contextmanager
 def open_review(
-    settings: Settings, wanted: Wanted, progress: Progress = QUIET, *, given: bool = True
+    settings: Settings, wanted: Assignment, progress: Progress = QUIET, *, given: bool = True
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
@@ -91,15 +92,15 @@ class Review:
         self,
         on: Opened,
         settings: Settings,
-        wanted: Wanted,
+        wanted: Assignment,
         drawn: Sequence[DrawnPair],
         *,
         given: bool,
     ) -> None:
         self._on, self._settings, self._wanted, self._given = on, settings, wanted, given
         self._labels = LabelStore(on.target)
-        self._records = Records(on.target)
         self._cleaner = Cleaner(on.settings.cleaning)
+        self._samples = SampleReader(on.target, self._cleaner.clean_all)
         self._drawn = {_key(pair.pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._restoring = threading.Lock()
@@ -143,11 +144,9 @@ class Review:
         """Return a pair with its texts; UsageError where it is not of this review."""
         label, drawn = self._said.get(key), self._known(key)
         with translated():
-            record, kept = self._records.of(drawn.id), self._records.kept(drawn.of)
+            sample, restored = self._read(drawn)
         number = self._keys.index(key) + 1 if key in self._drawn else 0
         hidden = self._wanted.blind and label is None
-        restored = drawn.decision == "duplicate" and record.row is None and bool(record.kept)
-        sample = sample_of(drawn, record, kept, self._cleaner)
         opinion = None if label is None else label.opinion
         return AskedPair(key, number, sample, opinion, hidden, restored)
 
@@ -212,6 +211,31 @@ class Review:
         self.refresh()
         return len(rows)
 
+    def _read(self, drawn: DrawnPair) -> tuple[Sample, bool]:
+        """Return a pair with its texts, and whether the dropped one is kept by now."""
+        was_dropped = drawn.decision == "duplicate"
+        read = self._samples.dropped_by_key if was_dropped else self._samples.refused_by_key
+        found = read([drawn.id]).get(drawn.id)
+        if found is not None and found.of == shown(drawn.of):
+            return found, False
+        texts = self._on.target.texts([*drawn.pair])
+        text = texts.get(drawn.id) or self._cleaned([drawn.id]).get(drawn.id)
+        sample = Sample(
+            shown(drawn.id),
+            drawn.decision,
+            drawn.reason,
+            shown(drawn.of),
+            drawn.similarity,
+            text=text,
+            other=texts.get(drawn.of),
+        )
+        return sample, was_dropped and found is None and drawn.id in texts
+
+    def _cleaned(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return texts of the source, cleaned."""
+        found = self._on.target.source_reader().texts(keys)
+        return dict(zip(found, self._cleaner.clean_all([*found.values()]), strict=True))
+
     def _known(self, key: str) -> DrawnPair:
         if key in self._drawn:
             return self._drawn[key]
@@ -227,8 +251,7 @@ class Review:
             found.key
             for found in some(majority(target.documents), keys, {"_id": 1}, target.patience)
         }
-        found = target.source_reader().texts(keys)
-        texts = dict(zip(found, self._cleaner.clean_all([*found.values()]), strict=True))
+        texts = self._cleaned(keys)
         return [
             WrongDrop(
                 _key(row.pair),

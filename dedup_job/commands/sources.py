@@ -23,7 +23,7 @@ _MAX_CHARACTERS = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SourceTexts:
     """What was read: how many documents, how many with a text, and the unlike texts with keys.
 
     full: whether reading ended at _MAX_CHARACTERS.
@@ -40,12 +40,12 @@ class Sample:
 class Compared:
     """A sample and its pairs."""
 
-    sample: Sample
+    sample: SourceTexts
     pairs: Pairs
     bands: Bands
 
 
-def sample_pairs(settings: Settings, name: str, limit: int, progress: Progress) -> Compared:
+def compare_source(settings: Settings, name: str, limit: int, progress: Progress) -> Compared:
     """Read the first documents of a source and find the pairs among their texts.
 
     Raises UsageError where there is no text to compare.
@@ -96,7 +96,7 @@ def _opened_source(settings: Settings, name: str, progress: Progress) -> Iterato
         yield source
 
 
-def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Sample:
+def _read(settings: Settings, name: str, limit: int, progress: Progress) -> SourceTexts:
     with _opened_source(settings, name, progress) as source:
         progress.stage("reading and cleaning")
         cleaner = Cleaner(settings.cleaning)
@@ -120,4 +120,4 @@ def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Samp
             f"none of the first {documents:,} documents of {source.name} has a text in the field "
             f"{settings.source.field!r}: nothing to look at. Name another with --field."
         )
-    return Sample(documents, with_text, list(texts.values()), list(texts), full)
+    return SourceTexts(documents, with_text, list(texts.values()), list(texts), full)

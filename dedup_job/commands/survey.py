@@ -13,7 +13,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.care import survey as draws
+from dedup_job.mongo.care import drawing
+from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.state.fields import BY_HAND
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
@@ -104,36 +105,39 @@ def _line(row: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> RunLi
 
 
 def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:
-    target, clean_all = on.target, Cleaner(on.settings.cleaning).clean_all
-    near = draws.draw_near(target, seed, _EXTREME, _RANDOM)
-    refused = draws.draw_refused(target, seed, _EXTREME, _RANDOM)
-    exact = draws.draw_exact(target, seed, _OTHERS)
-    without = draws.draw_without_text(target, map(str, _NO_TEXT), _OTHERS)
-    keys = [*near.extreme, *near.random, *near.by_class, *exact, *without]
-    dropped = draws.read_dropped_samples(target, clean_all, [*dict.fromkeys(keys)])
-    keys = [*refused.extreme, *refused.random, *refused.by_class]
-    kept = draws.read_refused_samples(target, [*dict.fromkeys(keys)])
-    layers = layered(
-        [dropped[key] for key in near.extreme if key in dropped],
-        [dropped[key] for key in (*near.random, *near.by_class) if key in dropped],
-        [kept[key] for key in refused.extreme if key in kept],
-        [kept[key] for key in (*refused.random, *refused.by_class) if key in kept],
-        [dropped[key] for key in (*exact, *without) if key in dropped],
+    target = on.target
+    near = drawing.draw_near(target, seed, _EXTREME, _RANDOM)
+    refused = drawing.draw_refused(target, seed, _EXTREME, _RANDOM)
+    others = [
+        *drawing.draw_exact(target, seed, _OTHERS),
+        *drawing.draw_without_text(target, map(str, _NO_TEXT), _OTHERS),
+    ]
+    pairs = (near.extreme, [*near.random, *near.by_class])
+    apart = (refused.extreme, [*refused.random, *refused.by_class])
+    keys = [[one.id for one in group] for group in (*pairs, *apart)]
+    reader = _reader(on)
+    dropped = reader.dropped_by_key([*keys[0], *keys[1], *others])
+    kept = reader.refused_by_key([*keys[2], *keys[3]])
+    found = {**dropped, **kept}
+    least, more, most, more_apart, rest = (
+        [found[key] for key in group if key in found] for group in (*keys, others)
     )
-    return Similarities(near.bins, refused.bins), layers
+    return Similarities(near.bins, refused.bins), layered(least, more, most, more_apart, rest)
 
 
 def _groups(on: Opened) -> list[Group]:
-    clean_all = Cleaner(on.settings.cleaning).clean_all
-    found = draws.largest_groups(on.target, _GROUPS)
-    members = {key: draws.members_of(on.target, key, _MEMBERS) for key, _ in found}
-    every = [*dict.fromkeys(member for keys in members.values() for member in keys)]
-    samples = draws.read_dropped_samples(on.target, clean_all, every)
+    found = drawing.largest_groups(on.target, _GROUPS)
+    members = {key: drawing.members_of(on.target, key, _MEMBERS) for key, _ in found}
+    samples = _reader(on).dropped_by_key([m for keys in members.values() for m in keys])
     texts = on.target.texts([key for key, _ in found])
     return [
         Group(shown(key), texts.get(key), n, [samples[m] for m in members[key] if m in samples])
         for key, n in found
     ]
+
+
+def _reader(on: Opened) -> SampleReader:
+    return SampleReader(on.target, Cleaner(on.settings.cleaning).clean_all)
 
 
 def _is_gone(on: Opened) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -302,6 +303,17 @@ def threshold_by_judge(by_similarity: Sequence[Band]) -> float | None:
         if band.least < 1:
             best = band.least
     return best
+
+
+def shares_by_band(answers: Iterable[tuple[float, bool]]) -> dict[float, Share]:
+    """Count what people said of pairs by the lower edge of their band of similarities.
+
+    answers: the similarity of a pair, and whether it is a duplicate to the person.
+    """
+    said: dict[float, list[bool]] = {}
+    for similarity, same in answers:
+        said.setdefault(EDGES[bisect_right(EDGES, similarity) - 1], []).append(same)
+    return {least: Share(sum(given), len(given)) for least, given in sorted(said.items())}
 
 
 def threshold_by_person(judged: Mapping[float, Share]) -> float | None:

@@ -15,7 +15,8 @@ from markupsafe import Markup, escape
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.pieces import Piece, pieces_of
-from dedup_job.report.survey import Layer, Sample, Stratum, Survey
+from dedup_job.report.samples import Sample
+from dedup_job.report.survey import Layer, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
 HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}

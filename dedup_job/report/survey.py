@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from dedup_job.report.counts import Counts
+from dedup_job.report.samples import Sample
 
 BINS = 50
 """Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
@@ -27,37 +28,6 @@ class Stratum(StrEnum):
     RANDOM = "random"
     EXACT = "exact"
     WITHOUT_TEXT = "without_text"  # skipped and quarantined documents, by reason
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference between two texts: its class, the words of the kept text and of the other."""
-
-    kind: str
-    of: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A document and what was decided of it.
-
-    id, of: `_id` of the document and of the kept one, as a person writes it; of is "" where there
-    is none. similarity: 0 to 1, None where texts were not compared. text, other: cleaned text of
-    the document and of the kept one, None where it is gone. detail: why it was quarantined.
-    """
-
-    decision: str
-    reason: str
-    id: str
-    of: str = ""
-    similarity: float | None = None
-    run: int = 0
-    text: str | None = None
-    other: str | None = None
-    differences: Sequence[Difference] = ()
-    richer: Sequence[str] = ()
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

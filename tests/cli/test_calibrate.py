@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cli.proposal import answers_table, ask_person, proposal
-from dedup_job.commands.sources import Compared, sample_pairs
+from dedup_job.cli.proposal import proposal
+from dedup_job.commands.labels import import_labels
+from dedup_job.commands.sources import Compared, compare_source
 from dedup_job.decision.near_pairs import Share
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from dedup_job.report.output import Output
 from dedup_job.report.progress import QUIET
 from dedup_job.settings import Settings, load
 from tests.running import invoke, refusal, uri_of
@@ -62,7 +62,7 @@ def proposed(output: str) -> dict[str, Any]:
 def sampled(database: Db) -> tuple[Compared, Settings]:
     """Return the sample of a database and its settings."""
     settings = load({"connection.uri": uri_of(database)}).settings
-    return sample_pairs(settings, f"{database.name}.source", 1000, QUIET), settings
+    return compare_source(settings, f"{database.name}.source", 1000, QUIET), settings
 
 
 def test_both_tables_count_the_same_pairs(filled: Db) -> None:
@@ -119,24 +119,46 @@ def test_without_minhash_it_is_proposed(filled: Db) -> None:
     assert proposed(output)["index"]["channels"] == ["simhash", "minhash"]
 
 
-def test_answers_are_counted_by_band(filled: Db) -> None:
-    found = sampled(filled)[0]
-    console = Output(io.StringIO())
-    everything = ask_person(found, console, lambda _: "y")
-    bands = {band.least: min(10, len(band.places)) for band in found.bands.by_similarity}
-    assert everything == {e: Share(n, n) for e, n in bands.items() if n and e >= 0.5}
-    asked: list[str] = []
+def labelled(database: Db, answers: dict[float, str]) -> None:
+    """Store the labels of a person on pairs of some similarities, as `dedup review` does."""
+    lines = [
+        json.dumps(
+            {
+                "label": label,
+                "decision": "duplicate",
+                "id_a": 1,
+                "id_b": n,
+                "similarity": s,
+                "name": "li",
+            }
+        )
+        for n, (s, label) in enumerate(answers.items(), 2)
+    ]
+    settings = load({"connection.uri": uri_of(database)}).settings
+    import_labels(settings, f"{database.name}.target", lines, given=False)
 
-    def ask(question: str) -> str:
-        asked.append(question)
-        return "nsyq"[min(len(asked), 4) - 1]
 
-    some = ask_person(found, console, ask)
-    assert len(asked) == 4
-    assert sum(share.whole for share in some.values()) == 2
-    assert sum(share.part for share in some.values()) == 1
-    assert asked[1].startswith("2 of ")
-    assert len(answers_table(some).rows) == len(some)
+def test_answers_of_a_review_are_counted_by_band(filled: Db) -> None:
+    command = ["run", "--source", "source", "--target", "target", "--db", filled.name, "--yes"]
+    invoke(*command, DEDUP_URI=uri_of(filled))
+    assert "nobody has labelled pairs of target yet: `dedup review --target target`" in refused(
+        filled, "--target", "target"
+    )
+    labelled(filled, {0.91: "S", 0.92: "D", 0.99: "U", 1.0: "S", 0.1: "D"})
+    output = calibrated(filled, "--target", "target", "--examples", "0")
+    answers = [row[:3] for row in rows(output, "similarity from")]
+    assert answers == [["0", "1", "0"], ["0.9", "2", "1"], ["1", "1", "1"]]
+    assert "The answers are too few" in " ".join(output.split())
+
+
+def test_many_answers_decide_on_the_similarity(filled: Db) -> None:
+    command = ["run", "--source", "source", "--target", "target", "--db", filled.name, "--yes"]
+    invoke(*command, DEDUP_URI=uri_of(filled))
+    same = {0.8 + n / 1000: "S" for n in range(1, 199)}
+    labelled(filled, same | {0.7 + n / 1000: "D" for n in range(1, 50)})
+    output = calibrated(filled, "--target", "target", "--examples", "0")
+    assert proposed(output)["decision"]["similarity"] == 0.8
+    assert "by the answers" in " ".join(output.split())
 
 
 def test_answers_weigh_more_than_the_judge(filled: Db) -> None:
@@ -144,12 +166,8 @@ def test_answers_weigh_more_than_the_judge(filled: Db) -> None:
     ten = {0.7: Share(3, 10), 0.8: Share(6, 10), 0.9: Share(10, 10), 1.0: Share(10, 10)}
     text = proposal(found, settings, ten)
     assert proposed(f"\n{text}")["decision"]["similarity"] == 0.9
-    assert "by your answers" in text
-    assert "Your answers are too few" in proposal(found, settings, {0.9: Share(1, 2)})
-
-
-def test_questions_need_a_terminal(filled: Db) -> None:
-    assert "needs a terminal" in refused(filled, "--judge")
+    assert "by the answers" in text
+    assert "The answers are too few" in proposal(found, settings, {0.9: Share(1, 2)})
 
 
 def test_an_empty_source_is_refused(database: Db) -> None:

@@ -11,11 +11,10 @@ import pytest
 
 from dedup_job.pages.render import report_page
 from dedup_job.report.counts import Counts
+from dedup_job.report.samples import Difference, Sample
 from dedup_job.report.survey import (
-    Difference,
     Group,
     RunLine,
-    Sample,
     Similarities,
     Survey,
     layered,

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.review import Review, Wanted, open_review
+from dedup_job.commands.review import Assignment, Review, open_review
 from dedup_job.demo import make_corpus
 from dedup_job.settings import load
 from tests.conftest import fresh_database
@@ -68,7 +68,7 @@ class Page:
 def served(database: Db, *, target: str = "target", **wanted: Any) -> Iterator[Page]:
     """Serve the page of a target of this database."""
     settings = load({"connection.uri": uri_of(database)}).settings
-    asked = Wanted(f"{database.name}.{target}", **{"name": "anna", "number": 40, **wanted})
+    asked = Assignment(f"{database.name}.{target}", **{"name": "anna", "number": 40, **wanted})
     with bound(0) as own, open_review(settings, asked, given=False) as review:
         ticket = Ticket(own.getsockname()[1])
         server = page_server(review, ticket)

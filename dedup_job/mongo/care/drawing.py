@@ -1,26 +1,25 @@
-"""A sample of what a person should look at: near duplicates, and pairs that were kept apart."""
+"""Documents of a target and its ledger to be looked at: counted and drawn by the server."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, Final
 
 import bson
 import xxhash
 
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.care.samples import number
 from dedup_job.mongo.connection import Documents
-from dedup_job.mongo.reading import ID_PAGE, majority, pages
+from dedup_job.mongo.reading import majority
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.survey import Stratum
+from dedup_job.report.survey import BINS
 
-_NEAR: Mapping[str, Any] = {"reason": "near"}
-_REFUSED: Mapping[str, Any] = {"dedup.refused": {"$exists": True}}
-_SPARE = 1000  # documents that are held beyond those that are wanted
+_PRIMES: Final = (2_147_483_629, 2_147_483_587, 2_147_483_563, 2_147_483_549, 2_147_483_543)
+_NO_TEXT: Final = ("skipped", "quarantined")
+Steps = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,28 @@ class DrawnPair:
     decision: str
     reason: str
     similarity: float | None
-    stratum: Stratum = Stratum.RANDOM
 
     @property
     def pair(self) -> tuple[bytes, bytes]:
         """The two ids."""
         return self.of, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Pairs that were drawn, and how many there are by similarity, in `BINS` bins.
+
+    extreme: those nearest to the other decision; by_class: one for each class of difference.
+    """
+
+    bins: tuple[int, ...] = (0,) * BINS
+    extreme: list[DrawnPair] = field(default_factory=list)
+    random: list[DrawnPair] = field(default_factory=list)
+    by_class: list[DrawnPair] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Return the number of different pairs, those by class left out."""
+        return len({pair.pair for pair in (*self.extreme, *self.random)})
 
 
 def draw_pairs(target: TargetReader, number: int, seed: int, *, mixed: bool) -> list[DrawnPair]:
@@ -51,120 +66,173 @@ def draw_pairs(target: TargetReader, number: int, seed: int, *, mixed: bool) -> 
     the most similar that were kept apart; the others are drawn at random by the seed. What one
     kind lacks, the other has more. mixed: in random order, so that it tells nothing.
     """
-    near = _drawn(_near(target), number, seed, _near_pair)
-    refused = _drawn(_refused(target), number, seed, _refused_pair)
+    near = draw_near(target, seed, number, number)
+    refused = draw_refused(target, seed, number, number)
     of_near = max(number - number // 2, number - len(refused))
     turns = zip_longest(_halves(near, of_near), _halves(refused, number - min(of_near, len(near))))
     found = [pair for pair in chain.from_iterable(turns) if pair is not None]
-    return sorted(found, key=lambda pair: _rank(pair.id, seed)) if mixed else found
+    if mixed:
+        found.sort(key=lambda pair: xxhash.xxh3_64_intdigest(pair.id, seed=seed))
+    return found
 
 
-@dataclass(slots=True)
-class _Least:
-    """The documents of the least order among many, without holding all."""
-
-    number: int
-    items: list[tuple[float, int, RawDocument]] = field(default_factory=list)
-    most: tuple[float, int] = (math.inf, 0)  # from here on there are enough
-
-    def add(self, order: float, rank: int, found: RawDocument) -> None:
-        if (order, rank) < self.most:
-            self.items.append((order, rank, found))
-            if len(self.items) > self.number + _SPARE:
-                self.cut()
-
-    def cut(self) -> list[RawDocument]:
-        self.items.sort(key=lambda item: item[:2])
-        del self.items[self.number :]
-        if len(self.items) == self.number:
-            self.most = self.items[-1][:2]
-        return [found for _, _, found in self.items]
+def _halves(drawn: Drawn, number: int) -> list[DrawnPair]:
+    """Return the pairs at the boundary, then others at random."""
+    first = drawn.extreme[: number - number // 2]
+    named = {pair.pair for pair in first}
+    others = [pair for pair in drawn.random if pair.pair not in named]
+    return [*first, *others[: number - len(first)]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Pairs of one kind: those at the boundary, and some at random; one may be in both."""
+def draw_near(target: TargetReader, seed: int, extreme: int, random: int) -> Drawn:
+    """Draw near duplicates of the ledger: the least similar, random ones, one of each class."""
+    steps: Steps = [
+        {"$match": {"reason": "near", "of": {"$exists": True}}},
+        {
+            "$project": {
+                "of": 1,
+                "d": "$decision",
+                "r": "$reason",
+                "s": "$similarity",
+                "c": "$differences.class",
+                "k": _order(seed, "$digest"),
+            }
+        },
+    ]
+    return _drawn(target, target.ledger, steps, {"s": 1, "k": 1, "_id": 1}, extreme, random)
 
-    boundary: list[DrawnPair]
-    random: list[DrawnPair]
 
-    def __len__(self) -> int:
-        return len({pair.pair for pair in (*self.boundary, *self.random)})
+def draw_refused(target: TargetReader, seed: int, extreme: int, random: int) -> Drawn:
+    """Draw kept documents that were compared with another: the most similar first."""
+    if not target.rows.has_runs:
+        return Drawn()
+    own = "$dedup.refused"
+    steps: Steps = [
+        {"$match": {"dedup.refused.of": {"$exists": True}}},
+        {
+            "$project": {
+                "of": f"{own}.of",
+                "d": "kept",
+                "r": f"{own}.class",
+                "s": f"{own}.similarity",
+                "c": [f"{own}.class"],
+                "k": _order(seed, "$dedup.fingerprint"),
+            }
+        },
+    ]
+    return _drawn(target, target.documents, steps, {"s": -1, "k": 1, "_id": 1}, extreme, random)
+
+
+def draw_exact(target: TargetReader, seed: int, number: int) -> list[bytes]:
+    """Draw exact duplicates at random."""
+    steps: Steps = [
+        {"$match": {"reason": "exact"}},
+        {"$project": {"k": _order(seed, "$digest")}},
+        {"$sort": {"k": 1, "_id": 1}},
+        {"$limit": number},
+    ]
+    return [_key(row) for row in _aggregate(target, target.ledger, steps)]
+
+
+def draw_without_text(target: TargetReader, reasons: Iterable[str], number: int) -> list[bytes]:
+    """Return the first documents of each reason for which a text was not compared."""
+    keys: list[bytes] = []
+    for reason in reasons:
+        steps: Steps = [
+            {"$match": {"decision": {"$in": _NO_TEXT}, "reason": reason}},
+            {"$limit": number},
+            {"$project": {"_id": 1}},
+        ]
+        keys += [_key(row) for row in _aggregate(target, target.ledger, steps)]
+    return keys
+
+
+def largest_groups(target: TargetReader, number: int) -> list[tuple[bytes, int]]:
+    """Return the keys of the kept documents with the most duplicates, and how many they have."""
+    steps: Steps = [
+        {"$match": {"decision": "duplicate"}},
+        {"$group": {"_id": "$of", "n": {"$sum": 1}}},
+        {"$sort": {"n": -1, "_id": 1}},
+        {"$limit": number},
+    ]
+    return [(_key(row), int(row["n"])) for row in _aggregate(target, target.ledger, steps)]
+
+
+def members_of(target: TargetReader, key: bytes, number: int) -> list[bytes]:
+    """Return the keys of some duplicates of a kept document."""
+    steps: Steps = [
+        {"$match": {"of": bson_edit.id_value(key)}},
+        {"$limit": number},
+        {"$project": {"_id": 1}},
+    ]
+    return [_key(row) for row in _aggregate(target, target.ledger, steps)]
 
 
 def _drawn(
-    rows: Iterator[tuple[float, RawDocument]],
-    number: int,
-    seed: int,
-    pair_of: Callable[[RawDocument], DrawnPair],
-) -> _Drawn:
-    """Read documents, each with its distance from the boundary."""
-    boundary, chance = _Least(number), _Least(number)
-    for order, found in rows:
-        rank = _rank(found.key, seed)
-        boundary.add(order, rank, found)
-        chance.add(0.0, rank, found)
-    return _Drawn([*map(pair_of, boundary.cut())], [*map(pair_of, chance.cut())])
+    target: TargetReader,
+    collection: Documents,
+    steps: Steps,
+    order: Mapping[str, int],
+    extreme: int,
+    random: int,
+) -> Drawn:
+    """Return what one pass over the rows draws.
+
+    Each row has the other document (of), decision (d), reason (r), similarity (s), classes (c) and
+    its place in a random order (k).
+    """
+    pair = {"of": 1, "d": 1, "r": 1, "s": 1}
+    place = {"$min": [{"$floor": {"$multiply": ["$s", BINS]}}, BINS - 1]}
+    facets = {
+        "bins": [
+            {"$match": {"s": {"$type": "number"}}},
+            {"$group": {"_id": place, "n": {"$sum": 1}}},
+        ],
+        "extreme": [{"$sort": order}, {"$limit": extreme}, {"$project": pair}],
+        "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
+        "classes": [
+            {"$unwind": "$c"},
+            {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
+            {"$replaceRoot": {"newRoot": "$first.row"}},
+            {"$project": pair},
+        ],
+    }
+    (found,) = _aggregate(target, collection, [*steps, {"$facet": facets}])
+    bins = [0] * BINS
+    for row in found["bins"]:
+        bins[int(row["_id"])] += int(row["n"])
+    extremes, by_chance, of_classes = (
+        [_pair(bytes(row.raw)) for row in found[name]] for name in ("extreme", "random", "classes")
+    )
+    return Drawn(tuple(bins), extremes, by_chance, of_classes)
 
 
-def _rank(key: bytes, seed: int) -> int:
-    """Return a number that stands for chance, the same for the same seed."""
-    return xxhash.xxh3_64_intdigest(key, seed=seed)
+def _pair(row: bytes) -> DrawnPair:
+    values, of = bson.decode(row, bson_edit.LENIENT), bson_edit.find(row, b"of")
+    assert of is not None  # it was asked for
+    return DrawnPair(
+        bson_edit.renamed(row[of.start : of.end], b"_id"),
+        bson_edit.id_element(row),
+        str(values.get("d")),
+        str(values.get("r")),
+        number(values.get("s")),
+    )
 
 
-def _halves(drawn: _Drawn, number: int) -> list[DrawnPair]:
-    """Return the pairs at the boundary, then others at random."""
-    first = drawn.boundary[: number - number // 2]
-    named = {pair.pair for pair in first}
-    others = [pair for pair in drawn.random if pair.pair not in named]
-    return [*first, *(replace(p, stratum=Stratum.RANDOM) for p in others[: number - len(first)])]
+def _order(seed: int, hashed: str) -> Mapping[str, Any]:
+    """Return a number that orders rows at random, the same with each seed.
+
+    hashed: a field of 64 random bits; its remainder by a prime is as random.
+    """
+    prime = _PRIMES[seed % len(_PRIMES)] - 2 * (seed // len(_PRIMES))
+    return {"$abs": {"$mod": [{"$ifNull": [hashed, 0]}, prime]}}
 
 
-def _near(target: TargetReader) -> Iterator[tuple[float, RawDocument]]:
-    for found, row in _rows(target, target.ledger, _NEAR, {"of": 1, "similarity": 1}):
-        if "of" in row:
-            yield _number(row.get("similarity")) or 0.0, found
+def _aggregate(target: TargetReader, collection: Documents, steps: Steps) -> list[Any]:
+    return target.patience(
+        lambda: list(majority(collection).aggregate(list(steps), allowDiskUse=True))
+    )
 
 
-def _near_pair(found: RawDocument) -> DrawnPair:
-    of = bson_edit.find(found.raw, b"of")
-    assert of is not None  # it is there
-    key = bson_edit.renamed(found.raw[of.start : of.end], b"_id")
-    similarity = _number(_values(found).get("similarity"))
-    return DrawnPair(key, found.key, "duplicate", "near", similarity, Stratum.LEAST_SIMILAR)
-
-
-def _refused(target: TargetReader) -> Iterator[tuple[float, RawDocument]]:
-    if not target.rows.has_runs:
-        return  # the form has no place for it
-    for found, row in _rows(target, target.documents, _REFUSED, {"dedup.refused": 1}):
-        if "of" in (refused := _refusal_in(row)):
-            yield -(_number(refused.get("similarity")) or 0.0), found
-
-
-def _refused_pair(found: RawDocument) -> DrawnPair:
-    refused = _refusal_in(_values(found))
-    similarity, kind = _number(refused.get("similarity")), str(refused.get("class"))
-    of = bson_edit.stored(refused["of"])
-    return DrawnPair(of, found.key, "kept", kind, similarity, Stratum.MOST_SIMILAR)
-
-
-def _refusal_in(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    own = row.get("dedup")
-    refused = own.get("refused") if isinstance(own, dict) else None
-    return refused if isinstance(refused, dict) else {}
-
-
-def _rows(
-    target: TargetReader, collection: Documents, wanted: Mapping[str, Any], parts: Mapping[str, Any]
-) -> Iterator[tuple[RawDocument, dict[str, Any]]]:
-    for page in pages(majority(collection), ID_PAGE, wanted, parts, target.patience):
-        yield from ((found, _values(found)) for found in page)
-
-
-def _values(found: RawDocument) -> dict[str, Any]:
-    return bson.decode(found.raw, bson_edit.LENIENT)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _key(row: Any) -> bytes:
+    return bson_edit.id_element(bytes(row.raw))

@@ -18,12 +18,12 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.records import object_at, texts_of_dropped
+from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.listed import DROPPED, GROUPS, KEPT, REFUSED, Listed, Wanted
-from dedup_job.report.survey import Difference
+from dedup_job.report.samples import Sample
+from dedup_job.report.wanted import DROPPED, GROUPS, KEPT, REFUSED, Wanted
 
 _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
     "dropped": {"decision": "duplicate"},
@@ -65,21 +65,21 @@ class Lister:
         for page in self._pages(_PAGE, {"_id": 1}, limit):
             yield [name(row.key) for row in page]
 
-    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[Listed]]:
+    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[Sample]]:
         """Yield all that is wanted: in `_id` order, groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.wanted.what == GROUPS:
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
                 yield [
-                    Listed(self._name(key), KEPT, duplicates=n, text=own.get(key))
+                    Sample(self._name(key), KEPT, duplicates=n, text=own.get(key))
                     for key, n in found
                 ]
             return
         for page in self._pages(size, self._projection(texts=texts), limit):
-            yield self._listed(page, texts=texts)
+            yield self._samples(page, texts=texts)
 
-    def doubtful(self, limit: int) -> list[Listed]:
+    def doubtful(self, limit: int) -> list[Sample]:
         """Return some with texts: pairs that decided most narrowly first, else in `_id` order."""
         if self.wanted.what == GROUPS:
             return [one for page in self.pages(limit, texts=True) for one in page]
@@ -89,9 +89,9 @@ class Lister:
         only: dict[str, Any] = {"sort": order, "limit": limit, "allow_disk_use": True}
         projection = self._projection(texts=True)
         found = look_up(self._collection, self._query(), projection, self.target.patience, **only)
-        return self._listed(found, texts=True)
+        return self._samples(found, texts=True)
 
-    def sample(self, number: int, seed: int) -> list[Listed]:
+    def sample(self, number: int, seed: int) -> list[Sample]:
         """Return some at random, the same ones for the same seed, with texts.
 
         The server sorts them by the remainder of their hash, which every version can compute.
@@ -111,9 +111,9 @@ class Lister:
         )
         rows = some(collection, drawn, self._projection(texts=True), self.target.patience)
         by_key = {row.key: row for row in rows}
-        return self._listed([by_key[key] for key in drawn if key in by_key], texts=True)
+        return self._samples([by_key[key] for key in drawn if key in by_key], texts=True)
 
-    def counted(self, most: int) -> tuple[list[Listed], int]:
+    def counted(self, most: int) -> tuple[list[Sample], int]:
         """Return the first rows of the ledger that are wanted, and how many there are."""
         first = [{"$sort": {"_id": 1}}, {"$limit": most}, {"$project": {DOCUMENT: 0}}]
         both = {"$facet": {"first": first, "all": [{"$count": "n"}]}}
@@ -124,7 +124,7 @@ class Lister:
         there = [rows[one.value : one.end] for one in bson_edit.elements(rows)]
         listed = [RawDocument(bson_edit.id_element(raw), raw) for raw in there]
         count = sum(one["n"] for one in bson.decode(found[0], bson_edit.LENIENT)["all"])
-        return self._listed(listed, texts=False), count
+        return self._samples(listed, texts=False), count
 
     @property
     def _of_target(self) -> bool:
@@ -194,73 +194,8 @@ class Lister:
         while page := list(islice(groups, size.documents)):
             yield page
 
-    def _listed(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Listed]:
-        name = self._name
+    def _samples(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Sample]:
+        reader = SampleReader(self.target, self.clean_all, self._name)
         if self._of_target:
-            return self._kept(rows, texts=texts)
-        decoded = [bson.decode(row.raw, bson_edit.LENIENT) for row in rows]
-        pairs = [row["decision"] == "duplicate" and "of" in row for row in decoded]
-        of = [
-            _original(row.raw) if is_pair else b"" for row, is_pair in zip(rows, pairs, strict=True)
-        ]
-        mine, others = dict[bytes, str](), dict[bytes, str]()
-        if texts:
-            duplicates = [r.key for r, is_pair in zip(rows, pairs, strict=True) if is_pair]
-            mine = texts_of_dropped(self.target, self.clean_all, duplicates)
-            others = self.target.texts([*dict.fromkeys(filter(None, of))])
-        return [
-            Listed(
-                name(row.key),
-                str(found.get("decision")),
-                str(found.get("reason")),
-                name(key) if key else "",
-                _number(found.get("similarity")),
-                run if isinstance(run := found.get("run"), int) else 0,
-                _differences(found.get("differences")),
-                str(found.get("detail") or ""),
-                text=mine.get(row.key),
-                other=others.get(key),
-            )
-            for row, found, key in zip(rows, decoded, of, strict=True)
-        ]
-
-    def _kept(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Listed]:
-        name = self._name
-        marks = [object_at(row.raw, "dedup") for row in rows]
-        refused = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
-        if self.wanted.what == KEPT:
-            refused = [{}] * len(rows)
-        of = [bson_edit.fields({"_id": one["of"]}) if "of" in one else b"" for one in refused]
-        others = self.target.texts([*dict.fromkeys(filter(None, of))]) if texts else {}
-        return [
-            Listed(
-                name(row.key),
-                KEPT,
-                str(one.get("class", "")),
-                name(key) if key else "",
-                _number(one.get("similarity")),
-                run if isinstance(run := mark.get("run"), int) else 0,
-                text=self.target.rows.read(row)[0] if texts else None,
-                other=others.get(key),
-            )
-            for row, mark, one, key in zip(rows, marks, refused, of, strict=True)
-        ]
-
-
-def _original(row: bytes) -> bytes:
-    """Return the key of the kept document that a row names; the field is one of the first."""
-    found = next(element for element in bson_edit.elements(row) if element.name == b"of")
-    return bson_edit.renamed(row[found.start : found.end], b"_id")
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _differences(stored: Any) -> list[Difference]:
-    listed = stored if isinstance(stored, list) else []
-    return [
-        Difference(str(one.get("class")), str(one.get("of")), str(one.get("text")))
-        for one in listed
-        if isinstance(one, dict)
-    ]
+            return reader.kept(rows, texts=texts, refused=self.wanted.what == REFUSED)
+        return reader.dropped(rows, texts=texts)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, cast
 
 import pytest
+from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit
@@ -33,12 +35,30 @@ def refused(i: int) -> dict[str, Any]:
 @pytest.fixture
 def filled(database: Db) -> Db:
     """Return a ledger of 200 near duplicates, and 100 documents that were kept apart."""
+    chance = random.Random(4)
+
+    def bits() -> Int64:
+        return Int64(chance.getrandbits(64) - (1 << 63))
+
     database["target.ledger"].insert_many(
-        [{"_id": i, "reason": "near", "of": -i - 1, "similarity": i / 200} for i in range(200)]
+        [
+            {
+                "_id": i,
+                "decision": "duplicate",
+                "reason": "near",
+                "of": -i - 1,
+                "similarity": i / 200,
+                "digest": bits(),
+            }
+            for i in range(200)
+        ]
         + [{"_id": f"x{i}", "reason": "exact", "of": 1, "similarity": 0.0} for i in range(9)]
     )
     database.target.insert_many(
-        [{"_id": f"k{i}", "dedup": {"refused": refused(i)}} for i in range(100)]
+        [
+            {"_id": f"k{i}", "dedup": {"refused": refused(i), "fingerprint": bits()}}
+            for i in range(100)
+        ]
         + [{"_id": f"n{i}", "dedup": {}} for i in range(9)]
     )
     return database
@@ -60,7 +80,6 @@ def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> Non
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
     assert ids(pairs[:20:2]) == [*range(10)]
     assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(99, 89, -1)]
-    assert {str(pair.stratum) for pair in pairs[20:]} == {"random"}
     assert [edit.id_value(pair.of) for pair in pairs[:4:2]] == [-1, -2]
     assert pairs[1].reason == "number"
 
