@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from dedup_job.commands.dry_survey import SurveyCollector
     from dedup_job.commands.run import Request
     from dedup_job.demo import Score
-    from dedup_job.report.progress import Progress
-    from dedup_job.report.survey import Survey
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -100,27 +100,31 @@ def run(
         told.named(target, settings.connection.db)
         request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
-            told.report = _run(settings.at(uri) if uri else settings, request, stop, told, html)
-        tell(told.report, report, stop, profile=profile)
+            if uri:
+                settings = settings.at(uri)
+            collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
+            told.report = _run(settings, request, stop, told, collector)
+            page = None if html is None else partial(_write_page, html, settings, told, collector)
+            tell(told.report, report, stop, profile=profile, page=page)
 
 
 def _run(
-    settings: Settings, request: Request, stop: StopSignals, told: Monitored, page: Path | None
+    settings: Settings,
+    request: Request,
+    stop: StopSignals,
+    told: Monitored,
+    collector: SurveyCollector | None,
 ) -> Report:
     agree = _agree if is_interactive() and not request.yes else None
-    collector = commands.dry_survey.SurveyCollector() if request.dry_run and page else None
     with told.progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
-            outcome = commands.run.run_job(settings, request, watch)
+            return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
-        if page is not None:
-            write_page(_survey_of(settings, request.target, collector, progress), page)
-        return outcome
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:
@@ -130,12 +134,22 @@ def _server(folder: Path | None) -> AbstractContextManager[str | None]:
     return nullcontext() if folder is None else embedded_server(folder)
 
 
-def _survey_of(
-    settings: Settings, target: str, collector: SurveyCollector | None, progress: Progress
-) -> Survey:
-    if collector is not None and collector.survey is not None:
-        return collector.survey
-    return commands.survey.survey_target(settings, target, progress)
+def _write_page(
+    file: Path,
+    settings: Settings,
+    told: Monitored,
+    collector: SurveyCollector | None,
+    outcome: Report,
+) -> None:
+    survey = None if collector is None else collector.survey
+    try:
+        if survey is None:
+            with told.progress() as progress:
+                target = outcome.about.target
+                survey = commands.survey.survey_target(settings, target, progress)
+        write_page(survey, file)
+    except DedupError as e:
+        raise DedupError(f"the run is {outcome.status}, but {e}") from e
 
 
 def _agree(source: str, target: str) -> None:
@@ -143,13 +157,22 @@ def _agree(source: str, target: str) -> None:
     confirm(question, "nothing was written", default=True)
 
 
-def tell(outcome: Report, file: Path | None, stop: StopSignals, *, profile: bool = False) -> None:
-    """Print the report, write it to the file, and end with the exit code that fits."""
+def tell(
+    outcome: Report,
+    file: Path | None,
+    stop: StopSignals,
+    *,
+    profile: bool = False,
+    page: Callable[[Report], None] | None = None,
+) -> None:
+    """Print the report, write it to the file, make the page, end with the exit code that fits."""
     show(outcome, console(), profile=profile)  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if file is not None:
         _write_report(outcome, file)
+    if page is not None:
+        page(outcome)
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         by = "Ctrl-C" if signum is signal.SIGINT else signum.name

@@ -24,7 +24,7 @@ from dedup_job.monitoring.observer import End, Observer
 
 VARIABLE, OPTION = "DEDUP_PING", "--ping-file"
 MOST_SECONDS = 5.0
-_SENT = ("status", "source", "target", "started", "finished", "query", "limit")
+_SENT = ("status", "source", "target", "started", "finished", "limit")
 _FIGURES = ("counts", "rates", "known", "expected", "seconds", "docs_per_second", "versions")
 log = logging.getLogger("dedup")
 

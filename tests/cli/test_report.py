@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
+from dedup_job.errors import DedupError, UsageError
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -55,3 +56,19 @@ def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_
     for figure in (r"<dd>([^<]*)</dd>", r'"similarities": \{[^}]*\}'):
         assert re.findall(figure, dry) == re.findall(figure, run)
     assert "dedup restore" not in dry.split('id="further"')[0]
+
+
+def test_a_page_that_fails_in_the_end_leaves_the_run_and_its_metrics_done(
+    database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*_: object) -> None:
+        raise DedupError("the page r.html cannot be written: No space left on device.")
+
+    monkeypatch.setattr("dedup_job.cli.run.write_page", full)
+    database.source.insert_many(make_corpus(100, seed=5))
+    of = ["--source", f"{database.name}.source", "--target", f"{database.name}.target", "--yes"]
+    files = ["--html", str(tmp_path / "r.html"), "--metrics-file", str(tmp_path / "m.prom")]
+    wrong = refusal("run", *of, *files, DEDUP_URI=uri_of(database))
+    assert str(wrong).startswith("the run is done, but the page r.html cannot be written")
+    name = f'{{target="{database.name}.target"}}'
+    assert f"dedup_last_success_timestamp_seconds{name} " in (tmp_path / "m.prom").read_text()
