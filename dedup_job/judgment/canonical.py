@@ -33,7 +33,13 @@ from dedup_job.judgment.forms import (
 from dedup_job.judgment.frames import AT, CLAUSES, EMPHASES, FormWorkspace, clause_at, put
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, signs, word_row
 from dedup_job.judgment.marks import write_part
-from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences, opening_end
+from dedup_job.judgment.notes import (
+    MIN_AFTER,
+    drop_brackets,
+    drop_lines,
+    drop_sentences,
+    opening_end,
+)
 from dedup_job.judgment.words import (
     ANSWER_WORD,
     EXPLANATION,
@@ -55,6 +61,8 @@ from dedup_job.native.jit import inner, jit_no_refcount, native
 MIN_PROSE, MIN_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
 (MIN_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
 _SPARE = 64
+_NOTHING_LEFT: Final = -1
+_NOTES: Final = LINE | OPENER | NOTE | NUMBERED | PAGE
 _SEPARATOR, _BAR = codes(SEPARATOR + "|")
 
 
@@ -80,7 +88,12 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
         while length < 0:
             space = frames.make_form_workspace(2 * space.cells.shape[0])
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
-        counts[i], flags[i] = _write(length, tables, space, columns[i])
+        latex, seen = has_command(space.cells, length), lists_in(space.cells, length, tables)
+        stop = _prepare(length, seen, tables, space)
+        if stop == _NOTHING_LEFT:
+            length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
+            stop = _prepare(length, seen & ~_NOTES, tables, space)
+        counts[i], flags[i] = _write(stop, seen, latex, tables, space, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]
         to = _grown(to, at, at + size)
         for k in range(size):
@@ -109,13 +122,15 @@ def _grown(array: NDArray[Any], size: int, needed: int) -> NDArray[Any]:
 
 @inner
 def _write(
-    length: int, tables: Cells, space: FormWorkspace, columns: NDArray[np.int32]
+    stop: int,
+    seen: int,
+    latex: bool,
+    tables: Cells,
+    space: FormWorkspace,
+    columns: NDArray[np.int32],
 ) -> tuple[int, int]:
     """Write one form; return the number of its choices and its flags."""
-    cells, key, cuts = space.cells, space.key, space.cuts
-    latex, state = has_command(cells, length), space.work
-    seen = lists_in(cells, length, tables)
-    stop = _prepare(length, seen, tables, space)
+    cells, key, cuts, state = space.cells, space.key, space.cuts, space.work
     count = find_lettered(cells, stop, cuts)
     if count == 0:
         count = find_figured(cells, stop, cuts)
@@ -150,11 +165,16 @@ def _write(
 
 @inner
 def _prepare(length: int, seen: int, tables: Cells, space: FormWorkspace) -> int:
-    """Take out notes and what stands before a question; read the answer key; return the length."""
+    """Take out notes and what stands before a question; read the answer key; return the length.
+
+    _NOTHING_LEFT: nearly all of it would be notes, so they are what the text says.
+    """
     stop, cells, key, cuts = length, space.cells, space.key, space.cuts
     key[0] = key[1] = key[2] = key[3] = 0
+    dropped = NOUGHT
     if seen & LINE:
         stop = drop_lines(cells, stop, tables)
+        dropped = length - stop
     if seen & (ANSWER_WORD | EXPLANATION):
         cut, explained = choices.find_key(cells, stop, tables)
         if explained < cut and (
@@ -167,10 +187,13 @@ def _prepare(length: int, seen: int, tables: Cells, space: FormWorkspace) -> int
             if words_in(cells, cut, stop, MIN_EXPLANATION) >= MIN_EXPLANATION:
                 key[3] = EXPLAINED
             stop = cut
+    dropped += stop
     if seen & OPENER:
         stop = drop_brackets(cells, stop, tables)
     if seen & (NOTE | NUMBERED | PAGE):
         stop = drop_sentences(cells, stop, tables)
+    if dropped > stop and words_in(cells, NOUGHT, stop, MIN_AFTER) < MIN_AFTER:
+        return _NOTHING_LEFT
     start = opening_end(cells, stop, tables)
     if start > 0:
         for k in range(start, stop):

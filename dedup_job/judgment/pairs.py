@@ -40,6 +40,7 @@ _APART = 2  # characters between one that is lost and another that comes, at lea
 _MIN_UNLIKE = 8
 _SENTENCE, _TAIL = 6, 20
 _CORRECTED, _ADDED = 0.02, 0.3
+_SHORTEST_OWN, _OWN = 12, 0.03  # more than a headline or a source, which each text may have
 _OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 
@@ -153,12 +154,15 @@ def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool
 
 @inner
 def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
-    """Enter the differences of two texts of prose; a few words and whole sentences are harmless."""
+    """Enter the differences of two texts of prose; a few words and whole sentences are harmless.
+
+    Not where each text says something that the other lacks, as pieces of one text do that overlap.
+    """
     workspace, tables, size = how.workspace, how.tables, how.size
     hunks = find_hunks(a, b, tables, workspace)
     if hunks < 0:
         return enter(workspace, count, CONTENT, a, b)
-    corrected = added = 0
+    corrected = added = own = others = 0
     for h in range(hunks):
         left, right = hunks_at(a, b, h, h, workspace)
         bits = harmless_classes(left, right, how)
@@ -167,9 +171,12 @@ def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
             continue
         kind, length = _class_in_prose(a, b, h, hunks, how), size_of(left) + size_of(right)
         added += length if kind == ADDED else 0
+        if kind in (ADDED, TRUNCATED):
+            own, others = own + size_of(left), others + size_of(right)
         corrected += max(size_of(left), size_of(right)) if kind == CORRECTED else 0
         count = enter(workspace, count, kind, left, right)
-    if corrected > _CORRECTED * size or added > _ADDED * size:
+    overlapping = min(own, others) > max(_SHORTEST_OWN, _OWN * size)
+    if overlapping or corrected > _CORRECTED * size or added > _ADDED * size:
         return enter(workspace, count, CONTENT, _nothing_at(a, a.start), _nothing_at(b, b.start))
     return count
 

@@ -232,6 +232,33 @@ def test_what_is_not_the_same_stays_apart(text, other):
     assert stem(text) != stem(other)
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("作者：李白", "作者：杜甫"), ("知识点：勾股定理的证明", "知识点：三角函数的图像"),
+        ("每小题选出答案后用铅笔涂黑。", "每小题的分值已经标在括号里。"),
+        ("（2019年高考）", "（2020年高考）"),
+        ("1. 来源：新华网", "1. 来源：人民网"),
+    ],
+)  # fmt: skip
+def test_a_text_that_would_be_nothing_but_notes_is_what_it_says(text, other):
+    assert stem(text) != stem(other)
+    assert [native(one)[0] for one in (text, other)] == [canonical(text), canonical(other)]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("依法给予税收优惠，并给予扶持。", "转让的条件不得比他方优惠。"),
+        ("先登录。在客户端执行命令甲。", "先登录。在客户端执行命令乙。"),
+        ("夜间气温低至零下二十度。", "夜间气温低至零下三十度。"),
+    ],
+)
+def test_words_of_advertisements_may_be_what_a_text_is_about(text, other):
+    more = "下面这句话说的是同一件事，前后都一样。"
+    assert stem(f"{more}{text}{more}") != stem(f"{more}{other}{more}")
+
+
 QUESTION = "下列说法正确的是（ ）"
 
 

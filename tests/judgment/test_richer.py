@@ -54,3 +54,22 @@ def test_what_one_text_has_more_is_named_and_the_other_has_nothing(judge, more, 
 
 def test_texts_that_are_kept_apart_are_not_compared_so(judge):
     assert richer(judge, f"{QUESTION}\n答案：C", f"{QUESTION}\n答案：A") is None
+
+
+FIRST = "本市鼓励社会力量参与公共文化服务，任何单位和个人都可以向主管部门提出意见和建议。"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "same"),
+    [
+        (FIRST + PROSE, PROSE + NEWS, False),
+        (PROSE + NEWS, FIRST + PROSE, False),
+        (f"新馆开放。{PROSE}", PROSE + NEWS, True),
+        (PROSE + NEWS, PROSE, True),
+        (PROSE, FIRST + PROSE, True),
+    ],
+    ids=["beginning and end", "end and beginning", "headline", "end", "beginning"],
+)
+def test_pieces_of_a_text_that_overlap_are_two(judge, text, kept, same):
+    """Each says something that the other one does not."""
+    assert (richer(judge, text, kept) is not None) is same

@@ -794,10 +794,10 @@ class Split:
     notes: str = ""
 
 
-def split(text: str) -> Split:
-    """Take a text apart."""
-    text = LINE.sub(" ", text)
-    lower = text.translate(LOWER)
+def split(text: str, *, notes_go: bool = True) -> Split:
+    """Take a text apart; where nearly all of it would be notes, they stay."""
+    given, text = text, LINE.sub(" ", text) if notes_go else text
+    whole, lower = text, text.translate(LOWER)
     pattern = EXPLANATION if lettered(text) or figured(text) else KEY
     starts = (m.start() for m in pattern.finditer(lower))
     cut = next((start for start in starts if words_in(text[:start]) >= 4), len(text))
@@ -811,7 +811,11 @@ def split(text: str) -> Split:
             letters = "ABCDEFGH"[int(m[1]) - 1]
         else:
             answer = body.partition("\n")[0].strip()
-    text = without_prefix(without_notes(text))
+    left = without_notes(text) if notes_go else text
+    dropped = len(given) - len(whole) + len(text) - len(left)
+    if dropped and words_in(left) < 4:
+        return split(given, notes_go=False)
+    text = without_prefix(left)
     parts = Split(text, text, [], letters, answer, notes)
     cuts = lettered(text) or figured(text) or []
     ends = [start for start, _ in cuts[1:]] + [len(text)]

@@ -729,6 +729,7 @@ def prose(a: str, b: str) -> list[Found]:
     come = {core(b[k:z]) for i, j, k, z in script if i == j}
     found = []
     corrected = added = 0
+    own = [0, 0]
     for hunk in script:
         i, j, k, z = hunk
         x, y = a[i:j], b[k:z]
@@ -737,15 +738,18 @@ def prose(a: str, b: str) -> list[Found]:
         elif not (x and y) and core(x + y) in gone & come:
             found.append(Found("order", x, y))
         elif not (x and y) and j == len(a) and z == len(b) and len(x + y) >= TAIL:
+            own = [own[0] + len(x), own[1] + len(y)]
             found.append(Found("truncated", x, y))
         elif not (x and y) and (len(x + y) >= SENTENCE or harmful_class(x, y) == "image"):
             added += len(x + y)
+            own = [own[0] + len(x), own[1] + len(y)]
             found.append(Found("added", x, y))
         else:
             kind = prose_class(a, hunk, b)
             corrected += max(len(x), len(y)) if kind == "corrected" else 0
             found.append(Found(kind, x, y))
-    if corrected > CORRECTED * size or added > ADDED * size:
+    overlapping = min(own) > max(12, 0.03 * size)
+    if overlapping or corrected > CORRECTED * size or added > ADDED * size:
         found.append(Found("content", "", ""))
     return found
 
