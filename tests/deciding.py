@@ -52,6 +52,7 @@ class Decider:
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
+        self.first_wins.arrived()
         return decisions
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:

@@ -96,6 +96,7 @@ class _Texts:
             if isinstance(decision, Kept):
                 self._kept[document.key] = text
             yield self._outcome(document.key, decision, text)
+        self._engine.arrived()
 
     def _content(self, text: str) -> str | Skipped | Quarantined:
         return (too_long(text, self._most) or text) if text else Skipped(Reason.EMPTY)

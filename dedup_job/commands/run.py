@@ -17,7 +17,6 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
-from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.mongo import checks
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Namespace, patience_with
@@ -110,7 +109,6 @@ def _job(
     limits = settings.brakes
     if request.yes:  # whoever says so knows the field
         limits = limits.model_copy(update={"without_text": 1.0})
-    pending = PendingTexts(target.texts)
     index = KeptIndex(settings.index)
     recorded = settings.recorded()
     return story.Job(
@@ -121,8 +119,7 @@ def _job(
         cleaner=cleaner,
         fingerprinter=equipment.fingerprinter,
         index=index,
-        decider=FirstWins(index, settings.decision, pending, equipment.judge),
-        pending_texts=pending,
+        decider=FirstWins(index, settings.decision, target.texts, equipment.judge),
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,
         most_chars=settings.source.max_chars,

@@ -175,7 +175,7 @@ class Neighbourhood:
 
     def number_of(self, key: bytes, numbers: Sequence[int]) -> int | None:
         """Return which of the numbers stands for a key."""
-        return next((number for number in numbers if self._index.key(number) == key), None)
+        return dict(zip(self._index.keys(numbers), numbers, strict=True)).get(key)
 
     def found(self) -> list[int]:
         """Return the numbers of what any channel finds, those with the likest sketches first."""
@@ -200,7 +200,7 @@ class Neighbourhood:
 
     def look_at(self, numbers: Sequence[int]) -> list[Neighbour]:
         """Look at some of them; those that are gone from the target are left out."""
-        return self._look_at({self._index.key(number): number for number in numbers})
+        return self._look_at(dict(zip(self._index.keys(numbers), numbers, strict=True)))
 
     def look_at_keys(self, keys: Sequence[bytes]) -> list[Neighbour]:
         """Look at some of them by their keys."""

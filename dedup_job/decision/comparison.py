@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import xxhash
@@ -13,6 +14,7 @@ from dedup_job.documents import KeptPage
 from dedup_job.index import KeptIndex
 
 _NAMED = 5
+_AT_ONCE = 100_000  # keys
 
 
 @dataclass(slots=True)
@@ -36,7 +38,11 @@ class Comparison:
 
     def __init__(self, kept: KeptIndex) -> None:
         self._kept = kept
-        hashes = _hashes((kept.key(n) for n in range(len(kept))), len(kept))
+        keys = chain.from_iterable(
+            kept.keys(np.arange(at, min(at + _AT_ONCE, len(kept))))
+            for at in range(0, len(kept), _AT_ONCE)
+        )
+        hashes = _hashes(keys, len(kept))
         self._order = np.argsort(hashes)
         self._hashes = hashes[self._order]
         self._seen = np.zeros(len(kept), dtype=np.bool_)
@@ -57,7 +63,7 @@ class Comparison:
     def surplus(self) -> Difference:
         """Return what is remembered and was on no page."""
         left = np.flatnonzero(~self._seen)
-        return Difference(len(left), [self._kept.key(n) for n in left[:_NAMED].tolist()])
+        return Difference(len(left), self._kept.keys(left[:_NAMED]))
 
     def _numbers(self, keys: list[bytes]) -> NDArray[np.int64]:
         """Return the numbers of some keys, -1 where there is none; int64 (n,)."""
@@ -65,10 +71,13 @@ class Comparison:
         numbers = np.full(len(keys), -1, dtype=np.int64)
         starts = np.searchsorted(self._hashes, hashes, side="left")
         stops = np.searchsorted(self._hashes, hashes, side="right")
-        for i, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-            for number in self._order[start:stop].tolist():  # more than one by chance only
-                if self._kept.key(number) == keys[i]:
-                    numbers[i] = number
+        counts = stops - starts  # more than one of a row by chance only
+        rows = np.repeat(np.arange(len(keys)), counts)
+        found = self._order[np.arange(len(rows)) + np.repeat(stops - np.cumsum(counts), counts)]
+        theirs = zip(rows.tolist(), found.tolist(), self._kept.keys(found), strict=True)
+        for row, number, key in theirs:
+            if key == keys[row]:
+                numbers[row] = number
         return numbers
 
 

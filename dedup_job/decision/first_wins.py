@@ -7,7 +7,7 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import compress, repeat
 from operator import attrgetter
@@ -37,7 +37,7 @@ from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.native.growing import Growing
 
-KeyOf = Callable[[int], bytes]
+Keys = Mapping[int, bytes]
 
 _BY_TEXT = (str(Channel.TEXT),)
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
@@ -65,7 +65,7 @@ class FirstWins:
         self._weighing = Weighing(settings, judge)
         self._compares = settings.compare is not Comparing.NONE
         self._most = settings.most_candidates
-        self._texts = KeptTexts(fetch, kept.key)
+        self._texts = KeptTexts(fetch, kept.keys)
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
 
     @staticmethod
@@ -84,11 +84,16 @@ class FirstWins:
         for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
             engine.decide(Batch(tuple(documents), prints[part]))
+            engine.arrived()
 
     @property
     def texts_fetched(self) -> int:
         """How many texts were asked of the target."""
         return self._texts.fetched
+
+    def arrived(self) -> None:
+        """Take note that the earliest batch under way can be fetched now; from any one thread."""
+        self._texts.arrived()
 
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
@@ -101,9 +106,9 @@ class FirstWins:
     def decide(self, batch: Batch) -> list[Decision]:
         """Return one decision for each document of the batch, in order.
 
-        What fetches texts has those of the batch before by now, in the target or under way to it.
+        Their texts are held until `arrived` is called for the batch.
         """
-        self._texts.written()
+        self._texts.begin_batch()
         documents: Sequence[Document] = batch.documents
         if len(documents) != len(batch.fingerprints):
             documents = [d for d in documents if isinstance(d.content, str)]
@@ -127,14 +132,13 @@ class FirstWins:
         self._clusters.grow(base + len(documents))
         choices = choose(self._kept, self._weighing, self._texts, self._most, texts, fingerprints)
         rows = np.flatnonzero(choices.kept)
-        keys = [documents[row].key for row in rows.tolist()]
-
-        def key_of(number: int) -> bytes:
-            return keys[number - base] if number >= base else self._kept.key(number)
-
+        self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
+        self._kept.add([documents[row].key for row in rows.tolist()], fingerprints[rows])
+        self._kept.unindexed_texts += choices.unindexed
+        keys = self._keys_in(choices)
         decisions = _all_kept(fingerprints)
-        tried = self._tried(choices, key_of)
-        duplicates = self._duplicates(choices, texts, key_of)
+        tried = self._tried(choices, keys)
+        duplicates = self._duplicates(choices, texts, keys)
         sizes = self._clusters.array
         for row in choices.open.tolist():
             short, own = bool(fingerprints.short[row]), tried.get(row, NOTHING_TRIED)
@@ -144,19 +148,22 @@ class FirstWins:
             number, duplicate = found
             sizes[number] += 1
             decisions[row] = duplicate._replace(short=short, cluster=int(sizes[number]), tried=own)
-        self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
-        self._kept.add(keys, fingerprints[rows])
-        self._kept.unindexed_texts += choices.unindexed
         return decisions
 
+    def _keys_in(self, choices: Choices) -> Keys:
+        """Return the keys of all kept documents that the choices name, by number."""
+        numbers = {pair.number for pair in (*choices.near, *choices.refused)}
+        numbers.update(choices.exact.values(), *choices.missing_originals.values())
+        return dict(zip(numbers, self._kept.keys([*numbers]), strict=True))
+
     def _duplicates(
-        self, choices: Choices, texts: Sequence[str], key_of: KeyOf
+        self, choices: Choices, texts: Sequence[str], keys: Keys
     ) -> dict[int, tuple[int, Duplicate]]:
         """Return the duplicates by row, each with the number of the kept document."""
         found = {
             row: (
                 number,
-                Duplicate(key_of(number), 0, 1.0, _BY_TEXT, Reason.EXACT, short=False),
+                Duplicate(keys[number], 0, 1.0, _BY_TEXT, Reason.EXACT, short=False),
             )
             for row, number in choices.exact.items()
         }
@@ -166,7 +173,7 @@ class FirstWins:
         )
         for pair, differences in zip(near, named, strict=True):
             duplicate = Duplicate(
-                key_of(pair.number),
+                keys[pair.number],
                 pair.distance,
                 pair.similarity if self._compares else None,
                 pair.channels,
@@ -178,17 +185,17 @@ class FirstWins:
             found[pair.row] = pair.number, duplicate
         return found
 
-    def _tried(self, choices: Choices, key_of: KeyOf) -> dict[int, Tried]:
+    def _tried(self, choices: Choices, keys: Keys) -> dict[int, Tried]:
         """Return what was tried for each text that had candidates and has no equal."""
         refused = {
-            pair.row: Refused(key_of(pair.number), pair.similarity, pair.kind)
+            pair.row: Refused(keys[pair.number], pair.similarity, pair.kind)
             for pair in choices.refused
         }
         tried = {}
         for row in choices.open.tolist():
             total = int(choices.totals[row])
             if row not in choices.exact and (total or row in choices.missing_originals):
-                missing = tuple(map(self._kept.key, choices.missing_originals.get(row, ())))
+                missing = tuple(map(keys.__getitem__, choices.missing_originals.get(row, ())))
                 cut = max(total - self._most, 0)
                 tried[row] = Tried(total, cut, missing, refused.get(row))
         return tried

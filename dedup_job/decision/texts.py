@@ -1,4 +1,4 @@
-"""The texts of kept documents: those of the batch in hand, those used lately, and the target's."""
+"""The texts of kept documents: those not written yet, those used lately, and the target's."""
 
 from __future__ import annotations
 
@@ -14,37 +14,42 @@ _OVERHEAD = 200  # bytes of a key and its place in the table
 
 
 class _Block(NamedTuple):
-    """Texts that came together: their numbers, and their bytes."""
+    """Texts that came together: numbers, bytes, and the batch that kept them, 0 if fetched."""
 
     numbers: Sequence[int]
     bytes: int
+    batch: int
 
 
 class KeptTexts:
     """Finds texts by number, with one question to the target for many of them.
 
-    What was taken in first is forgotten first, and together: to note each use costs more.
+    What was taken in first is forgotten first, and together: to note each use costs more. What the
+    target does not hold yet is not forgotten.
     """
 
-    def __init__(self, fetch: Fetch, key: Callable[[int], bytes]) -> None:
+    def __init__(self, fetch: Fetch, keys: Callable[[Sequence[int]], list[bytes]]) -> None:
         """Take what fetches texts by key, where those that are gone are left out."""
         self._fetch = fetch
-        self._key = key
+        self._keys = keys
         self._held: dict[int, str] = {}
         self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
-        self._batch: list[_Block] = []  # the batch in hand
+        self._begun = self._arrived = 0  # batches
         self._bytes = 0
         self.fetched = 0
 
-    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
-        """Hold the texts of documents that are kept, which cannot be fetched before `written`."""
-        self._batch.append(self._take_in(numbers, texts))
-
-    def written(self) -> None:
-        """Take note that the texts of all documents added can be fetched."""
-        self._blocks += self._batch
-        self._batch.clear()
+    def begin_batch(self) -> None:
+        """Begin the next batch."""
         self._forget()
+        self._begun += 1
+
+    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        """Hold the texts of documents of the batch that are kept."""
+        self._take_in(numbers, texts, self._begun)
+
+    def arrived(self) -> None:
+        """Take note that one more batch can be fetched; from any one thread."""
+        self._arrived += 1
 
     def get(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the texts of some documents; those that are gone are left out."""
@@ -52,24 +57,27 @@ class KeptTexts:
         found = {number: held[number] for number in numbers if number in held}
         missing = [number for number in numbers if number not in held]
         for start in range(0, len(missing), _MOST_KEYS):
-            keys = {self._key(number): number for number in missing[start : start + _MOST_KEYS]}
+            asked = missing[start : start + _MOST_KEYS]
+            keys = dict(zip(self._keys(asked), asked, strict=True))
             texts = self._fetch(list(keys))
             self.fetched += len(texts)
             fetched = {keys[key]: text for key, text in texts.items()}
             found |= fetched
-            self._blocks.append(self._take_in(list(fetched), list(fetched.values())))
+            self._take_in(list(fetched), list(fetched.values()), 0)
             self._forget()
         return found
 
-    def _take_in(self, numbers: Sequence[int], texts: Sequence[str]) -> _Block:
+    def _take_in(self, numbers: Sequence[int], texts: Sequence[str], batch: int) -> None:
         """Hold texts that are not held yet."""
         size = sum(map(str.__sizeof__, texts)) + _OVERHEAD * len(texts)
         self._held.update(zip(numbers, texts, strict=True))
         self._bytes += size
-        return _Block(numbers, size)
+        self._blocks.append(_Block(numbers, size, batch))
 
     def _forget(self) -> None:
         while self._bytes > _MOST_BYTES and self._blocks:
+            if self._blocks[0].batch > self._arrived:
+                return
             oldest = self._blocks.popleft()
             self._bytes -= oldest.bytes
             for number in oldest.numbers:

@@ -33,17 +33,26 @@ class Ids:
         """Return the number of keys."""
         return self._size
 
-    def __getitem__(self, number: int) -> bytes:
-        """Return the key of a number; IndexError where there is none."""
-        if not 0 <= number < self._size:
-            raise IndexError(f"no id has the number {number}, there are {self._size}")
-        row = self._short.array[number]
-        if not self._is_long.array[number]:
-            short: bytes = row.tobytes()
-            return OBJECT_ID + short
-        place = row.view(_PLACE)[0]
-        start = int(place["start"])
-        return bytes(self._long.array[start : start + int(place["length"])])
+    def of(self, numbers: NDArray[np.int64]) -> list[bytes]:
+        """Return the keys of some numbers; IndexError where there is no such number."""
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size:
+            raise IndexError(f"there are {self._size} ids, not all of {numbers[:9].tolist()}")
+        rows, is_long = self._short.array[numbers], self._is_long.array[numbers]
+        keys = [b""] * len(numbers)
+        short = np.flatnonzero(~is_long)
+        whole = np.empty((len(short), _WHOLE), dtype=np.uint8)
+        whole[:, : len(OBJECT_ID)] = np.frombuffer(OBJECT_ID, np.uint8)
+        whole[:, len(OBJECT_ID) :] = rows[short]
+        joined = whole.tobytes()
+        for place, row in enumerate(short.tolist()):
+            keys[row] = joined[place * _WHOLE : (place + 1) * _WHOLE]
+        others = np.flatnonzero(is_long)
+        places = np.ascontiguousarray(rows[others]).view(_PLACE)[:, 0]
+        held = self._long.array.data
+        starts, lengths = places["start"].tolist(), places["length"].tolist()
+        for row, start, length in zip(others.tolist(), starts, lengths, strict=True):
+            keys[row] = bytes(held[start : start + length])
+        return keys
 
     @property
     def nbytes(self) -> int:

@@ -118,9 +118,9 @@ class KeptIndex:
             self._bits.grow(len(self._ids))
             self._bits.array[start : len(self._ids)] = texts.sketches.bits
 
-    def key(self, number: int) -> bytes:
-        """Return the key of a kept document; they are numbered in the order of `remember`."""
-        return self._ids[number]
+    def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
+        """Return the keys of kept documents, which are numbered in the order of `remember`."""
+        return self._ids.of(np.asarray(numbers, dtype=np.int64))
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
@@ -167,15 +167,16 @@ class KeptIndex:
             near = self._near.search(text.values)
             found |= dict(zip(near.numbers.tolist(), near.distances.tolist(), strict=True))
         ordered = sorted(found, key=lambda number: (found[number], number != same, number))
+        wanted = [number for number in ordered if found[number] <= distance]
         return [
-            Neighbour(self._ids[number], found[number], number == same)
-            for number in ordered
-            if found[number] <= distance
+            Neighbour(key, found[number], number == same)
+            for key, number in zip(self.keys(wanted), wanted, strict=True)
         ]
 
     def sample(self, numbers: Sequence[int]) -> list[tuple[bytes, int]]:
         """Return key and fingerprint of some kept documents."""
-        return [(self._ids[n], int(self._near.fingerprints[n])) for n in numbers]
+        values = self._near.fingerprints[list(numbers)].tolist()
+        return list(zip(self.keys(numbers), values, strict=True))
 
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""

@@ -29,7 +29,6 @@ from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
-from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.pipeline import BackgroundWriter, in_order, paced, prefetch
 from dedup_job.job.protocols import Snapshots, Source, Target
 from dedup_job.report.counts import Counts
@@ -57,7 +56,6 @@ class Job:
     fingerprinter: Fingerprinter
     index: KeptIndex
     decider: FirstWins
-    pending_texts: PendingTexts
     brakes: Brakes
     snapshots: Snapshots
     most_chars: int
@@ -158,7 +156,6 @@ class RunProgress:
             after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)
-            self._job.pending_texts.add(batch, decisions)
         self._decided = after
         self._series.add(after.seconds, counts.scanned)
         return Decided(batch, decisions, self._report(after, Status.RUNNING))
@@ -168,7 +165,7 @@ class RunProgress:
         documents = decided.batch.documents
         with self.watch.timing(Stage.WRITE, len(documents), _bytes(documents)):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
-        self._job.pending_texts.arrived(decided.batch)
+        self._job.decider.arrived()
         self.written = decided.report
         counts = decided.report.checkpoint.counts
         self._job.progress.advance(counts.scanned, counts)
@@ -245,7 +242,7 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
 def _clusters(job: Job) -> tuple[Cluster, ...]:
     """Return the largest clusters with the first words of their kept documents."""
     largest = job.decider.largest(_CLUSTERS)
-    keys = [job.index.key(number) for number, _ in largest]
+    keys = job.index.keys([number for number, _ in largest])
     texts = job.target.texts(keys)
     samples = [" ".join(texts.get(key, "").split())[:_SAMPLE] for key in keys]
     return tuple(

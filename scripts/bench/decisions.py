@@ -99,7 +99,9 @@ class Engine:
         documents = tuple(
             Document(i, key(i), b"", text) for i, text in zip(numbers, texts, strict=True)
         )
-        return self.decider.decide(Batch(documents, prints)), time.perf_counter() - began
+        decisions = self.decider.decide(Batch(documents, prints))
+        self.decider.arrived()
+        return decisions, time.perf_counter() - began
 
 
 def cost(arguments: argparse.Namespace) -> None:

@@ -49,6 +49,7 @@ class Engine:
             part = texts[at : at + BATCH]
             documents = tuple(Document(at + i, key(at + i), b"", t) for i, t in enumerate(part))
             decisions += engine.decide(Batch(documents, fingerprint(part)))
+            engine.arrived()
         return decisions
 
     def keeps(self, texts: Sequence[str]) -> NDArray[np.bool_]:

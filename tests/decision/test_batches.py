@@ -48,7 +48,7 @@ class Found:
         settings = DecisionSettings(
             **({"judge": "differences" if judge else "similarity"} | values)
         )
-        known = KeptTexts(fetch, self.index.key)
+        known = KeptTexts(fetch, self.index.keys)
         self.choices = choose(self.index, Weighing(settings, judge), known, most, *made(*here))
 
     @property
@@ -130,7 +130,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     texts, prints = made((TEXT, A, NONE, 0))
     kept = KeptIndex(IndexSettings())
     kept.add([b"0"], prints)
-    known = KeptTexts(lambda keys: dict.fromkeys(keys, OTHER), kept.key)
+    known = KeptTexts(lambda keys: dict.fromkeys(keys, OTHER), kept.keys)
     weighing = Weighing(DecisionSettings(judge="similarity"), None)
     choices = choose(kept, weighing, known, 64, texts, prints)
     assert choices.exact == {}
@@ -188,7 +188,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         index = KeptIndex(IndexSettings())
         index.add([str(number).encode() for number in range(len(before))], prints)
         held = dict(enumerate(texts))
-        known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.key)
+        known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.keys)
         settings = DecisionSettings(judge="similarity", similarity=1.0)
         weighing = Noting(settings, None)
         zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate

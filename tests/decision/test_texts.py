@@ -30,7 +30,7 @@ def held():
 
 @pytest.fixture
 def kept(held):
-    return KeptTexts(held.fetch, lambda number: f"key {number}".encode())
+    return KeptTexts(held.fetch, lambda numbers: [f"key {n}".encode() for n in numbers])
 
 
 def test_many_texts_are_one_question(held, kept):
@@ -63,21 +63,28 @@ def test_nothing_asked_for_is_no_question(held, kept):
     assert held.asked == []
 
 
-def test_a_text_of_the_batch_in_hand_is_never_asked_for_however_little_is_remembered(
+def test_a_text_that_is_not_written_yet_is_never_asked_for_however_little_is_remembered(
     held, kept, monkeypatch
 ):
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    kept.begin_batch()
     kept.add([200], ["of the batch"])
     kept.get(range(10))
     assert kept.get([200]) == {200: "of the batch"}
-    kept.written()
+    kept.begin_batch()  # the one before is on its way
+    kept.get(range(10))
+    assert kept.get([200]) == {200: "of the batch"}
+    kept.arrived()
+    kept.begin_batch()
     assert kept.get([200]) == {}
     assert held.asked[-1] == [b"key 200"]
 
 
 def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
+    kept.begin_batch()
     kept.add([200], ["of the batch"])
-    kept.written()
+    kept.arrived()
+    kept.begin_batch()
     assert kept.get([200]) == {200: "of the batch"}
     assert held.asked == []
 
@@ -98,16 +105,19 @@ def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, mon
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=60), st.integers(0, 9))
 def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(steps, room):
     held, added = Held(100), 100
-    kept = KeptTexts(held.fetch, lambda number: f"key {number}".encode())
+    kept = KeptTexts(held.fetch, lambda numbers: [f"key {n}".encode() for n in numbers])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_MOST_BYTES", room * texts._OVERHEAD)
         for is_added, number in steps:
             if is_added:
                 held.texts[f"key {added}".encode()] = f"text {added}"
+                kept.begin_batch()
                 kept.add([added], [f"text {added}"])
-                kept.written()
+                kept.arrived()
                 added += 1
             else:
                 wanted = [number, min(number + 45, added - 1)]
                 assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
+            kept.begin_batch()
+            kept.arrived()
             assert len(kept._held) <= room

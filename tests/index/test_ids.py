@@ -35,7 +35,7 @@ def key_of(value):
 
 
 def all_of(ids):
-    return [ids[number] for number in range(len(ids))]
+    return ids.of(np.arange(len(ids)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
@@ -67,7 +67,7 @@ def test_a_number_that_was_not_given_is_an_error(number):
     ids = Ids()
     ids.extend([key_of(i) for i in range(3)])
     with pytest.raises(IndexError, match="there are 3"):
-        ids[number]
+        ids.of(np.array([0, number]))
 
 
 @settings(deadline=None)

@@ -45,7 +45,7 @@ def remembering(rows, **values):
 
 
 def order(kept):
-    return [int(kept.key(number)) for number in range(len(kept))]
+    return [*map(int, kept.keys(range(len(kept))))]
 
 
 class Pages:

@@ -24,7 +24,6 @@ from dedup_job.documents import (
 from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.story import Job, run
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
@@ -287,7 +286,6 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
     """Make a job by the plain recipe; `distance` and `brakes` are settings."""
     distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
     index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
-    pending = PendingTexts(target.texts)
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
         "scope": Scope(None, limit),
@@ -296,8 +294,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings()),
         "index": index,
-        "decider": decides(index, DecisionSettings(compare="none"), pending),
-        "pending_texts": pending,
+        "decider": decides(index, DecisionSettings(compare="none"), target.texts),
         "max_rate": None,
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),

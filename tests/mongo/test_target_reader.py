@@ -14,7 +14,6 @@ from dedup_job.demo import make_corpus
 from dedup_job.documents import Batch, Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.job.pending_texts import PendingTexts
 from dedup_job.job.story import Decided, RunProgress
 from dedup_job.judgment.folding import fold_texts
 from dedup_job.mongo.bson import edit as bson_edit
@@ -89,11 +88,11 @@ def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
 
 def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
     """Let someone remove a document between two batches; its text is not at hand any more."""
-    arrived, decide = PendingTexts.arrived, RunProgress.decide
+    write, decide = RunProgress.write, RunProgress.decide
     gone = threading.Event()
 
-    def watched(under_way: PendingTexts, batch: Batch) -> None:
-        arrived(under_way, batch)
+    def watched(course: RunProgress, decided: Decided) -> None:
+        write(course, decided)
         database.target.delete_one({"_id": id_})
         gone.set()
 
@@ -102,7 +101,7 @@ def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
         return decide(course, batch)
 
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
-    monkeypatch.setattr(PendingTexts, "arrived", watched)
+    monkeypatch.setattr(RunProgress, "write", watched)
     monkeypatch.setattr(RunProgress, "decide", waiting)
 
 
