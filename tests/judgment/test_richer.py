@@ -64,7 +64,7 @@ FIRST = "本市鼓励社会力量参与公共文化服务，任何单位和个�
     [
         (FIRST + PROSE, PROSE + NEWS, False),
         (PROSE + NEWS, FIRST + PROSE, False),
-        (f"新馆开放。{PROSE}", PROSE + NEWS, True),
+        (f"本报讯记者报道。{PROSE}", PROSE + NEWS, True),
         (PROSE + NEWS, PROSE, True),
         (PROSE, FIRST + PROSE, True),
     ],
