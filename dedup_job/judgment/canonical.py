@@ -95,12 +95,12 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
             stop = _prepare(length, seen & ~_NOTES, tables, space)
         counts[i], flags[i] = _write(stop, seen, latex, tables, space, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]
-        to = _grown(to, at, at + size)
+        to = grown(to, at, at + size)
         for k in range(size):
             to[at + k] = space.out[k]
         ends[i + 1] = at + size
         count, at = space.work[CLAUSES], clause_ends[i]
-        clauses = _grown(clauses, at, at + count)
+        clauses = grown(clauses, at, at + count)
         for k in range(count):
             clauses[at + k] = clause_at(space, k)
         clause_ends[i + 1] = at + count
@@ -111,7 +111,7 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
 
 
 @native
-def _grown(array: NDArray[Any], size: int, needed: int) -> NDArray[Any]:
+def grown(array: NDArray[Any], size: int, needed: int) -> NDArray[Any]:
     """Return an array with its first `size` items that holds as many as are needed."""
     if needed <= array.shape[0]:
         return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.judgment.canonical import forms_of, gist_of, main_of
+from dedup_job.judgment.canonical import forms_of, gist_of, grown, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
 from dedup_job.judgment.forms import (
     EXPLAINED,
@@ -29,7 +30,7 @@ from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
 from dedup_job.judgment.lookups import Tables, judge_tables
 from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import Packed, pack, text_of
 from dedup_job.native.jit import inner, native
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
@@ -153,7 +154,7 @@ class Judge:
         """
         one, other = forms_of(left, self._words), forms_of(right, self._words)
         pairs = FormPairs(one, left_rows, other, right_rows)
-        return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace(), False)
+        return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace())
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
@@ -164,34 +165,31 @@ class Judge:
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of texts[i] and others[i], in their order."""
         one, two = (forms_of(pack(side), self._words) for side in (texts, others))
-        space = make_pair_workspace()
-        for i, (text, other) in enumerate(zip(texts, others, strict=True)):
-            row = np.full(1, i, dtype=np.int64)
-            pair = FormPairs(one, row, two, row)
-            said = judge_forms(pair, self._tables, self._harmless, space, True)
-            found = [self._named(pair, space, at) for at in range(int(said.differences[0]))]
+        rows = np.arange(len(texts))
+        pairs = FormPairs(one, rows, two, rows)
+        kinds, spans, ends = _all_differences(pairs, self._tables, make_pair_workspace())
+        listed = zip(kinds.tolist(), spans.reshape(-1, 4).tolist(), strict=True)
+        for text, other, count in zip(
+            texts, others, np.diff(ends, prepend=0).tolist(), strict=True
+        ):
+            found = [self._named(pairs, *one) for one in islice(listed, count)]
             if not found and text != other:
                 found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
 
-    def _named(self, pair: FormPairs, space: PairWorkspace, at: int) -> Found:
-        kind, (p, q, r, s) = int(space.kinds[at]), space.spans[at].tolist()
-        harmless = bool(int(self._harmless) >> kind & 1)
-        return Found(CLASSES[kind], _text(pair.one, p, q), _text(pair.other, r, s), harmless)
-
-
-def _text(forms: Forms, start: int, stop: int) -> str:
-    return forms.points[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
+    def _named(self, pairs: FormPairs, kind: int, span: Sequence[int]) -> Found:
+        harmless, (p, q, r, s) = bool(int(self._harmless) >> kind & 1), span
+        text, other = text_of(pairs.one.points[p:q]), text_of(pairs.other.points[r:s])
+        return Found(CLASSES[kind], text, other, harmless)
 
 
 @native
 def judge_forms(
-    pairs: FormPairs, tables: Tables, harmless: np.uint64, workspace: PairWorkspace, whole: bool
+    pairs: FormPairs, tables: Tables, harmless: np.uint64, workspace: PairWorkspace
 ) -> Verdicts:
     """Judge c pairs of forms; harmless: bits of the classes that join a pair.
 
-    whole: the workspace holds all differences of the last pair afterwards; else a pair is judged
-    no further than to the first difference that is not harmless.
+    A pair is judged no further than to the first difference that is not harmless.
     """
     c = pairs.rows.shape[0]
     verdicts = Verdicts(
@@ -202,7 +200,7 @@ def judge_forms(
         np.empty(c, dtype=np.uint8),
     )
     for at in range(c):
-        _judge_one(pairs, at, tables, harmless, workspace, whole, verdicts)
+        _judge_one(pairs, at, tables, harmless, workspace, verdicts)
     return verdicts
 
 
@@ -213,15 +211,9 @@ def _judge_one(
     tables: Tables,
     harmless: np.uint64,
     workspace: PairWorkspace,
-    whole: bool,
     verdicts: Verdicts,
 ) -> None:
-    one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
-    if is_turned(one, other):
-        count = judge_pair(other, one, tables, workspace, whole)
-        _turn_back(workspace.spans, count)
-    else:
-        count = judge_pair(one, other, tables, workspace, whole)
+    count = _differences(pairs, at, tables, workspace, False)
     bits, first = np.uint64(0), -1
     for p in range(count):
         bit = np.uint64(1) << np.uint64(workspace.kinds[p])
@@ -232,7 +224,47 @@ def _judge_one(
     verdicts.classes[at] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
     verdicts.differences[at] = count
     verdicts.refused[at] = _LAYOUT if first < 0 else first
-    verdicts.richer[at] = richer(one, other, workspace, count) if first < 0 else 0
+    verdicts.richer[at] = 0
+    if first < 0:
+        one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
+        verdicts.richer[at] = richer(one, other, workspace, count)
+
+
+@inner
+def _differences(
+    pairs: FormPairs, at: int, tables: Tables, workspace: PairWorkspace, whole: bool
+) -> int:
+    """Enter the differences of a pair, their spans of one, then of other; return how many."""
+    one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
+    if not is_turned(one, other):
+        return judge_pair(one, other, tables, workspace, whole)
+    count = judge_pair(other, one, tables, workspace, whole)
+    _turn_back(workspace.spans, count)
+    return count
+
+
+@native
+def _all_differences(
+    pairs: FormPairs, tables: Tables, workspace: PairWorkspace
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """Return classes and spans of the differences of c pairs, and where those of each end.
+
+    uint8 (k,), int64 (4 * k,), start and stop in either form, int64 (c,).
+    """
+    c, count = pairs.rows.shape[0], 0
+    kinds, spans = np.empty(4 * c, dtype=np.uint8), np.empty(16 * c, dtype=np.int64)
+    ends = np.empty(c, dtype=np.int64)
+    for at in range(c):
+        found = _differences(pairs, at, tables, workspace, True)
+        kinds = grown(kinds, count, count + found)
+        spans = grown(spans, 4 * count, 4 * (count + found))
+        for p in range(found):
+            kinds[count + p] = workspace.kinds[p]
+            for column in range(4):
+                spans[4 * (count + p) + column] = workspace.spans[p, column]
+        count += found
+        ends[at] = count
+    return kinds[:count].copy(), spans[: 4 * count].copy(), ends
 
 
 @inner

@@ -98,7 +98,7 @@ def verdicts(a: Form, b: Form, tables: Tables) -> Verdicts:
     row = np.zeros(1, dtype=np.int64)
     harmless = np.uint64(bits_of(HARMLESS))
     pairs = FormPairs(packed([a]), row, packed([b]), row)
-    return judge_forms(pairs, tables, harmless, make_pair_workspace(), False)
+    return judge_forms(pairs, tables, harmless, make_pair_workspace())
 
 
 @given(pair=pairs())
