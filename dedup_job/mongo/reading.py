@@ -22,7 +22,7 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ids import as_asked, held_of
-from dedup_job.mongo.bson.scan import find_fields, pack_path
+from dedup_job.mongo.bson.scan import START, TEXT, find_fields, pack_path
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 
@@ -232,21 +232,35 @@ def _rows(array: bytes, path: Sequence[str]) -> list[RawDocument]:
 
     What is plain is what `bson.decode` would take, and its fields are found as that would.
     """
-    rows = []
     found = find_fields(np.frombuffer(array, dtype=np.uint8), *pack_path(path))
-    for start, end, key, key_end, text, text_end in found.tolist():
-        raw = array[start:end]
-        if not key_end:
-            rows.append(RawDocument(bson_edit.id_element(raw), raw, None, 0))
-            continue
-        read, at = None, 0
-        if text_end:
-            try:
-                read, at = array[text + 4 : text_end - 1].decode(), text - start
-            except UnicodeDecodeError:
-                at = 0  # the decoder shall say what is wrong
-        rows.append(RawDocument(array[key:key_end], raw, read, at))
-    return rows
+    starts, ends, keys, key_ends, texts, text_ends = found.T.tolist()
+    if all(text_ends):  # as nearly always: made in one go, which takes a third of the time
+        with suppress(UnicodeDecodeError):
+            fields = zip(
+                [array[key:end] for key, end in zip(keys, key_ends, strict=True)],
+                [array[start:end] for start, end in zip(starts, ends, strict=True)],
+                [
+                    array[at + 4 : end - 1].decode()
+                    for at, end in zip(texts, text_ends, strict=True)
+                ],
+                (found[:, TEXT] - found[:, START]).tolist(),
+                strict=True,
+            )
+            return list(map(partial(tuple.__new__, RawDocument), fields))
+    return [_row(array, *places) for places in found.tolist()]
+
+
+def _row(
+    array: bytes, start: int, end: int, key: int, key_end: int, text: int, text_end: int
+) -> RawDocument:
+    raw = array[start:end]
+    if not key_end:
+        return RawDocument(bson_edit.id_element(raw), raw)
+    if text_end:
+        with suppress(UnicodeDecodeError):  # the decoder shall say what is wrong
+            read = array[text + 4 : text_end - 1].decode()
+            return RawDocument(array[key:key_end], raw, read, text - start)
+    return RawDocument(array[key:key_end], raw)
 
 
 def _cut(
