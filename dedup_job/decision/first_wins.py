@@ -132,7 +132,7 @@ class FirstWins:
         self._clusters.grow(base + len(documents))
         choices = choose(self._kept, self._weighing, self._texts, self._most, texts, fingerprints)
         rows = np.flatnonzero(choices.kept)
-        self._texts.add(range(base, base + len(rows)), [*compress(texts, choices.kept)])
+        self._texts.add(base, [*compress(texts, choices.kept)])
         self._kept.add([documents[row].key for row in rows.tolist()], fingerprints[rows])
         self._kept.unindexed_texts += choices.unindexed
         keys = self._keys_in(choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -32,7 +33,9 @@ class KeptTexts:
         """Take what fetches texts by key, where those that are gone are left out."""
         self._fetch = fetch
         self._keys = keys
-        self._held: dict[int, str] = {}
+        self._kept: list[Sequence[str]] = []  # of batches, which have numbers in a row
+        self._starts: list[int] = []  # the first number of each
+        self._fetched: dict[int, str] = {}
         self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
         self._begun = self._arrived = 0  # batches
         self._bytes = 0
@@ -43,9 +46,12 @@ class KeptTexts:
         self._forget()
         self._begun += 1
 
-    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
-        """Hold the texts of documents of the batch that are kept."""
-        self._take_in(numbers, texts, self._begun)
+    def add(self, start: int, texts: Sequence[str]) -> None:
+        """Hold the texts of documents of the batch that are kept, numbered from `start` on."""
+        if texts:
+            self._kept.append(texts)
+            self._starts.append(start)
+            self._note(range(start, start + len(texts)), texts, self._begun)
 
     def arrived(self) -> None:
         """Take note that one more batch can be fetched; from any one thread."""
@@ -53,24 +59,31 @@ class KeptTexts:
 
     def get(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the texts of some documents; those that are gone are left out."""
-        held = self._held
-        found = {number: held[number] for number in numbers if number in held}
-        missing = [number for number in numbers if number not in held]
+        found, missing = dict[int, str](), list[int]()
+        for number in numbers:
+            if (text := self._at_hand(number)) is None:
+                missing.append(number)
+            else:
+                found[number] = text
         for start in range(0, len(missing), _MOST_KEYS):
             asked = missing[start : start + _MOST_KEYS]
             keys = dict(zip(self._keys(asked), asked, strict=True))
-            texts = self._fetch(list(keys))
+            texts = {keys[key]: text for key, text in self._fetch(list(keys)).items()}
             self.fetched += len(texts)
-            fetched = {keys[key]: text for key, text in texts.items()}
-            found |= fetched
-            self._take_in(list(fetched), list(fetched.values()), 0)
+            found |= texts
+            self._fetched |= texts
+            self._note([*texts], [*texts.values()], 0)
             self._forget()
         return found
 
-    def _take_in(self, numbers: Sequence[int], texts: Sequence[str], batch: int) -> None:
-        """Hold texts that are not held yet."""
+    def _at_hand(self, number: int) -> str | None:
+        place = bisect_right(self._starts, number) - 1
+        if place >= 0 and number - self._starts[place] < len(self._kept[place]):
+            return self._kept[place][number - self._starts[place]]
+        return self._fetched.get(number)
+
+    def _note(self, numbers: Sequence[int], texts: Sequence[str], batch: int) -> None:
         size = sum(map(str.__sizeof__, texts)) + _OVERHEAD * len(texts)
-        self._held.update(zip(numbers, texts, strict=True))
         self._bytes += size
         self._blocks.append(_Block(numbers, size, batch))
 
@@ -80,5 +93,7 @@ class KeptTexts:
                 return
             oldest = self._blocks.popleft()
             self._bytes -= oldest.bytes
-            for number in oldest.numbers:
-                del self._held[number]
+            if oldest.batch:
+                del self._kept[0], self._starts[0]
+            for number in () if oldest.batch else oldest.numbers:
+                del self._fetched[number]

@@ -68,7 +68,7 @@ def test_a_text_that_is_not_written_yet_is_never_asked_for_however_little_is_rem
 ):
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
     kept.begin_batch()
-    kept.add([200], ["of the batch"])
+    kept.add(200, ["of the batch"])
     kept.get(range(10))
     assert kept.get([200]) == {200: "of the batch"}
     kept.begin_batch()  # the one before is on its way
@@ -82,7 +82,7 @@ def test_a_text_that_is_not_written_yet_is_never_asked_for_however_little_is_rem
 
 def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
     kept.begin_batch()
-    kept.add([200], ["of the batch"])
+    kept.add(200, ["of the batch"])
     kept.arrived()
     kept.begin_batch()
     assert kept.get([200]) == {200: "of the batch"}
@@ -112,7 +112,7 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
             if is_added:
                 held.texts[f"key {added}".encode()] = f"text {added}"
                 kept.begin_batch()
-                kept.add([added], [f"text {added}"])
+                kept.add(added, [f"text {added}"])
                 kept.arrived()
                 added += 1
             else:
@@ -120,4 +120,4 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
                 assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
             kept.begin_batch()
             kept.arrived()
-            assert len(kept._held) <= room
+            assert len(kept._fetched) + sum(map(len, kept._kept)) <= room
