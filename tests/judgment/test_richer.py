@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,13 @@ FIRST = "本市鼓励社会力量参与公共文化服务，任何单位和个�
 def test_pieces_of_a_text_that_overlap_are_two(judge, text, kept, same):
     """Each says something that the other one does not."""
     assert (richer(judge, text, kept) is not None) is same
+
+
+def test_long_english_texts_of_other_words_are_two_and_judged_soon(judge):
+    """All are of the same letters; of runs of five they share few."""
+    words = ["time", "people", "water", "number", "sound", "sentence", "river", "line"]
+    draw = random.Random(5)
+    texts = [" ".join(draw.choices(words, k=400)) for _ in range(2)]
+    other = " ".join("".join(draw.sample(word, len(word))) for word in texts[0].split())
+    assert richer(judge, texts[0], other) is None
+    assert richer(judge, texts[0], texts[0].replace(" ", "  ")) == ()

@@ -178,6 +178,13 @@ def is_rare(character: str) -> bool:
     return is_han(character) and character not in readings() and not frequency(character)
 
 
+def are_strange(x: str, y: str) -> bool:
+    """Tell whether two long texts share less than 0.3 of their runs of five characters."""
+    grams = [Counter(s[i : i + 5] for i in range(len(s) - 4)) for s in (x, y)]
+    least = min(len(x), len(y)) - 4
+    return least >= 300 and (grams[0] & grams[1]).total() < 0.3 * least
+
+
 def edits(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
     """Return the hunks a[i:j] -> b[k:z] of a shortest edit script; None beyond MOST_EDITS.
 
@@ -193,6 +200,8 @@ def edits(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
     x, y = a[start : len(a) - end], b[start : len(b) - end]
     if not x or not y:
         return [(start, start + len(x), start, start + len(y))] if x or y else []
+    if are_strange(x, y):
+        return None
     reach = {1: 0}
     trace = []
     for d in range(min(MOST_EDITS, len(x) + len(y)) + 1):
