@@ -118,6 +118,8 @@ def _run(found: Explained) -> str:
     number = (found.row or {}).get("run") or (found.kept.run if found.kept else 0)
     if not number:
         return "not recorded in this form of the target"
+    if found.run is not None and found.run.get("status") == "restored":
+        return f"none: put back by hand, as number {number}"
     if found.run is None or "started" not in found.run:
         return f"{number}"
     return f"{number}, begun {found.run['started']:%Y-%m-%d %H:%M} UTC"

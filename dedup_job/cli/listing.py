@@ -239,7 +239,7 @@ def _show(found: Sequence[Sample], what: What, console: Output) -> None:
             console.say()
         elif one.text is not None:
             console.say(f"  {visible(one.text[:_TEXT])}")
-    marks = f" Of the differences, {legend(console)}." if what is What.REFUSED else ""
+    marks = f" Of the differences, {legend(console)}." if any(one.of for one in found) else ""
     console.say(f"shown: {len(found):,}.{marks} `dedup explain ID` says more of one.")
 
 

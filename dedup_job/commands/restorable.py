@@ -14,6 +14,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.state.fields import is_by_hand
 
 _SHOWN = 10  # problems in a message
 PAGE = 1000  # ids that are looked up at once
@@ -90,6 +91,12 @@ def _dropped(on: Opened, records: Records, written: str) -> Record:
         names = " or ".join(unmistakable(r.key) for r in (record, *others))
         raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
     if record.row is None:
+        number = record.kept.run if record.kept else 0
+        if number and is_by_hand(on.target.run(number) or {}):
+            raise UsageError(
+                f"_id {shown(record.key)} is back already, by number {number}; `dedup undo "
+                f"{number} --target {on.target.name}` takes that back."
+            )
         raise UsageError(
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "
             "shows it and its nearest neighbours."

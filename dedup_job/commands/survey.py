@@ -15,7 +15,7 @@ from dedup_job.documents import Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care import drawing
 from dedup_job.mongo.care.samples import SampleReader
-from dedup_job.mongo.state.fields import BY_HAND
+from dedup_job.mongo.state.fields import BY_HAND, is_by_hand
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import Status
@@ -61,15 +61,13 @@ def survey_target(
 
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
     state = on.target.state.read() or {}
-    lines = [_line(row, state.get("checkpoint")) for row in rows if row["status"] not in BY_HAND]
+    lines = [_line(row, state.get("checkpoint")) for row in rows if not is_by_hand(row)]
     counted = [line.counts for line in lines if line.status != Status.UNDONE]
     by_hand: Counter[str] = Counter()
     for row in rows:
         if row["status"] in BY_HAND:
             by_hand[row["status"]] += row.get("documents", 1)
-    last: Mapping[str, Any] = next(
-        (row for row in reversed(rows) if row["status"] not in BY_HAND), {}
-    )
+    last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
     return Survey(
         target=on.target.name,
         source=on.target.source.full_name,

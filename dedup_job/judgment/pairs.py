@@ -40,7 +40,7 @@ _APART = 2  # characters between one that is lost and another that comes, at lea
 _MIN_UNLIKE = 8
 _SENTENCE, _TAIL = 6, 20
 _CORRECTED, _ADDED = 0.02, 0.3
-_SHORTEST_OWN, _OWN = 12, 0.03  # more than a headline or a source, which each text may have
+_SHORTEST_OWN, _OWN = 12, 0.08  # more than a headline or a source, which each text may have
 _OPERATORS: Final = tuple(map(ord, "+-×=<>^√≤≥%"))
 
 

@@ -22,7 +22,7 @@ from dedup_job.mongo.reading import PageSize, are_empty, majority, pages, some
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW, PIECE, check_run, run_line
+from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, check_run, is_by_hand, run_line
 from dedup_job.report.survey import RunLine
 
 _NAMED = 5  # documents in a message
@@ -139,7 +139,7 @@ class TargetReader:
     def run_lines(self, series_of: int) -> list[RunLine]:
         """Return all runs, in order, only one of them with its series."""
         name, rows = self.runs.full_name, self.all_runs(*_LONG_FIELDS)
-        lines = [run_line(row, name) for row in rows if row.get("status") not in BY_HAND]
+        lines = [run_line(row, name) for row in rows if not is_by_hand(row)]
         own = self.patience(lambda: self.run(series_of))
         series = run_line(own, name).series if own else ()
         return [

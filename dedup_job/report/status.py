@@ -49,7 +49,8 @@ class TargetStatus:
     """A target at one moment, `now` by the server's clock.
 
     line: the current or last run; expected: about how many documents it has to decide; lag: about
-    how many documents of the source no run decided, None where they may not be counted.
+    how many documents of the source no run decided, None where they may not be counted. by_hand:
+    number, documents and kind of what a person did after that run.
     """
 
     target: str
@@ -62,6 +63,7 @@ class TargetStatus:
     lag: int | None = None
     source_is_empty: bool = False
     query: str | None = None
+    by_hand: tuple[int, int, str] | None = None
     last_success: RunLine | None = None
     last_failure: RunLine | None = None
 
@@ -109,6 +111,11 @@ class TargetStatus:
             yield "process", self._holder(self.holder)
         if self.line:
             yield f"run {self.line.number}", self._progress(self.line)
+        if self.by_hand:
+            number, documents, kind = self.by_hand
+            many = f"{documents:,} document{'' if documents == 1 else 's'} {kind} by hand"
+            undo = f"`dedup undo {number} --target {self.target}` takes that back"
+            yield f"number {number}", f"{many}; {undo}"
         yield "new documents", self._lag()
         yield "last success", self._told(self.last_success)
         yield "last failure", self._told(self.last_failure)
@@ -123,10 +130,14 @@ class TargetStatus:
             "sentence": self.sentence(),
             "holder": self.holder.as_json() if self.holder else None,
             "run": self._run(self.line),
+            "by_hand": self._by_hand(),
             "lag": {"documents": self.lag, "estimated": True},
             "last_success": self._end(self.last_success),
             "last_failure": self._end(self.last_failure),
         }
+
+    def _by_hand(self) -> dict[str, Any] | None:
+        return dict(zip(("number", "documents", "kind"), self.by_hand or (), strict=False)) or None
 
     def _run(self, line: RunLine | None) -> dict[str, Any] | None:
         if line is None:
@@ -138,6 +149,8 @@ class TargetStatus:
             "finished": _iso(line.finished),
             "seconds": line.seconds,
             "decided": line.counts.scanned,
+            "kept": line.counts.kept,
+            "duplicates": line.counts.duplicates,
             "expected": self.expected,
             "docs_per_second": self.rate if at_work else None,
             "docs_per_second_ever": line.docs_per_second,
@@ -160,6 +173,7 @@ class TargetStatus:
         if self.expected:
             of = f" of about {self.expected:,} ({min(decided / self.expected, 1):.0%})"
         words = f"{decided:,} documents decided{of} in {_span(line.seconds)}"
+        words += f": {line.counts.kept:,} kept, {line.counts.duplicates:,} duplicates"
         if self.standing is Standing.RUNNING:
             words += f"; {self.rate:,.0f} docs/s now, {line.docs_per_second:,.0f} from the start"
             if (left := self.seconds_left) is not None:

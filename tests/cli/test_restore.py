@@ -214,6 +214,22 @@ def test_a_document_that_is_kept_is_refused(made: Db) -> None:
     assert "was not dropped" in str(error)
 
 
+def test_one_that_is_back_already_is_told_with_its_number_and_no_run_is_counted(made: Db) -> None:
+    row = dropped(made, reason="exact", run=1)
+    command(made, "restore", str(row["_id"]))
+    assert "is back already, by number 3; `dedup undo 3" in str(
+        refused(made, "restore", str(row["_id"]))
+    )
+    assert "put back by hand, as number 3" in command(made, "explain", str(row["_id"]))
+    told = " ".join(command(made, "status").split())
+    assert "no run is at work; run 2 is done" in told
+    assert "number 3 1 document restored by hand; `dedup undo 3 --target" in told
+    command(made, "undo", "3", "--yes")
+    told = " ".join(command(made, "status").split())
+    assert "run 2 is done" in told
+    assert "by hand" not in told
+
+
 def test_an_unknown_id_and_one_that_no_run_decided_are_refused(made: Db) -> None:
     assert "Nor does the source" in str(refused(made, "restore", "nobody"))
     made.source.insert_one({"_id": "new", "text": "新来的正文"})

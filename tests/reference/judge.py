@@ -757,7 +757,7 @@ def prose(a: str, b: str) -> list[Found]:
             kind = prose_class(a, hunk, b)
             corrected += max(len(x), len(y)) if kind == "corrected" else 0
             found.append(Found(kind, x, y))
-    overlapping = min(own) > max(12, 0.03 * size)
+    overlapping = min(own) > max(12, 0.08 * size)
     if overlapping or corrected > CORRECTED * size or added > ADDED * size:
         found.append(Found("content", "", ""))
     return found

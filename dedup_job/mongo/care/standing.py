@@ -20,7 +20,7 @@ from dedup_job.report.status import Holder, Standing, TargetStatus
 from dedup_job.report.survey import RunLine
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
-_NO_RUN = [*BY_HAND]
+_RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}
 
 
 def read_status(client: Client, name: Namespace) -> TargetStatus:
@@ -31,7 +31,8 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     )
     state, found = state_of(client, name)
     lock = Lock(str(name), found["token"], found["lease"], state.now())
-    row = runs.find_one({"status": {"$nin": _NO_RUN}}, sort=[("_id", -1)])
+    row = runs.find_one(_RUN, sort=[("_id", -1)])
+    by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
     standing = _standing(lock, row, found["checkpoint"] or {})
     line = _with_checkpoint(run_line(row, runs.full_name), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
@@ -47,9 +48,17 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         lag=lag,
         source_is_empty=is_empty,
         query=row["query"] if row else None,
+        by_hand=_by_hand(by_hand, line),
         last_success=success,
         last_failure=line if standing is Standing.KILLED else failure,
     )
+
+
+def _by_hand(row: Mapping[str, Any] | None, last: RunLine | None) -> tuple[int, int, str] | None:
+    """Return number, documents and kind of what a person did last; None before the last run."""
+    if row is None or (last is not None and row["_id"] < last.number):
+        return None
+    return row["_id"], row.get("documents", 1), str(row["status"])
 
 
 def _standing(lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]) -> Standing:

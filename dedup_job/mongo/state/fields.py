@@ -54,6 +54,11 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return row
 
 
+def is_by_hand(row: Mapping[str, Any]) -> bool:
+    """Tell whether a row of `T.runs` is no run but what a person did, taken back or not."""
+    return row.get("status") in BY_HAND or "given" in row
+
+
 def run_line(row: Mapping[str, Any], name: str) -> RunLine:
     """Return a row of `T.runs` as a list of runs has it; raises as `check_run`."""
     check_run(row, name)
