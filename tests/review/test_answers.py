@@ -175,7 +175,7 @@ def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     assert ">put back<" in page.ask(f"/?at={pairs[0]}")[1]
     status, text, _ = page.ask("/restore", {"pair": pairs[0]})
     assert status == 409
-    assert "was not dropped" in text
+    assert "is back already, by number" in text
 
 
 def test_while_a_run_is_at_work_labels_are_taken_and_a_restore_is_refused(page, reviewed):
