@@ -22,6 +22,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
+from dedup_job.mongo.care.records import texts_of_dropped
 from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
@@ -99,8 +100,7 @@ class Review:
     ) -> None:
         self._on, self._settings, self._wanted, self._given = on, settings, wanted, given
         self._labels = LabelStore(on.target)
-        self._cleaner = Cleaner(on.settings.cleaning)
-        self._samples = SampleReader(on.target, self._cleaner.clean_all)
+        self._samples = SampleReader(on.target, Cleaner(on.settings.cleaning).clean_all)
         self._drawn = {_key(pair.pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._restoring = threading.Lock()
@@ -219,7 +219,7 @@ class Review:
         if found is not None and found.of == shown(drawn.of):
             return found, False
         texts = self._on.target.texts([*drawn.pair])
-        text = texts.get(drawn.id) or self._cleaned([drawn.id]).get(drawn.id)
+        text = texts.get(drawn.id) or self._dropped_texts([drawn.id]).get(drawn.id)
         sample = Sample(
             shown(drawn.id),
             drawn.decision,
@@ -231,10 +231,8 @@ class Review:
         )
         return sample, was_dropped and found is None and drawn.id in texts
 
-    def _cleaned(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return texts of the source, cleaned."""
-        found = self._on.target.source_reader().texts(keys)
-        return dict(zip(found, self._cleaner.clean_all([*found.values()]), strict=True))
+    def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        return texts_of_dropped(self._on.target, self._samples.clean_all, keys)
 
     def _known(self, key: str) -> DrawnPair:
         if key in self._drawn:
@@ -251,7 +249,7 @@ class Review:
             found.key
             for found in some(majority(target.documents), keys, {"_id": 1}, target.patience)
         }
-        texts = self._cleaned(keys)
+        texts = self._dropped_texts(keys)
         return [
             WrongDrop(
                 _key(row.pair),

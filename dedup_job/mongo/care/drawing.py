@@ -149,13 +149,18 @@ def draw_without_text(target: TargetReader, reasons: Iterable[str], number: int)
 
 def largest_groups(target: TargetReader, number: int) -> list[tuple[bytes, int]]:
     """Return the keys of the kept documents with the most duplicates, and how many they have."""
-    steps: Steps = [
-        {"$match": {"decision": "duplicate"}},
+    steps = group_steps({"decision": "duplicate"}, number)
+    return [(_key(row), int(row["n"])) for row in _aggregate(target, target.ledger, steps)]
+
+
+def group_steps(query: Mapping[str, Any], limit: int | None) -> Steps:
+    """Return what counts the rows of a ledger by kept document, the most first, as `n`."""
+    return [
+        {"$match": query},
         {"$group": {"_id": "$of", "n": {"$sum": 1}}},
         {"$sort": {"n": -1, "_id": 1}},
-        {"$limit": number},
+        *([] if limit is None else [{"$limit": limit}]),
     ]
-    return [(_key(row), int(row["n"])) for row in _aggregate(target, target.ledger, steps)]
 
 
 def members_of(target: TargetReader, key: bytes, number: int) -> list[bytes]:

@@ -18,6 +18,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
+from dedup_job.mongo.care.drawing import group_steps
 from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
@@ -179,17 +180,12 @@ class Lister:
 
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
         """Yield kept documents with their number of duplicates, the most first."""
-        pipeline: list[dict[str, Any]] = [
-            {"$match": self._query()},
-            {"$group": {"_id": "$of", "n": {"$sum": 1}}},
-            {"$sort": {"n": -1, "_id": 1}},
-            *([{"$limit": limit}] if limit is not None else []),
-        ]
+        steps = [*group_steps(self._query(), limit)]
         batch: dict[str, Any] = {
             "allowDiskUse": True,
             "batchSize": size.documents,
         }  # else one of 16 MiB
-        found = majority(self.target.ledger).aggregate(pipeline, **batch)
+        found = majority(self.target.ledger).aggregate(steps, **batch)
         groups = ((bson_edit.id_element(bytes(one.raw)), int(one["n"])) for one in found)
         while page := list(islice(groups, size.documents)):
             yield page
