@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from random import Random
 from typing import Any, Final
 
 import bson
 import xxhash
+from bson import Int64
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.care.samples import number
@@ -17,7 +19,7 @@ from dedup_job.mongo.reading import majority
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.survey import BINS
 
-_PRIMES: Final = (2_147_483_629, 2_147_483_587, 2_147_483_563, 2_147_483_549, 2_147_483_543)
+_LAST: Final = Int64(1 << 62)
 _NO_TEXT: Final = ("skipped", "quarantined")
 Steps = Sequence[Mapping[str, Any]]
 
@@ -95,7 +97,7 @@ def draw_near(target: TargetReader, seed: int, extreme: int, random: int) -> Dra
                 "r": "$reason",
                 "s": "$similarity",
                 "c": "$differences.class",
-                "k": _order(seed, "$digest"),
+                "k": random_order(seed, "$digest"),
             }
         },
     ]
@@ -116,7 +118,7 @@ def draw_refused(target: TargetReader, seed: int, extreme: int, random: int) -> 
                 "r": f"{own}.class",
                 "s": f"{own}.similarity",
                 "c": [f"{own}.class"],
-                "k": _order(seed, "$dedup.fingerprint"),
+                "k": random_order(seed, "$dedup.fingerprint"),
             }
         },
     ]
@@ -127,7 +129,7 @@ def draw_exact(target: TargetReader, seed: int, number: int) -> list[bytes]:
     """Draw exact duplicates at random."""
     steps: Steps = [
         {"$match": {"reason": "exact"}},
-        {"$project": {"k": _order(seed, "$digest")}},
+        {"$project": {"k": random_order(seed, "$digest")}},
         {"$sort": {"k": 1, "_id": 1}},
         {"$limit": number},
     ]
@@ -224,13 +226,15 @@ def _pair(row: bytes) -> DrawnPair:
     )
 
 
-def _order(seed: int, hashed: str) -> Mapping[str, Any]:
+def random_order(seed: int, hashed: str) -> Mapping[str, Any]:
     """Return a number that orders rows at random, the same with each seed.
 
-    hashed: a field of 64 random bits; its remainder by a prime is as random.
+    hashed: a field of 64 random bits; its remainder, which every version of the server can compute,
+    is as random. Rows without it, as former versions wrote them, come last.
     """
-    prime = _PRIMES[seed % len(_PRIMES)] - 2 * (seed // len(_PRIMES))
-    return {"$abs": {"$mod": [{"$ifNull": [hashed, 0]}, prime]}}
+    by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
+    rest = {"$abs": {"$mod": [hashed, by]}}
+    return {"$cond": [{"$isNumber": hashed}, rest, _LAST]}
 
 
 def _aggregate(target: TargetReader, collection: Documents, steps: Steps) -> list[Any]:

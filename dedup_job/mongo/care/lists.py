@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 import bson
-from bson import Int64
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.errors import UsageError
@@ -18,7 +16,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.drawing import group_steps
+from dedup_job.mongo.care.drawing import group_steps, random_order
 from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.connection import Documents
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
@@ -35,7 +33,6 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
     GROUPS: {"decision": "duplicate"},
 }
 _PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
-_LAST = Int64(1 << 62)  # of a sample: rows of former versions, which have no digest
 
 
 @dataclass(frozen=True)
@@ -93,16 +90,11 @@ class Lister:
         return self._samples(found, texts=True)
 
     def sample(self, number: int, seed: int) -> list[Sample]:
-        """Return some at random, the same ones for the same seed, with texts.
-
-        The server sorts them by the remainder of their hash, which every version can compute.
-        """
-        by = Int64(random.Random(seed).getrandbits(40) | 1 << 40 | 1)
+        """Return some at random, the same ones for the same seed, with texts."""
         digest = "$dedup.fingerprint" if self._of_target else "$digest"
-        rest = {"$abs": {"$mod": [digest, by]}}
         pipeline: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$project": {"at": {"$cond": [{"$isNumber": digest}, rest, _LAST]}}},
+            {"$project": {"at": random_order(seed, digest)}},
             {"$sort": {"at": 1, "_id": 1}},
             {"$limit": number},
         ]
