@@ -46,7 +46,7 @@ PingFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="File with a URL that is told of start and end, as healthchecks.io understands it "
+        help="File with the URL to ping at the start and the end, as healthchecks.io expects it "
         "[default: environment DEDUP_PING].",
     ),
 ]
@@ -57,7 +57,7 @@ LogOption = Annotated[
 
 
 class Monitored:
-    """A run that is told of. report: set as soon as there is one."""
+    """A monitored run. report: set as soon as there is one."""
 
     def __init__(self, form: LogFormat, metrics: Metrics | None, told: Several) -> None:
         self.report: Report | None = None
@@ -96,7 +96,7 @@ class Monitored:
 def monitored(
     form: LogFormat, metrics_file: Path | None, ping_file: Path | None, *, dry_run: bool
 ) -> Iterator[Monitored]:
-    """Tell whoever wants to know of the start, and of the end that the block comes to.
+    """Report the start of the block and its end, however it ends.
 
     A dry run writes no metrics and sends no pings: neither would be true of the target.
     """

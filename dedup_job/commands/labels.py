@@ -25,7 +25,7 @@ _LETTER_OF = {opinion: letter for letter, opinion in _LETTERS.items()}
 _DECISIONS = ("", "duplicate", "kept")
 _TOGETHER = 500  # labels whose texts are read at once
 _NAMED = 10  # problems in a message
-_LONGEST_NAME = 100
+LONGEST_NAME = 100
 
 
 def export_labels(
@@ -156,7 +156,7 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     if opinion is None:
         raise ValueError(f"label is {said!r}, expected S, D or U")
     whose = values.get("name") or default
-    if not isinstance(whose, str) or not 0 < len(whose) <= _LONGEST_NAME or not whose.isprintable():
+    if not isinstance(whose, str) or not 0 < len(whose) <= LONGEST_NAME or not whose.isprintable():
         raise ValueError(f"name is {values.get('name')!r}, expected whose label this is")
     similarity, decision = values.get("similarity"), values.get("decision", "")
     if decision not in _DECISIONS:

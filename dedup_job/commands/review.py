@@ -14,7 +14,7 @@ import xxhash
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop
-from dedup_job.commands.labels import exported_lines, imported_rows
+from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.decision.near_pairs import Share
@@ -31,7 +31,6 @@ from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.samples import Sample
 from dedup_job.settings import Settings
 
-_LONGEST_NAME = 100
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _SHOWN = 100  # documents in the list of those that were dropped wrongly
 _BEGINNING = 80  # characters of their texts
@@ -54,10 +53,9 @@ def own_name(given: str | None) -> str:
         name = getpass.getuser() if given is None else given
     except (KeyError, OSError, ImportError) as e:
         raise UsageError("this user has no name; give one with --name.") from e
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(
-            f"--name is {name[:_LONGEST_NAME]!r}, expected 1 to {_LONGEST_NAME} printable "
-            "characters."
+            f"--name is {name[:LONGEST_NAME]!r}, expected 1 to {LONGEST_NAME} printable characters."
         )
     return name
 

@@ -92,7 +92,7 @@ class FirstWins:
         return self._texts.fetched
 
     def arrived(self) -> None:
-        """Take note that the earliest batch under way can be fetched now; from any one thread."""
+        """Count the earliest batch under way as stored in the target; called from one thread."""
         self._texts.arrived()
 
     def largest(self, count: int) -> list[tuple[int, int]]:

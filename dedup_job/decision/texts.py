@@ -54,7 +54,7 @@ class KeptTexts:
             self._note(range(start, start + len(texts)), texts, self._begun)
 
     def arrived(self) -> None:
-        """Take note that one more batch can be fetched; from any one thread."""
+        """Count one more batch as stored in the target; called from one thread."""
         self._arrived += 1
 
     def get(self, numbers: Sequence[int]) -> dict[int, str]:
