@@ -1,14 +1,11 @@
-"""The values that flow through a run: documents, batches and decisions."""
+"""Documents and decisions as values; in a run they flow in columns, see columns.py."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:  # reports need no arrays, and numpy takes 0.1 s to load
-    import numpy as np
-    from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 LONGEST_ID = 64 * 1024
 """Bytes of a key that is decided; a larger one would stand in rows of other documents, too."""
@@ -117,11 +114,9 @@ class Quarantined:
     detail: str
 
 
-def too_long(text: str, most: int) -> Quarantined | None:
-    """Return why a cleaned text is not compared, None where it has at most so many characters."""
-    if len(text) <= most:
-        return None
-    return Quarantined(Reason.TOO_LARGE, f"text of {len(text):,} characters, limit {most:,}")
+def too_long(characters: int, most: int) -> Quarantined:
+    """Return why a cleaned text of so many characters is not compared."""
+    return Quarantined(Reason.TOO_LARGE, f"text of {characters:,} characters, limit {most:,}")
 
 
 Refusal = Skipped | Quarantined
@@ -150,70 +145,6 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
         return type(self)(id_, key, raw, content, text_at, as_read=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Sketches:
-    """What the channels besides simhash know of n texts.
-
-    keys: uint32 (n, c), texts with an equal key in a column are candidates of each other;
-    channels: the channel of each of the c columns. bits: uint64 (n, w), the share of equal bits
-    of two texts estimates their similarity, w = 0 where it is not estimated.
-    """
-
-    keys: NDArray[np.uint32]
-    bits: NDArray[np.uint64]
-    channels: tuple[Channel, ...]
-
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return some of them."""
-        return Sketches(self.keys[rows], self.bits[rows], self.channels)
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprints:
-    """Fingerprints of n texts.
-
-    values: uint64 (n,), 64-bit simhash; of a short text the hash of the text itself.
-    digests: uint64 (n,), a second, independent hash of the text; with `values` it tells equal
-        texts.
-    short: bool (n,), True where the text has too few features for a simhash.
-    sketches: of the same texts, None where no channel needs them.
-    """
-
-    values: NDArray[np.uint64]
-    digests: NDArray[np.uint64]
-    short: NDArray[np.bool_]
-    sketches: Sketches | None = None
-
-    def __len__(self) -> int:
-        """Return the number of texts."""
-        return len(self.values)
-
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
-        """Return some of them."""
-        sketches = None if self.sketches is None else self.sketches[rows]
-        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows], sketches)
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Documents in `_id` order with the fingerprints of those that have a text, in that order."""
-
-    documents: tuple[Document, ...]
-    fingerprints: Fingerprints
-
-
-@dataclass(frozen=True, slots=True)
-class KeptPage:
-    """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
-
-    run: int64 (n,), the run that kept each document.
-    """
-
-    keys: list[bytes]
-    fingerprints: Fingerprints
-    run: NDArray[np.int64]
-
-    def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
-        """Return some of them."""
-        keys = [self.keys[row] for row in rows.tolist()]
-        return KeptPage(keys, self.fingerprints[rows], self.run[rows])
+def names_of(bits: int, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names whose bits are set, in order."""
+    return tuple(name for i, name in enumerate(names) if bits >> i & 1)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dedup_job.decision import DecisionSettings, FirstWins
-from dedup_job.documents import Batch, Decision, Duplicate, Kept, KeptPage
+import numpy as np
+
+from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage, Names
+from dedup_job.decision import DecisionSettings, FirstWins, by_key
+from dedup_job.documents import Decision, Duplicate, Kept
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Judge
+from dedup_job.native.byte_strings import strings_of
 
 BY_SIMHASH = {"channels": ("simhash",)}
 UNSEEN = DecisionSettings(compare="none")  # every candidate is a duplicate
@@ -20,6 +25,42 @@ PLAIN = {"index__channels": ["simhash"], "decision__compare": "none"}
 def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:
     """Return the decisions without what each process counts anew."""
     return [d._replace(cluster=0) if isinstance(d, Duplicate) else d for d in decisions]
+
+
+def decisions_of(values: Sequence[Decision]) -> Decisions:
+    """Return decisions in columns."""
+    kinds = sorted({v.tried.refused.kind for v in values if _has_refused(v)})
+    richer = sorted({name for v in values if isinstance(v, Duplicate) for name in v.richer})
+    texts = [v if isinstance(v, Kept | Duplicate) else None for v in values]
+    made = Decisions.all_kept(
+        np.array([v.fingerprint if isinstance(v, Kept) else 0 for v in values], dtype=np.uint64),
+        np.array([v is not None and v.short for v in texts], dtype=np.bool_),
+        Names(tuple(kinds), tuple(richer)),
+    )
+    refusals = {row: v for row, v in enumerate(values) if texts[row] is None}
+    of, refused = ([b""] * len(values) for _ in range(2))
+    for row, value in enumerate(values):
+        if not isinstance(value, Kept):
+            made.outcomes[row] = CODES[value.reason]
+        if isinstance(value, Duplicate):
+            of[row] = value.of
+            made.distances[row], made.clusters[row] = value.distance, value.cluster
+            made.similarities[row] = np.nan if value.similarity is None else value.similarity
+            made.channels[row] = sum(1 << CHANNELS.index(name) for name in value.found_by)
+            made.richer[row] = sum(1 << richer.index(name) for name in value.richer)
+            made.differences[row] = value.differences
+        if isinstance(value, Kept) or made.outcomes[row] == NEAR:
+            made.candidates[row], made.cut[row] = value.tried.candidates, value.tried.cut
+            if value.tried.missing_originals:
+                made.missing_originals[row] = value.tried.missing_originals
+        if _has_refused(value):
+            refused[row], made.refused_similarities[row], kind = value.tried.refused
+            made.kinds[row] = kinds.index(kind)
+    return replace(made, of=strings_of(of), refused=strings_of(refused), refusals=refusals)
+
+
+def _has_refused(value: Decision) -> bool:
+    return isinstance(value, Kept) and value.tried.refused is not None
 
 
 class Decider:
@@ -38,7 +79,7 @@ class Decider:
     def forget(self) -> None:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
-        self.first_wins = FirstWins(self.index, self._decision, self._fetch, self._judge)
+        self.first_wins = FirstWins(self.index, self._decision, by_key(self._fetch), self._judge)
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
         """Take in what former runs kept."""
@@ -46,7 +87,7 @@ class Decider:
         self.texts |= texts
         self.index.remember(lambda: given)
 
-    def decide(self, batch: Batch) -> list[Decision]:
+    def decide(self, batch: Batch) -> Decisions:
         """Return the decisions; what is kept is in the target afterwards."""
         decisions = self.first_wins.decide(batch)
         for document, decision in zip(batch.documents, decisions, strict=True):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment import CLASSES, Difference, Found, Judge, Verdicts
 from dedup_job.judgment.folding import fold_texts
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import Packed, Texts, pack
 
 _MOST = 6
 
@@ -49,7 +48,7 @@ class DigitJudge(Judge):
         right_rows: NDArray[np.int64],
     ) -> Verdicts:
         """Judge pair by pair."""
-        one, other = _texts(left), _texts(right)
+        one, other = left.texts(), right.texts()
         rows = zip(left_rows.tolist(), right_rows.tolist(), strict=True)
         pairs = [(one[i], other[j]) for i, j in rows]
         said = [verdict(*pair) for pair in pairs]
@@ -62,19 +61,8 @@ class DigitJudge(Judge):
             np.array([is_richer(*pair) << 5 for pair in pairs], dtype=np.uint8),
         )
 
-    def each_differences(
-        self, texts: Sequence[str], others: Sequence[str]
-    ) -> Iterator[Sequence[Found]]:
+    def each_differences(self, texts: Texts, others: Texts) -> Iterator[Sequence[Found]]:
         """Name one difference of each pair, of the whole texts."""
-        for text, other in zip(texts, others, strict=True):
+        for text, other in zip(pack(texts).texts(), pack(others).texts(), strict=True):
             joined, _, kind = verdict(text, other)
             yield [Found(kind, text, other, joined)]
-
-
-def _texts(packed: Packed) -> list[str]:
-    """Return the texts that were packed."""
-    points = packed.points.tobytes().decode("utf-32-le", "surrogatepass")
-    bounds = packed.offsets.tolist()
-    texts = [points[a:b] for a, b in pairwise(bounds)]
-    assert np.array_equal(pack(texts).offsets, packed.offsets)
-    return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,7 +14,8 @@ from dedup_job.cleaning.space_folding import fold_fenced, fold_white_space
 from dedup_job.cleaning.spans import WITH_BRACES
 from dedup_job.cleaning.symbols import Classes, Names, is_of_class, is_word, write_points
 from dedup_job.cleaning.workspace import GROWTH, NONE, SPARE, Workspace, names, workspace
-from dedup_job.native.code_points import Packed, Points, pack, points_of, text_of
+from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.code_points import POINT_BYTES, Packed, Points, points_of, text_of
 from dedup_job.native.jit import inlined, inner, native
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
@@ -62,31 +62,19 @@ class CleanedBatch(NamedTuple):
         first, last = self.bounds[row]
         return self.points[first:last]
 
+    def strings(self) -> ByteStrings:
+        """Return the bytes of the code points of each text."""
+        starts, lengths = self.bounds[:, 0], np.diff(self.bounds)[:, 0]
+        return ByteStrings(self.points.view(np.uint8), POINT_BYTES * starts, POINT_BYTES * lengths)
 
-def clean_batch(texts: Sequence[str], how: How) -> tuple[list[str], CleanedBatch]:
-    """Return n texts without markup, their white space folded; what has become of each.
+
+def clean_batch(texts: Packed, how: How) -> CleanedBatch:
+    """Clean n texts: without markup, their white space folded.
 
     A run of white space becomes a line break if it holds one, else a space; the zero-width space
-    and the byte order mark vanish. Texts with rules hold marks: they are given as points only.
+    and the byte order mark vanish. What stays as it was is empty here; texts that may have style
+    rules hold marks.
     """
-    batch = clean_points(pack(texts), how)
-    # decoded at once: a call for each text costs more than to take it out of all of them
-    clean, states = list(texts), batch.found & STATES
-    rows = np.flatnonzero(states == space_folding.CLEAN).tolist()
-    if not rows:
-        return clean, batch
-    points = batch.points
-    if (states > space_folding.CLEAN).any():
-        points = np.minimum(points, symbols.BEYOND - 1)  # marks have no form in a str
-    written = text_of(points)
-    first, last = batch.bounds.T.tolist()
-    for row in rows:
-        clean[row] = written[first[row] : last[row]]
-    return clean, batch
-
-
-def clean_points(texts: Packed, how: How) -> CleanedBatch:
-    """Return what has become of n texts that are given packed."""
     count = texts.offsets.shape[0] - 1
     longest = int(np.diff(texts.offsets).max()) if count else 0
     work = workspace(longest)

@@ -8,7 +8,7 @@ never held a tag loses only what it starts with, and only when that looks like n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -25,13 +25,20 @@ from dedup_job.cleaning.clean_batch import (
     CleanedBatch,
     How,
     clean_batch,
-    clean_points,
     escaped_markup,
 )
-from dedup_job.cleaning.space_folding import CLEAN
+from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from dedup_job.cleaning.symbols import drop_invisible, folded
 from dedup_job.cleaning.vocabulary import REPLACEMENT
-from dedup_job.native.code_points import Packed, Points, offsets_of, points_of, text_of
+from dedup_job.native.code_points import (
+    Packed,
+    Points,
+    offsets_of,
+    pack,
+    packed_of,
+    points_of,
+    text_of,
+)
 
 _ENDS: Final = {
     symbols.CODE: symbols.CODE_END,
@@ -121,24 +128,38 @@ class Cleaner:
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
         """Return what `clean` makes of each text."""
-        clean, batch = clean_batch(texts, self._how)
-        marked, found = self._how.marked, batch.found.copy()
-        rows = np.flatnonzero((found & STATES) > CLEAN).tolist()
-        rest = [_without_rules(batch, row, marked=marked) for row in rows]
-        if marked:
-            self._finish(clean, found, rows, rest)
+        return self.clean_packed(pack(texts)).texts()
+
+    def clean_packed(self, texts: Packed) -> Packed:
+        """Return what `clean` makes of n texts; the very same where nothing changes."""
+        batch = clean_batch(texts, self._how)
+        found = batch.found.copy()
+        states = found & STATES
+        if not states.any():
+            clean, rows = texts, states.nonzero()[0]
+        else:
+            rows = np.flatnonzero(states > CLEAN)
+            before, after = texts.strings(), batch.strings()
+            clean = packed_of(before.where(states == STAYS), after.where(states == CLEAN))
+        # texts that are finished one by one: there are few
+        later: dict[int, str] = {}
+        rest = [_without_rules(batch, row, marked=self._how.marked) for row in rows.tolist()]
+        if self._how.marked:
+            self._finish(later, found, rows.tolist(), rest)
             if self.settings.cut_at:
-                self._cut_marked(clean, found)
+                self._cut_marked(clean, later, found)
             if self._how.html:
-                self._escape(clean, found)
-            return clean
-        for row, points in zip(rows, rest, strict=True):
-            clean[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
-        return [self._cut(text) for text in clean] if self.settings.cut_at else clean
+                self._escape(clean, later, found)
+        else:
+            for row, points in zip(rows.tolist(), rest, strict=True):
+                later[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
+            if self.settings.cut_at:
+                later = {row: self._cut(text) for row, text in _with(clean, later).items()}
+        return clean.replaced(later)
 
     def _finish(
         self,
-        clean: list[str],
+        clean: dict[int, str],
         found: NDArray[np.uint8],
         rows: Sequence[int],
         texts: Sequence[Points],
@@ -147,30 +168,37 @@ class Cleaner:
         if not rows:
             return
         packed = Packed(np.concatenate(texts), offsets_of(texts))
-        batch = clean_points(packed, self._how._replace(css=False, read=True))
+        batch = clean_batch(packed, self._how._replace(css=False, read=True))
         for number, row in enumerate(rows):
             clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
-    def _cut_marked(self, clean: list[str], found: NDArray[np.uint8]) -> None:
+    def _cut_marked(self, clean: Packed, later: dict[int, str], found: NDArray[np.uint8]) -> None:
         # What is left of a text may hold only one end of fenced code.
-        rows = list(range(len(clean)))
+        texts = _with(clean, later)
+        rows = list(range(len(texts)))
         while rows:
-            cut = [(row, text) for row in rows if (text := self._cut(clean[row])) != clean[row]]
+            texts = {row: later.get(row, texts[row]) for row in rows}
+            cut = [(row, text) for row in rows if (text := self._cut(texts[row])) != texts[row]]
             rows = [row for row, _ in cut]
-            self._finish(clean, found, rows, [points_of(text) for _, text in cut])
+            self._finish(later, found, rows, [points_of(text) for _, text in cut])
 
-    def _escape(self, clean: list[str], found: NDArray[np.uint8]) -> None:
+    def _escape(self, clean: Packed, later: dict[int, str], found: NDArray[np.uint8]) -> None:
         """Escape what a second cleaning would take for markup or for a style rule."""
         for row in np.flatnonzero(found & (MARKUP_AGAIN | RULES_AGAIN)).tolist():
-            text = clean[row]
+            text = later[row] if row in later else clean.text(row)
             brace = bool(found[row] & RULES_AGAIN) and self.settings.css
             brace = brace and drop_leading_rules(text) != text
             if brace or found[row] & MARKUP_AGAIN:
-                clean[row] = escaped_markup(text, brace=brace)
+                later[row] = escaped_markup(text, brace=brace)
 
     def _cut(self, text: str) -> str:
         starts = [at for marker in self.settings.cut_at if (at := text.find(marker)) >= 0]
         return text[: min(starts)].strip() if starts else text
+
+
+def _with(texts: Packed, others: Mapping[int, str]) -> dict[int, str]:
+    """Return all texts by row, of which some are others."""
+    return dict(enumerate(texts.texts())) | dict(others)
 
 
 def _without_rules(batch: CleanedBatch, row: int, *, marked: bool) -> Points:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+import numpy as np
+
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Decisions, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.documents import Batch, Decision
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
+from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope
 
@@ -36,15 +39,19 @@ class DryTarget(Target):
         """Begin at nothing."""
         return Checkpoint(0, scope, datetime.now(UTC), Counts())
 
-    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
-        texts = super().texts(keys)
-        missing = [key for key in keys if key not in texts]
-        for key, text in self._texts_of(missing).items():
-            texts[key] = self._cleaner.clean(text)
-        return texts
+        texts = super().texts_of(keys)
+        missing = np.setdiff1d(np.arange(len(keys.lengths)), texts.numbers)
+        if not len(missing):
+            return texts
+        row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
+        found = NumberedTexts.of(
+            {row_of[key]: text for key, text in self._texts_of([*row_of]).items()}
+        )
+        return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
 
-    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:  # noqa: ARG002
+    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""
         if self._collector is not None:
             self._collector.see(batch, decisions)

@@ -8,9 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 
+import numpy as np
 import xxhash
 
-from dedup_job.documents import Batch, Decision, Document, Duplicate, Kept, Reason
+from dedup_job.columns import Batch, Decisions
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.run import Report
 from dedup_job.report.samples import Difference, Sample
@@ -63,11 +65,10 @@ class SurveyCollector:
         self._bins = [0] * BINS, [0] * BINS
         self.survey: Survey | None = None
 
-    def see(self, batch: Batch, decisions: Sequence[Decision]) -> None:
+    def see(self, batch: Batch, decisions: Decisions) -> None:
         """Take the decisions on a batch."""
-        for document, decision in zip(batch.documents, decisions, strict=True):
-            if not isinstance(decision, Kept) or decision.tried.refused is not None:
-                self._take(document, decision)
+        for row in np.flatnonzero(~decisions.kept | (decisions.refused.lengths > 0)).tolist():
+            self._take(batch.documents[row], decisions[row])
 
     def finish(self, report: Report, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""

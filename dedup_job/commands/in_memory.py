@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import Equipment, FirstWins
+from dedup_job.columns import Batch, Documents
+from dedup_job.decision import Equipment, FirstWins, by_key
 from dedup_job.documents import (
-    Batch,
     Decision,
     Document,
     Duplicate,
@@ -72,7 +72,7 @@ class _Texts:
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
         self._engine = FirstWins(
-            KeptIndex(settings.index), settings.decision, self._fetch, self._equipment.judge
+            KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._equipment.judge
         )
 
     def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
@@ -85,21 +85,25 @@ class _Texts:
         cleaned = self._cleaner.clean_all([text for _, text in page])
         first = len(self._ids)
         self._ids += [id_ for id_, _ in page]
-        documents = tuple(
-            Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", self._content(text))
-            for i, text in enumerate(cleaned)
+        documents = Documents.of(
+            (
+                Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", self._content(text))
+                for i, text in enumerate(cleaned)
+            ),
+            self._id_of,
         )
-        compared = [d.content for d in documents if isinstance(d.content, str)]
-        prints = self._equipment.fingerprinter.fingerprint(compared)
+        prints = self._equipment.fingerprinter.fingerprint(documents.texts)
         decisions = self._engine.decide(Batch(documents, prints))
-        for document, decision, text in zip(documents, decisions, cleaned, strict=True):
+        for key, decision, text in zip(documents.keys.list(), decisions, cleaned, strict=True):
             if isinstance(decision, Kept):
-                self._kept[document.key] = text
-            yield self._outcome(document.key, decision, text)
+                self._kept[key] = text
+            yield self._outcome(key, decision, text)
         self._engine.arrived()
 
     def _content(self, text: str) -> str | Skipped | Quarantined:
-        return (too_long(text, self._most) or text) if text else Skipped(Reason.EMPTY)
+        if not text:
+            return Skipped(Reason.EMPTY)
+        return text if len(text) <= self._most else too_long(len(text), self._most)
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         return {key: self._kept[key] for key in keys}

@@ -47,7 +47,7 @@ class Opened:
 def form_of(settings: Settings, equipment: Equipment, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
-    clean = Cleaner(settings.cleaning).clean_all if original else None
+    clean = Cleaner(settings.cleaning).clean_packed if original else None
     field, sketcher = settings.source.field, equipment.sketcher
     return TargetForm(
         settings.source,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Documents
 from dedup_job.commands.explain import decided_records, refusal
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, too_long
@@ -133,12 +134,13 @@ def _kept(on: Opened, record: Record, text: str | None) -> Document:
         raise UsageError(
             f"_id {name} has no text to keep: {refusal(record.dropped, field_)}. {way_out}"
         )
-    if refused := too_long(text, on.settings.source.max_chars):
+    if len(text) > (most := on.settings.source.max_chars):
+        refused = too_long(len(text), most)
         raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")
     if not text:
         raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
     document = record.dropped.with_content(text)
-    if not on.target.fits(document):
+    if not on.target.fits(Documents.of([document])).all():
         raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
     return document
 

@@ -119,7 +119,7 @@ def _job(
         cleaner=cleaner,
         fingerprinter=equipment.fingerprinter,
         index=index,
-        decider=FirstWins(index, settings.decision, target.texts, equipment.judge),
+        decider=FirstWins(index, settings.decision, target.texts_of, equipment.judge),
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,
         most_chars=settings.source.max_chars,

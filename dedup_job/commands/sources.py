@@ -74,8 +74,8 @@ def word_frequencies(
         progress.total(min(limit, expected or limit) if limit else expected, "counting words of")
         done = 0
         for page in documents.pages(limit):
-            texts = (cleaner.clean(d.content) for d in page if isinstance(d.content, str))
-            frequencies.add([text for text in texts if text])
+            texts = cleaner.clean_packed(page.texts)
+            frequencies.add(texts.take(texts.lengths > 0))
             done += len(page)
             progress.advance(done)
         return frequencies
@@ -104,12 +104,13 @@ def _read(settings: Settings, name: str, limit: int, progress: Progress) -> Sour
         documents = with_text = characters = 0
         full = False
         for page in source.pages(limit):
-            for document in page:
-                documents += 1
-                if isinstance(document.content, str) and (text := cleaner.clean(document.content)):
+            documents += len(page)
+            keys, cleaned = page.keys.take(page.rows), cleaner.clean_packed(page.texts)
+            for key, text in zip(keys.list(), cleaned.texts(), strict=True):
+                if text:
                     with_text += 1
                     characters += 0 if text in texts else len(text)
-                    texts.setdefault(text, document.key)
+                    texts.setdefault(text, key)
             if full := characters > _MAX_CHARACTERS:
                 break
     if not documents:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import Equipment, FirstWins
 from dedup_job.decision.pair import PairView, PairViewer
-from dedup_job.documents import Batch, Decision, Document, Fingerprints, too_long
+from dedup_job.documents import Decision, Document, too_long
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation
 from dedup_job.index import KeptIndex
@@ -146,8 +147,10 @@ def query_target(
 
 def _cleaned(settings: Settings, text: str) -> str:
     cleaned = Cleaner(settings.cleaning).clean(text)
-    if refused := too_long(cleaned, settings.source.max_chars):
-        raise UsageError(f"{refused.detail} (source.max_chars): a run quarantines it.")
+    if len(cleaned) > (most := settings.source.max_chars):
+        raise UsageError(
+            f"{too_long(len(cleaned), most).detail} (source.max_chars): a run quarantines it."
+        )
     if cleaned:
         return cleaned
     raise UsageError(
@@ -192,11 +195,13 @@ class Neighbourhood:
     def decision(self) -> Decision:
         """Decide the text as the next document of a run; one that is kept is in the index then."""
         engine = FirstWins(
-            self._index, self._on.settings.decision, self._on.target.texts, self._on.equipment.judge
+            self._index,
+            self._on.settings.decision,
+            self._on.target.texts_of,
+            self._on.equipment.judge,
         )
-        document = Document(None, _KEY, b"", self._text)
-        (decision,) = engine.decide(Batch((document,), self.prints))
-        return decision
+        documents = Documents.of([Document(None, _KEY, b"", self._text)])
+        return engine.decide(Batch(documents, self.prints))[0]
 
     def look_at(self, numbers: Sequence[int]) -> list[Neighbour]:
         """Look at some of them; those that are gone from the target are left out."""

@@ -6,6 +6,7 @@ from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
 from dedup_job.decision.pair import Again
 from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
+from dedup_job.decision.texts import by_key
 
 __all__ = [
     "Again",
@@ -17,4 +18,5 @@ __all__ = [
     "Equipment",
     "FirstWins",
     "Judging",
+    "by_key",
 ]

@@ -2,58 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.columns import CHANNELS, Fingerprints, NumberedTexts
 from dedup_job.decision import rounds
 from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Said
 from dedup_job.decision.texts import KeptTexts
 from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
-from dedup_job.documents import Channel, Fingerprints
+from dedup_job.documents import Channel
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
-from dedup_job.judgment import names_of_richer
+from dedup_job.native.byte_strings import are_equal
+from dedup_job.native.code_points import Packed, Texts, pack, packed_of
 
 
 class Chosen(NamedTuple):
-    """A pair of a text and a kept one.
+    """c pairs of a text and a kept one.
 
-    row: of the text; number: of the kept one; kept: its text; distance: in bits; channels: those
-    that found the pair; kind: what keeps it apart; richer: names of what the text has that the
-    kept one lacks.
+    rows, numbers: int64 (c,), of the text and of the kept one; kept: c texts of the kept ones;
+    distances: uint8 (c,), in bits; similarities: float64 (c,); channels: uint8 (c,), those that
+    found the pair, bits for CHANNELS; kinds: uint8 (c,), code of what keeps it apart; richer:
+    uint8 (c,), what the text has that the kept one lacks, as bits.
     """
 
-    row: int
-    number: int
-    kept: str
-    distance: int
-    similarity: float
-    channels: tuple[str, ...]
-    kind: str
-    richer: tuple[str, ...]
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    kept: Packed
+    distances: NDArray[np.uint8]
+    similarities: NDArray[np.float64]
+    channels: NDArray[np.uint8]
+    kinds: NDArray[np.uint8]
+    richer: NDArray[np.uint8]
 
 
 class Choices(NamedTuple):
     """The decisions on n texts.
 
-    open: int64 (m,), ascending, the rows of which there is something to say: every other text is
-    kept, without a candidate. kept: bool (n,); exact: rows of exact duplicates with the number of
-    the kept one; near: the near duplicates; refused: of kept texts the nearest candidates that were
-    compared; totals: int64 (n,), candidates there were; missing_originals: by row, numbers of kept
-    documents that are gone; unindexed: how many kept texts their fingerprint does not find later.
+    kept: bool (n,); exact, originals: int64 (e,), ascending, rows of exact duplicates, with the
+    numbers of the kept ones; near: the near duplicates; refused: of kept texts the nearest
+    candidates that were compared; candidates: int64 (n,), how many there were of a text that has
+    no equal; missing_originals: by row, numbers of kept documents that are gone; unindexed: how
+    many kept texts their fingerprint does not find later.
     """
 
-    open: NDArray[np.int64]
     kept: NDArray[np.bool_]
-    exact: dict[int, int]
-    near: list[Chosen]
-    refused: list[Chosen]
-    totals: NDArray[np.int64]
+    exact: NDArray[np.int64]
+    originals: NDArray[np.int64]
+    near: Chosen
+    refused: Chosen
+    candidates: NDArray[np.int64]
     missing_originals: dict[int, tuple[int, ...]]
     unindexed: int
 
@@ -61,29 +62,32 @@ class Choices(NamedTuple):
 class _Batch(NamedTuple):
     """n texts, and what was found for them.
 
-    rows: int64 (c,), of each candidate; hashed: by row, numbers of kept documents with the same
-    hashes; known: texts by number; gone: int64 (g,), numbers of documents that are no more.
+    rows: int64 (c,), of each candidate; hashed: int64 (n,), numbers of kept documents with the
+    same hashes, or -1; known: texts of kept documents; gone: int64 (g,), numbers of documents that
+    are no more.
     """
 
     weighing: Weighing
-    texts: Sequence[str]
+    texts: Packed
     found: LookUp
     rows: NDArray[np.int64]
     open: OpenTexts
-    hashed: dict[int, int]
-    known: dict[int, str]
+    hashed: NDArray[np.int64]
+    known: NumberedTexts
     gone: NDArray[np.int64]
 
-    def text_of(self, number: int) -> str:
-        """Return the text of a candidate's number."""
-        held = self.found.held
-        return self.known[number] if number < held else self.texts[number - held]
+    def kept_texts(self, numbers: NDArray[np.int64]) -> Packed:
+        """Return the texts of candidates: of the target, or of this batch."""
+        here, count = numbers >= self.found.held, len(numbers)
+        rows = self.known.places(numbers[~here]), numbers[here] - self.found.held
+        before = self.known.texts.strings().take(rows[0]).spread(np.flatnonzero(~here), count)
+        own = self.texts.strings().take(rows[1]).spread(np.flatnonzero(here), count)
+        return packed_of(before, own)
 
     def pairs(self, places: NDArray[np.int64]) -> TextPairs:
         """Return the texts of some candidates as they are weighed: those used, once each."""
         numbers, others = np.unique(self.found.candidates.numbers[places], return_inverse=True)
-        kept = [self.text_of(number) for number in numbers.tolist()]
-        return *used_texts(self.texts, self.rows[places]), kept, others
+        return *used_texts(self.texts, self.rows[places]), self.kept_texts(numbers), others
 
 
 def choose(
@@ -91,7 +95,7 @@ def choose(
     weighing: Weighing,
     known: KeptTexts,
     most: int,
-    texts: Sequence[str],
+    texts: Texts,
     fingerprints: Fingerprints,
 ) -> Choices:
     """Decide n texts in their order; `most` candidates of each are compared at most.
@@ -99,27 +103,26 @@ def choose(
     What is kept is not added to the index.
     """
     rules = rounds.Rules(most, weighing.judge is None)
-    batch = _looked_up(kept, weighing, known, rules, texts, fingerprints)
+    batch = _looked_up(kept, weighing, known, rules, pack(texts), fingerprints)
     outcome, said = _decided(batch, rules)
     is_kept = outcome.state == KEPT
     numbers = len(kept) + np.cumsum(is_kept) - 1
-    exact = {
-        row: int(batch.open.twins[row]) for row in np.flatnonzero(outcome.state == TWIN).tolist()
-    }
-    for row in np.flatnonzero(outcome.state == REPEATED).tolist():
-        exact[row] = int(numbers[outcome.chosen[row]])
-    for row in batch.hashed.keys() & set(np.flatnonzero(is_kept).tolist()):
-        kept.replace(batch.hashed[row], int(numbers[row]))
-    rows = batch.open.rows
-    near = rows[outcome.state[rows] == NEAR]
-    refused = rows[is_kept[rows] & (outcome.refused[rows] >= 0)]
-    names = _columns_of(fingerprints.sketches.channels if fingerprints.sketches else ())
+    exact = np.flatnonzero((outcome.state == TWIN) | (outcome.state == REPEATED))
+    originals = batch.open.twins[exact]
+    repeated = outcome.state[exact] == REPEATED
+    originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
+    for row in np.flatnonzero(is_kept & (batch.hashed >= 0)).tolist():
+        kept.replace(int(batch.hashed[row]), int(numbers[row]))
+    near = np.flatnonzero(outcome.state == NEAR)
+    refused = np.flatnonzero(is_kept & (outcome.refused >= 0))
+    columns = fingerprints.sketches.channels if fingerprints.sketches else ()
+    outcome.totals[exact] = 0  # an equal text is found without them
     return Choices(
-        rows,
         is_kept,
         exact,
-        _described(batch, outcome.chosen[near], numbers, said, names),
-        _described(batch, outcome.refused[refused], numbers, said, names),
+        originals,
+        _described(batch, outcome.chosen[near], numbers, said, columns),
+        _described(batch, outcome.refused[refused], numbers, said, columns),
         outcome.totals,
         _void(batch, outcome),
         count_unindexed(batch.found.turns),
@@ -131,7 +134,7 @@ def _looked_up(
     weighing: Weighing,
     known: KeptTexts,
     rules: rounds.Rules,
-    texts: Sequence[str],
+    texts: Packed,
     fingerprints: Fingerprints,
 ) -> _Batch:
     """Look texts up, and fetch what is found: twins, and candidates of texts without one."""
@@ -141,32 +144,47 @@ def _looked_up(
     best = np.zeros(len(numbers), dtype=np.bool_)
     rounds.best(found, rules, rounds.make_room(0, 0, 0), best)
     wanted = np.unique(np.concatenate([twins[twins >= 0], numbers[best & (twins < 0)[rows]]]))
-    held = known.get(wanted.tolist())
-    hashed = {row: int(twins[row]) for row in np.flatnonzero(twins >= 0).tolist()}
-    without = [row for row, number in hashed.items() if held.get(number) != texts[row]]
-    if without:  # so these are compared after all
-        more = np.unique(numbers[best & np.isin(rows, without)]).tolist()
+    held, hashed = known.get(wanted), twins.copy()
+    without = _unlike(texts, np.flatnonzero(twins >= 0), twins, held)
+    if len(without):  # so these are compared after all
+        more = np.setdiff1d(numbers[best & np.isin(rows, without)], wanted)
         wanted = np.union1d(wanted, more)
-        held |= known.get([number for number in more if number not in held])
+        held = held.joined(known.get(more))
     rows_open = np.flatnonzero(~(found.alone & (twins < 0)))
     twins[without] = -1
-    gone = np.array([n for n in wanted.tolist() if n not in held], dtype=np.int64)
-    open_texts = OpenTexts(rows_open, twins, _alike(texts, rows_open))
+    gone = np.setdiff1d(wanted, held.numbers)
+    open_texts = OpenTexts(rows_open, twins, _alike(texts, fingerprints, rows_open))
     return _Batch(weighing, texts, found, rows, open_texts, hashed, held, gone)
 
 
-def _alike(texts: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _unlike(
+    texts: Packed, rows: NDArray[np.int64], twins: NDArray[np.int64], held: NumberedTexts
+) -> NDArray[np.int64]:
+    """Return those rows whose twin by its hashes is gone, or has another text after all."""
+    places = held.places(twins[rows])
+    there = places >= 0
+    own, other = texts.strings().take(rows[there]), held.texts.strings().take(places[there])
+    there[there] = are_equal(own, other)
+    return rows[~there]
+
+
+def _alike(texts: Packed, prints: Fingerprints, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return for each of some rows the first one with the same text, int64 (n,)."""
-    first: dict[str, int] = {}
-    alike = np.arange(len(texts))
-    for row in rows.tolist():
-        alike[row] = first.setdefault(texts[row], row)
+    alike = np.arange(len(prints))
+    _, first, groups = np.unique(prints.digests[rows], return_index=True, return_inverse=True)
+    earliest = rows[first[groups]]
+    strings = texts.strings()
+    same = are_equal(strings.take(rows), strings.take(earliest))
+    alike[rows[same]] = earliest[same]
+    seen: dict[str, int] = {}
+    for row in rows[~same].tolist():  # of equal digests and other texts, which chance does not give
+        alike[row] = seen.setdefault(texts.text(row), row)
     return alike
 
 
 def _decided(batch: _Batch, rules: rounds.Rules) -> tuple[Outcome, Said]:
     """Decide in turn, until something is said of every pair that is needed."""
-    n, pairs = len(batch.texts), len(batch.rows)
+    n, pairs = len(batch.hashed), len(batch.rows)
     said = Said(
         np.zeros(pairs, dtype=np.uint8), np.empty(pairs), *np.zeros((2, pairs), dtype=np.uint8)
     )
@@ -194,40 +212,37 @@ def _described(
     places: NDArray[np.int64],
     kept_numbers: NDArray[np.int64],
     said: Said,
-    names: Sequence[tuple[str, int]],
-) -> list[Chosen]:
+    channels: tuple[Channel, ...],
+) -> Chosen:
     """Say what there is to say of some candidates.
 
-    kept_numbers: int64 (n,), of the texts that are kept; names: channels, with their columns.
+    kept_numbers: int64 (n,), of the texts that are kept; channels: of each column of keys.
     """
     found, weighing = batch.found, batch.weighing
     numbers, columns = found.candidates.numbers[places], found.candidates.columns[places]
-    texts = [batch.text_of(number) for number in numbers.tolist()]
+    kept = batch.kept_texts(numbers)
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]
     numbers[here] = kept_numbers[earlier]
-    similarities = weighing.similarities(said.cost[places], batch.pairs(places))
-    described = zip(
-        batch.rows[places].tolist(),
-        numbers.tolist(),
-        texts,
-        found.candidates.distances[places].tolist(),
-        similarities.tolist(),
-        (tuple(name for name, own in names if mask & own) for mask in columns.tolist()),
-        map(weighing.kind, said.kinds[places].tolist()),
-        map(names_of_richer, said.richer[places].tolist()),
-        strict=True,
+    return Chosen(
+        batch.rows[places],
+        numbers,
+        kept,
+        found.candidates.distances[places],
+        weighing.similarities(said.cost[places], batch.pairs(places)),
+        _channels_of(columns, channels),
+        said.kinds[places],
+        said.richer[places],
     )
-    return list(starmap(Chosen, described))
 
 
 def _void(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:
     """Return by row the kept documents that were found and are gone, twins first."""
     if not len(batch.gone):
         return {}
-    gone = set(batch.gone.tolist())
-    found = {row: [number] for row, number in batch.hashed.items() if number in gone}
+    hashed = np.flatnonzero(np.isin(batch.hashed, batch.gone)).tolist()
+    found = {row: [int(batch.hashed[row])] for row in hashed}
     places = np.flatnonzero(outcome.voids)
     numbers = batch.found.candidates.numbers[places]
     for row, number in zip(batch.rows[places].tolist(), numbers.tolist(), strict=True):
@@ -236,9 +251,12 @@ def _void(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:
     return {row: tuple(dict.fromkeys(each)) for row, each in found.items() if compared[row]}
 
 
-def _columns_of(channels: Sequence[Channel]) -> list[tuple[str, int]]:
-    """Return the channels by name, in their order, each with its columns as bits."""
-    columns = dict.fromkeys(Channel, 0) | {Channel.SIMHASH: BY_SIMHASH}
+def _channels_of(columns: NDArray[np.uint32], channels: tuple[Channel, ...]) -> NDArray[np.uint8]:
+    """Return the channels whose columns a pair shares, as bits for CHANNELS."""
+    masks = dict.fromkeys(CHANNELS, 0) | {str(Channel.SIMHASH): BY_SIMHASH}
     for i, channel in enumerate(channels):
-        columns[channel] |= 1 << i
-    return [(str(channel), bits) for channel, bits in columns.items()]
+        masks[str(channel)] |= 1 << i
+    shared = np.zeros(len(columns), dtype=np.uint8)
+    for bit, mask in enumerate(masks.values()):
+        shared |= ((columns & np.uint32(mask)) != 0).astype(np.uint8) << np.uint8(bit)
+    return shared

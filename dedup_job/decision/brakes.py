@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from dedup_job.columns import Decisions, Documents
 from dedup_job.decision.settings import BrakeSettings
-from dedup_job.documents import NOTHING_TRIED, Decision, Document, Duplicate, Kept, Reason, Skipped
+from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import BrakeApplied
 
 _SHOWN = 80  # characters of a text
@@ -46,36 +49,34 @@ class Brakes:
         self._read = 0
         self._warned = False
 
-    def check(self, documents: Sequence[Document], decisions: Sequence[Decision]) -> None:
+    def check(self, documents: Documents, decisions: Decisions) -> None:
         """Raise BrakeApplied where a limit is passed; nothing of the batch may be written then."""
         self._check_texts(documents, decisions)
-        window = self._window
-        for document, decision in zip(documents, decisions, strict=True):
-            if isinstance(decision, Kept) and decision.tried is NOTHING_TRIED:
-                continue  # as most
-            if isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
-                window.near += 1
-                window.last = document
-                if 0 < self._settings.cluster < decision.cluster:
-                    raise BrakeApplied(
-                        f"{decision.cluster:,} documents are near duplicates of one",
-                        f"{self._settings.cluster:,}",
-                        "brakes.cluster",
-                        _named(document),
-                    )
-            if isinstance(decision, Kept | Duplicate):
-                window.candidates += decision.tried.candidates
-                if decision.tried.candidates > window.most:
-                    window.most, window.crowded = decision.tried.candidates, document
+        window, near = self._window, np.flatnonzero(decisions.are(Reason.NEAR))
+        if self._settings.cluster > 0:
+            for row in near[decisions.clusters[near] > self._settings.cluster][:1].tolist():
+                raise BrakeApplied(
+                    f"{decisions.clusters[row]:,} documents are near duplicates of one",
+                    f"{self._settings.cluster:,}",
+                    "brakes.cluster",
+                    _named(documents[row]),
+                )
+        if len(near):
+            window.near += len(near)
+            window.last = documents[int(near[-1])]
+        window.candidates += int(decisions.candidates.sum())
+        if len(documents) and (most := int(decisions.candidates.max())) > window.most:
+            window.most, window.crowded = most, documents[int(decisions.candidates.argmax())]
         window.documents += len(documents)
         if window.documents >= self._settings.window:
             self._check_window(window)
             self._window = _Window()
 
-    def _check_texts(self, documents: Sequence[Document], decisions: Sequence[Decision]) -> None:
-        skipped = [(d, x) for d, x in zip(documents, decisions, strict=True) if type(x) is Skipped]
+    def _check_texts(self, documents: Documents, decisions: Decisions) -> None:
+        refusals = decisions.refusals.items()
+        skipped = {row: why for row, why in refusals if isinstance(why, Skipped)}
         self._read += len(documents)
-        self._without.update(str(decision.reason) for _, decision in skipped)
+        self._without.update(str(refusal.reason) for refusal in skipped.values())
         if self._read < self._settings.without_text_from:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
@@ -89,7 +90,7 @@ class Brakes:
                 found,
                 f"{limit:.1%}",
                 "brakes.without_text",
-                f"{self._fields([document for document, _ in skipped])} Name another field with "
+                f"{self._fields([documents[row] for row in skipped])} Name another field with "
                 "--field; --yes goes on all the same.",
             )
         if not self._warned:

@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.documents import KeptPage
+from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
 
 _NAMED = 5

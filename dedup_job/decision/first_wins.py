@@ -7,39 +7,35 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import compress, repeat
-from operator import attrgetter
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dedup_job.columns import (
+    CHANNELS,
+    EXACT,
+    NEAR,
+    Batch,
+    Decisions,
+    Documents,
+    Fingerprints,
+)
 from dedup_job.decision.batches import Choices, choose
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.texts import Fetch, KeptTexts
+from dedup_job.decision.texts import Fetch, KeptTexts, by_key
 from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import (
-    NOTHING_TRIED,
-    Batch,
-    Channel,
-    Decision,
-    Document,
-    Duplicate,
-    Fingerprints,
-    Kept,
-    Reason,
-    Refused,
-    Tried,
-)
+from dedup_job.documents import Channel, Document
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
+from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.code_points import Packed
 from dedup_job.native.growing import Growing
 
-Keys = Mapping[int, bytes]
-
-_BY_TEXT = (str(Channel.TEXT),)
+_BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _MEETINGS = 4  # pairs a text above which they are many
 
@@ -65,7 +61,7 @@ class FirstWins:
         self._weighing = Weighing(settings, judge)
         self._compares = settings.compare is not Comparing.NONE
         self._most = settings.most_candidates
-        self._texts = KeptTexts(fetch, kept.keys)
+        self._texts = KeptTexts(fetch, kept.packed_keys)
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
 
     @staticmethod
@@ -79,11 +75,14 @@ class FirstWins:
         prints = equipment.fingerprinter.fingerprint(texts)
         held = {bytes([i]): text for i, text in enumerate(texts)}
         engine = FirstWins(
-            KeptIndex(index), decision, lambda keys: {k: held[k] for k in keys}, equipment.judge
+            KeptIndex(index),
+            decision,
+            by_key(lambda keys: {k: held[k] for k in keys}),
+            equipment.judge,
         )
         for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
-            engine.decide(Batch(tuple(documents), prints[part]))
+            engine.decide(Batch(Documents.of(documents), prints[part]))
             engine.arrived()
 
     @property
@@ -103,110 +102,100 @@ class FirstWins:
         pairs = [(number, int(sizes[number])) for number in [*larger.tolist(), *equal.tolist()]]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:count]
 
-    def decide(self, batch: Batch) -> list[Decision]:
+    def decide(self, batch: Batch) -> Decisions:
         """Return one decision for each document of the batch, in order.
 
         Their texts are held until `arrived` is called for the batch.
         """
         self._texts.begin_batch()
-        documents: Sequence[Document] = batch.documents
-        if len(documents) != len(batch.fingerprints):
-            documents = [d for d in documents if isinstance(d.content, str)]
-        decided: list[Decision] = []
-        crowded = meetings(batch.fingerprints) > _MEETINGS * len(documents)
+        documents, prints = batch.documents, batch.fingerprints
+        keys = documents.keys.take(documents.rows)
+        decisions = Decisions.all_kept(prints.values, prints.short, self._weighing.names)
+        of, refused = np.full((2, len(prints)), -1, dtype=np.int64)
+        decided = _Numbers(of, refused, {})
+        crowded = meetings(prints) > _MEETINGS * len(prints)
         size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
-        for start in range(0, len(documents), size):
-            part = slice(start, start + size)
-            decided += self._decide_texts(documents[part], batch.fingerprints[part])
-        if len(decided) == len(batch.documents):
-            return decided
-        texts = iter(decided)
-        return [next(texts) if isinstance(d.content, str) else d.content for d in batch.documents]
+        for start in range(0, len(prints), size):
+            rows = np.arange(start, min(start + size, len(prints)))
+            texts = documents.texts if len(rows) == len(prints) else documents.texts.take(rows)
+            choices = self._choose(keys.take(rows), texts, prints[start : start + size])
+            self._enter(choices, texts, rows, decisions, decided)
+        return self._with_keys(decisions, decided).among(documents)
 
-    def _decide_texts(
-        self, documents: Sequence[Document], fingerprints: Fingerprints
-    ) -> list[Decision]:
-        """Keep all texts but for those that are found to be duplicates."""
-        texts: list[str] = list(map(attrgetter("content"), documents))
+    def _choose(self, keys: ByteStrings, texts: Packed, fingerprints: Fingerprints) -> Choices:
+        """Decide texts, and remember those that are kept."""
         base = len(self._kept)
-        self._clusters.grow(base + len(documents))
         choices = choose(self._kept, self._weighing, self._texts, self._most, texts, fingerprints)
         rows = np.flatnonzero(choices.kept)
-        self._texts.add(base, [*compress(texts, choices.kept)])
-        self._kept.add([documents[row].key for row in rows.tolist()], fingerprints[rows])
+        everything = len(rows) == len(choices.kept)
+        self._texts.add(base, texts if everything else texts.take(rows))
+        self._kept.add(keys.take(rows), fingerprints[rows])
         self._kept.unindexed_texts += choices.unindexed
-        keys = self._keys_in(choices)
-        decisions = _all_kept(fingerprints)
-        tried = self._tried(choices, keys)
-        duplicates = self._duplicates(choices, texts, keys)
-        sizes = self._clusters.array
-        for row in choices.open.tolist():
-            short, own = bool(fingerprints.short[row]), tried.get(row, NOTHING_TRIED)
-            if (found := duplicates.get(row)) is None:
-                decisions[row] = Kept(int(fingerprints.values[row]), short, own)
-                continue
-            number, duplicate = found
-            sizes[number] += 1
-            decisions[row] = duplicate._replace(short=short, cluster=int(sizes[number]), tried=own)
-        return decisions
+        self._clusters.grow(len(self._kept))
+        return choices
 
-    def _keys_in(self, choices: Choices) -> Keys:
-        """Return the keys of all kept documents that the choices name, by number."""
-        numbers = {pair.number for pair in (*choices.near, *choices.refused)}
-        numbers.update(choices.exact.values(), *choices.missing_originals.values())
-        return dict(zip(numbers, self._kept.keys([*numbers]), strict=True))
+    def _enter(
+        self,
+        choices: Choices,
+        texts: Packed,
+        rows: NDArray[np.int64],
+        decisions: Decisions,
+        numbers: _Numbers,
+    ) -> None:
+        """Enter what was chosen for some texts; rows: int64 (n,), theirs among all decisions."""
+        exact, near, refused = rows[choices.exact], choices.near, choices.refused
+        decisions.outcomes[exact] = EXACT
+        decisions.similarities[exact] = 1
+        decisions.channels[exact] = _BY_TEXT
+        numbers.of[exact] = choices.originals
+        own = rows[near.rows]
+        decisions.outcomes[own] = NEAR
+        decisions.distances[own] = near.distances
+        decisions.similarities[own] = near.similarities if self._compares else np.nan
+        decisions.channels[own], decisions.richer[own] = near.channels, near.richer
+        numbers.of[own] = near.numbers
+        named = self._weighing.differences(texts.take(near.rows), near.kept)
+        decisions.differences.update(zip(own.tolist(), named, strict=True))
+        own = rows[refused.rows]
+        decisions.refused_similarities[own] = refused.similarities
+        decisions.kinds[own] = refused.kinds
+        numbers.refused[own] = refused.numbers
+        decisions.candidates[rows] = choices.candidates
+        decisions.cut[rows] = np.maximum(choices.candidates - self._most, 0)
+        for row, missing in choices.missing_originals.items():
+            numbers.missing[int(rows[row])] = missing
+        duplicates = rows[~choices.kept]
+        decisions.clusters[duplicates] = self._counted(numbers.of[duplicates])
 
-    def _duplicates(
-        self, choices: Choices, texts: Sequence[str], keys: Keys
-    ) -> dict[int, tuple[int, Duplicate]]:
-        """Return the duplicates by row, each with the number of the kept document."""
-        found = {
-            row: (
-                number,
-                Duplicate(keys[number], 0, 1.0, _BY_TEXT, Reason.EXACT, short=False),
-            )
-            for row, number in choices.exact.items()
-        }
-        near = choices.near
-        named = self._weighing.differences(
-            [texts[pair.row] for pair in near], [pair.kept for pair in near]
+    def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count duplicates by the number of the kept document, in order; return the counts."""
+        sizes, order = self._clusters.array, np.argsort(numbers, kind="stable")
+        _, first, counts = np.unique(numbers[order], return_index=True, return_counts=True)
+        within = np.empty(len(numbers), dtype=np.int64)
+        within[order] = np.arange(len(numbers)) - np.repeat(first, counts)
+        now = sizes[numbers] + within + 1
+        np.maximum.at(sizes, numbers, now.astype(sizes.dtype))
+        return now
+
+    def _with_keys(self, decisions: Decisions, numbers: _Numbers) -> Decisions:
+        """Return the decisions with the keys of the kept documents that they name."""
+        count = len(decisions)
+        of, refused = (
+            self._kept.packed_keys(own[rows]).spread(rows, count)
+            for own in (numbers.of, numbers.refused)
+            for rows in [np.flatnonzero(own >= 0)]
         )
-        for pair, differences in zip(near, named, strict=True):
-            duplicate = Duplicate(
-                keys[pair.number],
-                pair.distance,
-                pair.similarity if self._compares else None,
-                pair.channels,
-                Reason.NEAR,
-                short=False,
-                differences=differences,
-                richer=pair.richer,
-            )
-            found[pair.row] = pair.number, duplicate
-        return found
-
-    def _tried(self, choices: Choices, keys: Keys) -> dict[int, Tried]:
-        """Return what was tried for each text that had candidates and has no equal."""
-        refused = {
-            pair.row: Refused(keys[pair.number], pair.similarity, pair.kind)
-            for pair in choices.refused
-        }
-        tried = {}
-        for row in choices.open.tolist():
-            total = int(choices.totals[row])
-            if row not in choices.exact and (total or row in choices.missing_originals):
-                missing = tuple(map(keys.__getitem__, choices.missing_originals.get(row, ())))
-                cut = max(total - self._most, 0)
-                tried[row] = Tried(total, cut, missing, refused.get(row))
-        return tried
+        missing = {row: tuple(self._kept.keys(each)) for row, each in numbers.missing.items()}
+        return replace(decisions, of=of, refused=refused, missing_originals=missing)
 
 
-def _all_kept(fingerprints: Fingerprints) -> list[Decision]:
-    """Return as many decisions; made in one go, since a call for each is three times as slow."""
-    fields = zip(
-        fingerprints.values.tolist(),
-        fingerprints.short.tolist(),
-        repeat(NOTHING_TRIED),
-        strict=False,
-    )
-    return list(map(partial(tuple.__new__, Kept), fields))
+class _Numbers(NamedTuple):
+    """Numbers of kept documents that the decisions on n texts name, -1 where there is none.
+
+    of: int64 (n,), the originals of duplicates; refused: int64 (n,), what a kept text is no
+    duplicate of; missing: by row, those that are gone.
+    """
+
+    of: NDArray[np.int64]
+    refused: NDArray[np.int64]
+    missing: dict[int, tuple[int, ...]]

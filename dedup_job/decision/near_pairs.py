@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.columns import Fingerprints
 from dedup_job.decision.settings import Comparing, DecisionSettings, Judging
 from dedup_job.decision.weighing import SimilarityThreshold, used_texts
-from dedup_job.documents import Channel, Fingerprints
+from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.judgment import CLASSES, Judge

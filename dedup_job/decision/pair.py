@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dedup_job.columns import Fingerprints
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Channel, Duplicate, Fingerprints, Reason
+from dedup_job.documents import Channel, Duplicate, Reason
 from dedup_job.fingerprint import pack
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings

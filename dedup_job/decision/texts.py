@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-Fetch = Callable[[Sequence[bytes]], Mapping[bytes, str]]
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.columns import NumberedTexts
+from dedup_job.native.byte_strings import ByteStrings, no_strings
+from dedup_job.native.code_points import Packed, Points, offsets_of, packed_of
+
+Fetch = Callable[[ByteStrings], NumberedTexts]
+"""Returns the texts of n keys by the keys' rows; those that are gone are left out."""
 
 _MOST_BYTES = 1 << 26
 _MOST_KEYS = 2000  # in one question to the target
 _OVERHEAD = 200  # bytes of a key and its place in the table
+
+
+_NONE = NumberedTexts.of({})
 
 
 class _Block(NamedTuple):
@@ -22,6 +33,17 @@ class _Block(NamedTuple):
     batch: int
 
 
+def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
+    """Fetch texts by what returns them by their keys."""
+
+    def fetched(keys: ByteStrings) -> NumberedTexts:
+        given = keys.list()
+        found = fetch(given)
+        return NumberedTexts.of({row: found[key] for row, key in enumerate(given) if key in found})
+
+    return fetched
+
+
 class KeptTexts:
     """Finds texts by number, with one question to the target for many of them.
 
@@ -29,13 +51,13 @@ class KeptTexts:
     target does not hold yet is not forgotten.
     """
 
-    def __init__(self, fetch: Fetch, keys: Callable[[Sequence[int]], list[bytes]]) -> None:
-        """Take what fetches texts by key, where those that are gone are left out."""
+    def __init__(self, fetch: Fetch, keys: Callable[[NDArray[np.int64]], ByteStrings]) -> None:
+        """Take what fetches texts by key, and what returns the keys of some numbers."""
         self._fetch = fetch
         self._keys = keys
-        self._kept: list[Sequence[str]] = []  # of batches, which have numbers in a row
+        self._kept: list[Packed] = []  # of batches, which have numbers in a row
         self._starts: list[int] = []  # the first number of each
-        self._fetched: dict[int, str] = {}
+        self._fetched: dict[int, Points] = {}
         self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
         self._begun = self._arrived = 0  # batches
         self._bytes = 0
@@ -46,44 +68,70 @@ class KeptTexts:
         self._forget()
         self._begun += 1
 
-    def add(self, start: int, texts: Sequence[str]) -> None:
+    def add(self, start: int, texts: Packed) -> None:
         """Hold the texts of documents of the batch that are kept, numbered from `start` on."""
-        if texts:
+        if count := len(texts.lengths):
             self._kept.append(texts)
             self._starts.append(start)
-            self._note(range(start, start + len(texts)), texts, self._begun)
+            self._note(range(start, start + count), texts.points.nbytes, self._begun)
 
     def arrived(self) -> None:
         """Count one more batch as stored in the target; called from one thread."""
         self._arrived += 1
 
-    def get(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the texts of some documents; those that are gone are left out."""
-        found, missing = dict[int, str](), list[int]()
-        for number in numbers:
-            if (text := self._at_hand(number)) is None:
-                missing.append(number)
-            else:
-                found[number] = text
+    def get(self, numbers: NDArray[np.int64]) -> NumberedTexts:
+        """Return the texts of some documents, int64 (n,), ascending; those that are gone not."""
+        if not len(numbers):
+            return _NONE
+        found = np.zeros(len(numbers), dtype=np.bool_)
+        columns = self._of_batches(numbers, found)
+        single: dict[int, Points] = {}
+        for row in np.flatnonzero(~found).tolist():
+            if (text := self._fetched.get(int(numbers[row]))) is not None:
+                single[row] = text
+        found[list(single)] = True
+        single |= self._ask(numbers, np.flatnonzero(~found))
+        if single:
+            found[[*single]] = True
+            texts = Packed(np.concatenate([*single.values()]), offsets_of([*single.values()]))
+            columns.append(texts.strings().spread(np.array([*single]), len(numbers)))
+        whole = packed_of(*columns, no_strings(len(numbers)))
+        return NumberedTexts(numbers[found], whole if found.all() else whole.take(found))
+
+    def _of_batches(
+        self, numbers: NDArray[np.int64], found: NDArray[np.bool_]
+    ) -> list[ByteStrings]:
+        """Return those texts that came with batches, a column for each; note what is found."""
+        columns: list[ByteStrings] = []
+        starts = np.array(self._starts, dtype=np.int64)
+        blocks = np.searchsorted(starts, numbers, side="right") - 1
+        for block in np.unique(blocks[blocks >= 0]).tolist():
+            rows = np.flatnonzero(blocks == block)
+            own, texts = numbers[rows] - starts[block], self._kept[block]
+            there = own < len(texts.lengths)
+            rows, own = rows[there], own[there]
+            columns.append(texts.strings().take(own).spread(rows, len(numbers)))
+            found[rows] = True
+        return columns
+
+    def _ask(self, numbers: NDArray[np.int64], missing: NDArray[np.int64]) -> dict[int, Points]:
+        """Return by row the texts that the target holds, of those that are missing."""
+        read: dict[int, Points] = {}
         for start in range(0, len(missing), _MOST_KEYS):
-            asked = missing[start : start + _MOST_KEYS]
-            keys = dict(zip(self._keys(asked), asked, strict=True))
-            texts = {keys[key]: text for key, text in self._fetch(list(keys)).items()}
-            self.fetched += len(texts)
-            found |= texts
-            self._fetched |= texts
-            self._note([*texts], [*texts.values()], 0)
+            rows = missing[start : start + _MOST_KEYS]
+            found = self._fetch(self._keys(numbers[rows]))
+            bounds, points = found.texts.offsets.tolist(), found.texts.points
+            texts = [points[a:b] for a, b in pairwise(bounds)]
+            read.update(zip(rows[found.numbers].tolist(), texts, strict=True))
+            asked = numbers[rows[found.numbers]].tolist()
+            self.fetched += len(asked)
+            self._fetched.update(zip(asked, texts, strict=True))
+            self._note(asked, points.nbytes, 0)
             self._forget()
-        return found
+        return read
 
-    def _at_hand(self, number: int) -> str | None:
-        place = bisect_right(self._starts, number) - 1
-        if place >= 0 and number - self._starts[place] < len(self._kept[place]):
-            return self._kept[place][number - self._starts[place]]
-        return self._fetched.get(number)
-
-    def _note(self, numbers: Sequence[int], texts: Sequence[str], batch: int) -> None:
-        size = sum(map(str.__sizeof__, texts)) + _OVERHEAD * len(texts)
+    def _note(self, numbers: Sequence[int], size: int, batch: int) -> None:
+        size += _OVERHEAD * len(numbers)
         self._bytes += size
         self._blocks.append(_Block(numbers, size, batch))
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.columns import Names
 from dedup_job.decision.settings import Comparing, DecisionSettings, Richer
 from dedup_job.documents import Differing
 from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge
+from dedup_job.judgment import RICHER as RICHER_NAMES
 from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.judgment.similarity import jaccard
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import Packed, Texts, pack
 
 # A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
 # G + 2 in all G - 3 are common. Below _FULL that is less than 0.8, so less is asked for; with
@@ -36,7 +37,7 @@ RICHER = "richer"
 _RICHER_CODE = len(CLASSES)
 
 
-TextPairs = tuple[Sequence[str], NDArray[np.int64], Sequence[str], NDArray[np.int64]]
+TextPairs = tuple[Texts, NDArray[np.int64], Texts, NDArray[np.int64]]
 """c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
 
 
@@ -56,9 +57,9 @@ class SimilarityThreshold:
 
     def compare(
         self,
-        texts: Sequence[str],
+        texts: Texts,
         rows: NDArray[np.int64],
-        others: Sequence[str],
+        others: Texts,
         other_rows: NDArray[np.int64],
     ) -> Similarities:
         """Compare texts[rows[i]] with others[other_rows[i]] for c pairs; equal rows together.
@@ -69,12 +70,11 @@ class SimilarityThreshold:
         """
         if not self._compares or len(rows) == 0:
             return Similarities(np.ones(len(rows)), np.ones(len(rows), dtype=np.bool_))
-        texts, rows = used_texts(texts, rows)
-        others, other_rows = used_texts(others, other_rows)
-        left, right = pack(texts), pack(others)
+        left, rows = used_texts(texts, rows)
+        right, other_rows = used_texts(others, other_rows)
         folded_left, folded_right = fold_texts(left), fold_texts(right)
         values = jaccard(left, rows, right, other_rows)
-        lengths, other_lengths = np.diff(folded_left.offsets), np.diff(folded_right.offsets)
+        lengths, other_lengths = folded_left.lengths, folded_right.lengths
         least = self._required(np.maximum(lengths[rows], other_lengths[other_rows]))
         rest = np.flatnonzero(values < least)
         low = values[rest] < self._threshold * _FLOOR
@@ -84,18 +84,18 @@ class SimilarityThreshold:
         values[rest] = np.maximum(values[rest], folded)
         return Similarities(values, values >= least)
 
-    def least_agreement(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def least_agreement(self, texts: Texts) -> NDArray[np.int64]:
         """Return how many bits of a sketch a candidate of each text has equal, at least.
 
         Two texts of Jaccard similarity J agree in (1 + J) / 2 of the bits, binomially (Li and
         König, WWW 2010).
         """
+        lengths = pack(texts).lengths
         if self._judged:
-            return _least_bits(np.full(len(texts), _LEAST_ALIKE), _JUDGED_SPREADS)
+            return _least_bits(np.full(len(lengths), _LEAST_ALIKE), _JUDGED_SPREADS)
         if not self._compares:
-            return np.zeros(len(texts), dtype=np.int64)
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) // 2  # less is left
-        return _least_bits(self._required(lengths), _SPREADS)
+            return np.zeros(len(lengths), dtype=np.int64)
+        return _least_bits(self._required(lengths // 2), _SPREADS)  # less is left
 
     def required(self, text: str, other: str) -> float:
         """Return the least similarity at which two texts agree."""
@@ -110,12 +110,10 @@ class SimilarityThreshold:
         return self._threshold * share
 
 
-def used_texts(
-    texts: Sequence[str], rows: NDArray[np.int64]
-) -> tuple[list[str], NDArray[np.int64]]:
+def used_texts(texts: Texts, rows: NDArray[np.int64]) -> tuple[Packed, NDArray[np.int64]]:
     """Return the texts that some rows name, once each, and the rows by their places there."""
     used, places = np.unique(rows, return_inverse=True)
-    return [texts[row] for row in used.tolist()], places
+    return pack(texts).take(used), places
 
 
 def _are_same_narrow(
@@ -161,9 +159,9 @@ class Weighing:
 
     def weigh(
         self,
-        texts: Sequence[str],
+        texts: Texts,
         rows: NDArray[np.int64],
-        others: Sequence[str],
+        others: Texts,
         other_rows: NDArray[np.int64],
     ) -> Weighed:
         """Weigh texts[rows[i]] and others[other_rows[i]] for c pairs; equal rows together."""
@@ -182,16 +180,21 @@ class Weighing:
         """Return how alike c weighed pairs are, (c,); without a judge their cost says it."""
         return -cost if self.judge is None else self.threshold.compare(*pairs).values
 
+    @property
+    def names(self) -> Names:
+        """What keeps a pair apart by its code, and what a text has more by its bit."""
+        kinds = (SIMILARITY,) if self.judge is None else (*map(str, CLASSES), RICHER)
+        return Names(kinds, () if self.judge is None else RICHER_NAMES)
+
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
-        if code == _RICHER_CODE:
-            return RICHER
-        return SIMILARITY if self.judge is None else str(CLASSES[code])
+        return self.names.kinds[code]
 
-    def differences(self, texts: Sequence[str], kept: Sequence[str]) -> list[tuple[Differing, ...]]:
+    def differences(self, texts: Texts, kept: Texts) -> list[tuple[Differing, ...]]:
         """Name the first differences of each duplicate and its kept text; none without a judge."""
-        if self.judge is None or not texts:
-            return [()] * len(texts)
+        texts, kept = pack(texts), pack(kept)
+        if self.judge is None or not len(texts.lengths):
+            return [()] * len(texts.lengths)
         return [
             tuple(
                 Differing(str(one.kind), one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import Channel, Fingerprints
+from dedup_job.columns import Fingerprints
+from dedup_job.documents import Channel
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.characters import case_fold, case_fold_table, stemmer
 from dedup_job.fingerprint.features import Options, count_words, make_features
@@ -22,7 +23,7 @@ from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_le
 from dedup_job.fingerprint.segmentation import make_scratch, segment
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Form, Sketcher
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import Packed, Texts, pack
 from dedup_job.native.hashing import text_digests, text_hash
 from dedup_job.native.jit import native
 
@@ -89,20 +90,18 @@ class Fingerprinter:
         self.fingerprint([""])
         mark_compiled()
 
-    def fingerprint(self, texts: Sequence[str]) -> Fingerprints:
+    def fingerprint(self, texts: Texts) -> Fingerprints:
         """Return the fingerprints of n texts, each array (n,).
 
         A text with too few features is short: it has one feature, itself, so equal short texts
         have equal fingerprints and others are far apart.
         """
         raw = pack(texts)
-        points, offsets = raw
-        if self._fold is not None or self._stem is not None:
-            points, offsets = self.prepare(texts)
+        points, offsets = self.prepare(raw)
         values, routes = kernel.fingerprint_batch(self.lexicon, points, offsets, self.options)
         short = routes == kernel.WHOLE
         for i in np.flatnonzero(short).tolist():
-            values[i] = text_hash(texts[i])
+            values[i] = text_hash(raw.text(i))
         return Fingerprints(values, text_digests(*raw), short, self._sketcher.sketch(raw))
 
     def explain(self, text: str) -> Explanation:
@@ -121,16 +120,14 @@ class Fingerprinter:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
         return list(self.explain(text).tokens)
 
-    def prepare(self, texts: Sequence[str]) -> Packed:
+    def prepare(self, texts: Texts) -> Packed:
         """Return n texts folded and stemmed."""
-        if self._stem is not None:
-            texts = [self._stem(text) for text in texts]
         packed = pack(texts)
-        return (
-            packed
-            if self._fold is None
-            else Packed(case_fold(packed.points, self._fold), packed.offsets)
-        )
+        if self._stem is not None:
+            packed = pack([self._stem(text) for text in packed.texts()])
+        if self._fold is None:
+            return packed
+        return Packed(case_fold(packed.points, self._fold), packed.offsets)
 
 
 def _text(points: NDArray[np.uint32]) -> str:
@@ -145,7 +142,7 @@ class DocumentFrequencies:
         self._words: Counter[str] = Counter()
         self.texts = 0
 
-    def add(self, texts: Sequence[str]) -> None:
+    def add(self, texts: Texts) -> None:
         """Count the distinct words of each text."""
         points, offsets = self._fingerprinter.prepare(texts)
         starts, stops, keys = _distinct(
@@ -155,7 +152,7 @@ class DocumentFrequencies:
         for i, count in zip(first.tolist(), counts.tolist(), strict=True):
             word = points[starts[i] : stops[i]].tobytes().decode("utf-32-le", "surrogatepass")
             self._words[word] += count
-        self.texts += len(texts)
+        self.texts += len(offsets) - 1
 
     def weights(self, least: int) -> Iterator[tuple[str, float]]:
         """Yield (word, log(1 + texts / texts with the word)), rare words first, then by word.

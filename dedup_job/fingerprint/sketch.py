@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import Channel, Sketches
+from dedup_job.columns import Sketches
+from dedup_job.documents import Channel
 from dedup_job.fingerprint.characters import case_fold_table
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import Packed

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index.snapshot import Part
+from dedup_job.native.byte_strings import ByteStrings, elements_of, joined, repeated
 from dedup_job.native.growing import Growing
 from dedup_job.native.jit import jit_no_refcount
 
@@ -33,26 +33,20 @@ class Ids:
         """Return the number of keys."""
         return self._size
 
-    def of(self, numbers: NDArray[np.int64]) -> list[bytes]:
+    def of(self, numbers: NDArray[np.int64]) -> ByteStrings:
         """Return the keys of some numbers; IndexError where there is no such number."""
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size:
             raise IndexError(f"there are {self._size} ids, not all of {numbers[:9].tolist()}")
         rows, is_long = self._short.array[numbers], self._is_long.array[numbers]
-        keys = [b""] * len(numbers)
-        short = np.flatnonzero(~is_long)
-        whole = np.empty((len(short), _WHOLE), dtype=np.uint8)
-        whole[:, : len(OBJECT_ID)] = np.frombuffer(OBJECT_ID, np.uint8)
-        whole[:, len(OBJECT_ID) :] = rows[short]
-        joined = whole.tobytes()
-        for place, row in enumerate(short.tolist()):
-            keys[row] = joined[place * _WHOLE : (place + 1) * _WHOLE]
-        others = np.flatnonzero(is_long)
-        places = np.ascontiguousarray(rows[others]).view(_PLACE)[:, 0]
-        held = self._long.array.data
-        starts, lengths = places["start"].tolist(), places["length"].tolist()
-        for row, start, length in zip(others.tolist(), starts, lengths, strict=True):
-            keys[row] = bytes(held[start : start + length])
-        return keys
+        places = rows.view(_PLACE)[:, 0]
+        starts, lengths = (places[name].astype(np.int64) for name in ("start", "length"))
+        return joined(
+            [
+                repeated(OBJECT_ID, len(numbers)).where(~is_long),
+                elements_of(rows.view(f"V{_WIDTH}")[:, 0]).where(~is_long),
+                ByteStrings(self._long.array, starts, lengths).where(is_long),
+            ]
+        )
 
     @property
     def nbytes(self) -> int:
@@ -77,35 +71,32 @@ class Ids:
         made._long = Growing.mapped(parts["long"].pages, 0, np.uint8)
         return made
 
-    def extend(self, keys: Sequence[bytes]) -> None:
+    def extend(self, keys: ByteStrings) -> None:
         """Add keys; they get the next numbers."""
-        start, stop = self._size, self._size + len(keys)
+        start, stop = self._size, self._size + len(keys.lengths)
         self._short.grow(stop)
         self._is_long.grow(stop)
-        is_long = np.fromiter(map(len, keys), np.int64, len(keys)) != _WHOLE
-        short = b"".join(compress(keys, ~is_long) if is_long.any() else keys)
-        forms = np.frombuffer(short, np.uint8).reshape(-1, _WHOLE)
+        whole = np.flatnonzero(keys.lengths == _WHOLE)
+        forms = keys.data[keys.starts[whole][:, np.newaxis] + np.arange(_WHOLE)]
         is_id = (forms[:, : len(OBJECT_ID)] == np.frombuffer(OBJECT_ID, np.uint8)).all(axis=1)
-        is_long[~is_long] = ~is_id
+        is_long = np.ones(stop - start, dtype=np.bool_)
+        is_long[whole[is_id]] = False
         self._is_long.array[start:stop] = is_long
         rows = self._short.array[start:stop]
-        rows[~is_long] = forms[is_id, len(OBJECT_ID) :]
+        rows[whole[is_id]] = forms[is_id, len(OBJECT_ID) :]
         if is_long.any():
-            rows[is_long] = self._stored(list(compress(keys, is_long)))
+            rows[is_long] = self._stored(keys.take(is_long))
         self._size = stop
 
-    def _stored(self, keys: Sequence[bytes]) -> NDArray[np.uint8]:
+    def _stored(self, keys: ByteStrings) -> NDArray[np.uint8]:
         """Put keys of any form away; return their places, uint8 (n, 12)."""
-        joined = b"".join(keys)
-        places = np.empty(len(keys), dtype=_PLACE)
-        places["length"] = [len(key) for key in keys]
-        ends = self._long_size + np.cumsum(places["length"], dtype=np.uint64)
-        places["start"] = ends - places["length"]
-        self._long.grow(self._long_size + len(joined))
-        self._long.array[self._long_size : self._long_size + len(joined)] = np.frombuffer(
-            joined, np.uint8
-        )
-        self._long_size += len(joined)
+        packed = joined([keys])
+        places = np.empty(len(keys.lengths), dtype=_PLACE)
+        places["length"], places["start"] = packed.lengths, self._long_size + packed.starts
+        end = self._long_size + len(packed.data)
+        self._long.grow(end)
+        self._long.array[self._long_size : end] = packed.data
+        self._long_size = end
         return places.view(np.uint8).reshape(-1, _WIDTH)
 
 

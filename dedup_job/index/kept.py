@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import Channel, Fingerprints, KeptPage
+from dedup_job.columns import Fingerprints, KeptPage
+from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.look_up import LookUp, look_up
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part, SnapshotError
+from dedup_job.native.byte_strings import ByteStrings, strings_of
 from dedup_job.native.growing import Growing
 
 _NO_RUN = 2**62  # later than all
@@ -105,10 +107,10 @@ class KeptIndex:
         if page.keys:
             self.add(page.keys, page.fingerprints)
 
-    def add(self, keys: Sequence[bytes], texts: Fingerprints) -> None:
+    def add(self, keys: Sequence[bytes] | ByteStrings, texts: Fingerprints) -> None:
         """Remember n documents by their keys; they get the next numbers."""
         start = len(self._ids)
-        self._ids.extend(keys)
+        self._ids.extend(strings_of(keys))
         self._equal.extend(texts.digests)
         self._near.extend(texts.values, ~texts.short)
         self._sketched(texts)
@@ -120,7 +122,11 @@ class KeptIndex:
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
-        return self._ids.of(np.asarray(numbers, dtype=np.int64))
+        return self.packed_keys(np.asarray(numbers, dtype=np.int64)).list()
+
+    def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:
+        """Return the same keys in a column."""
+        return self._ids.of(numbers)
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""

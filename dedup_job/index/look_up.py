@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import Fingerprints
+from dedup_job.columns import Fingerprints
 from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
 from dedup_job.index.candidates import BY_SIMHASH, Candidates, Earlier, merged, no_candidates
 from dedup_job.index.hamming import HammingIndex, pairs_within

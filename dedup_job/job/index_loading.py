@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dedup_job.documents import KeptPage
+from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.job.protocols import Snapshots, Target
 from dedup_job.report.progress import Progress

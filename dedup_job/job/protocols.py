@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from dedup_job.documents import Batch, Decision, Document, KeptPage
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.report.run import Checkpoint, Report, Scope
 from dedup_job.report.survey import RunLine
@@ -21,7 +24,7 @@ class Source(Protocol):
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
 
-    def pages(self, limit: int | None) -> Iterator[list[Document]]:
+    def pages(self, limit: int | None) -> Iterator[Documents]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
 
 
@@ -49,10 +52,10 @@ class Target(Protocol):
     def shown(self, key: bytes) -> str:
         """Return that id as a person writes it."""
 
-    def fits(self, document: Document) -> bool:
-        """Tell whether the document could be stored."""
+    def fits(self, documents: Documents) -> NDArray[np.bool_]:
+        """Tell which documents could be stored, bool (n,)."""
 
-    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
         """Commit a batch together with the report's checkpoint."""
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:

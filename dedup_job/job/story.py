@@ -7,21 +7,21 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.decision import Brakes, FirstWins
 from dedup_job.documents import (
     LONGEST_ID,
-    Batch,
-    Decision,
-    Document,
     Quarantined,
     Reason,
+    Refusal,
     Skipped,
     too_long,
 )
@@ -70,7 +70,7 @@ class Decided:
     """A batch that is to be written, and the report as of then."""
 
     batch: Batch
-    decisions: Sequence[Decision]
+    decisions: Decisions
     report: Report
 
 
@@ -138,15 +138,14 @@ class RunProgress:
         pages = paced(read, job.max_rate, job.stop)
         yield from in_order(self._prepare, prefetch(pages, _PAGES), job.threads)
 
-    def _prepare(self, page: list[Document]) -> Batch:
-        self.watch.passed(Stage.READ, len(page), _bytes(page))
+    def _prepare(self, page: Documents) -> Batch:
+        self.watch.passed(Stage.READ, len(page), page.bytes)
         with self.watch.timing(Stage.CLEAN):
-            documents = tuple(_clean(self._job, page))
-            texts = [d.content for d in documents if isinstance(d.content, str)]
-        size = sum(map(len, texts))
+            documents = _cleaned(self._job, page)
+        size = len(documents.texts.points)
         self.watch.passed(Stage.CLEAN, len(page), size)
-        with self.watch.timing(Stage.FINGERPRINT, len(texts), size):
-            return Batch(documents, self._job.fingerprinter.fingerprint(texts))
+        with self.watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
+            return Batch(documents, self._job.fingerprinter.fingerprint(documents.texts))
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
@@ -163,7 +162,7 @@ class RunProgress:
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
         documents = decided.batch.documents
-        with self.watch.timing(Stage.WRITE, len(documents), _bytes(documents)):
+        with self.watch.timing(Stage.WRITE, len(documents), documents.bytes):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.decider.arrived()
         self.written = decided.report
@@ -205,28 +204,22 @@ class RunProgress:
 
 def _last_id(batch: Batch, before: Checkpoint) -> Any:
     """Return the last id of a batch that is not huge: it is written with every checkpoint."""
-    ids = (d.id for d in reversed(batch.documents) if len(d.key) <= LONGEST_ID)
-    return next(ids, before.last_id)
+    documents = batch.documents
+    rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
+    return documents[int(rows[-1])].id if len(rows) else before.last_id
 
 
-def _bytes(documents: Sequence[Document]) -> int:
-    return sum(map(len, map(attrgetter("raw"), documents)))
-
-
-def _clean(job: Job, page: Sequence[Document]) -> Iterator[Document]:
-    """Yield the documents with their texts cleaned, or with the reason why there is none."""
-    cleaned = job.cleaner.clean_all([d.content for d in page if isinstance(d.content, str)])
-    texts = iter(cleaned)
-    for document in page:
-        if not isinstance(document.content, str):
-            yield document
-        elif not (text := next(texts)):
-            yield document.with_content(Skipped(Reason.EMPTY))
-        elif refused := too_long(text, job.most_chars):
-            yield document.with_content(refused)
-        else:
-            changed = document if text == document.content else document.with_content(text)
-            yield changed if job.target.fits(changed) else document.with_content(_TOO_LARGE)
+def _cleaned(job: Job, page: Documents) -> Documents:
+    """Return the documents with their texts cleaned, or with the reason why there is none."""
+    texts = job.cleaner.clean_packed(page.texts)
+    documents, lengths = page.changed(texts, {}), texts.lengths
+    refusals: dict[int, Refusal] = {}
+    for row in page.rows[~job.target.fits(documents)[page.rows]].tolist():
+        refusals[row] = _TOO_LARGE
+    for place in np.flatnonzero(lengths > job.most_chars).tolist():
+        refusals[int(page.rows[place])] = too_long(int(lengths[place]), job.most_chars)
+    refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
+    return documents.changed(documents.texts, refusals) if refusals else documents
 
 
 def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:

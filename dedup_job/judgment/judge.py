@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.documents import names_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, gist_of, grown, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
@@ -30,7 +31,7 @@ from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
 from dedup_job.judgment.lookups import Tables, judge_tables
 from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import Packed, pack, text_of
+from dedup_job.native.code_points import Packed, Texts, pack, text_of
 from dedup_job.native.jit import inner, native
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
@@ -75,7 +76,7 @@ def _pictures(points: Points, start: int, stop: int) -> int:
 
 def names_of_richer(bits: int) -> tuple[str, ...]:
     """Return the names of what a text has more, in order."""
-    return tuple(name for i, name in enumerate(RICHER) if bits >> i & 1)
+    return names_of(bits, RICHER)
 
 
 RULES: Final = 1
@@ -160,20 +161,17 @@ class Judge:
         """Name the differences of one pair of cleaned texts, in their order."""
         return next(self.each_differences([text], [other]))
 
-    def each_differences(
-        self, texts: Sequence[str], others: Sequence[str]
-    ) -> Iterator[Sequence[Found]]:
+    def each_differences(self, texts: Texts, others: Texts) -> Iterator[Sequence[Found]]:
         """Yield the differences of texts[i] and others[i], in their order."""
-        one, two = (forms_of(pack(side), self._words) for side in (texts, others))
-        rows = np.arange(len(texts))
+        left, right = pack(texts), pack(others)
+        one, two = (forms_of(side, self._words) for side in (left, right))
+        rows = np.arange(len(left.offsets) - 1)
         pairs = FormPairs(one, rows, two, rows)
         kinds, spans, ends = _all_differences(pairs, self._tables, make_pair_workspace())
         listed = zip(kinds.tolist(), spans.reshape(-1, 4).tolist(), strict=True)
-        for text, other, count in zip(
-            texts, others, np.diff(ends, prepend=0).tolist(), strict=True
-        ):
+        for row, count in enumerate(np.diff(ends, prepend=0).tolist()):
             found = [self._named(pairs, *one) for one in islice(listed, count)]
-            if not found and text != other:
+            if not found and (text := left.text(row)) != (other := right.text(row)):
                 found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
 

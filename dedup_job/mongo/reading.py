@@ -13,6 +13,7 @@ from bson import MaxKey
 from bson.codec_options import CodecOptions
 from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
+from numpy.typing import NDArray
 from pymongo.collection import Collection
 from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
@@ -20,15 +21,18 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked, held_of
-from dedup_job.mongo.bson.scan import START, TEXT, find_fields, pack_path
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, pack_path
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.native.byte_strings import ByteStrings, are_equal, bytes_of, strings_of
+from dedup_job.native.xxh3 import xxh3_of_each
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
-_COMMAND_BYTES = 8 * 1024 * 1024  # of ids, half of what a command may take
+COMMAND_BYTES = 8 * 1024 * 1024
+"""Bytes of ids in one command, half of what it may take."""
 _LARGEST = bson_edit.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
@@ -44,7 +48,7 @@ class PageSize:
 ID_PAGE = PageSize(documents=10_000)
 
 
-def majority(collection: Documents) -> RawDocuments:
+def majority(collection: AnyCollection) -> RawDocuments:
     """Return the collection read raw, with what a majority of the servers will not take back."""
     return collection.with_options(
         codec_options=CodecOptions(document_class=RawBSONDocument),
@@ -59,7 +63,7 @@ def pages(
     projection: Mapping[str, Any] | None = None,
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
-) -> Iterator[list[RawDocument]]:
+) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
@@ -76,7 +80,8 @@ def pages(
         page, ended = _page(collection, {**terms, **low}, size, last, patience, path)
         if ended and low:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            page += _page(collection, only, size, None, patience, path)[0]
+            more, _ = _page(collection, only, size, None, patience, path)
+            page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
             last = page[-1].key
@@ -88,7 +93,7 @@ def fetch(
     size: PageSize,
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
-) -> Iterator[list[RawDocument]]:
+) -> Iterator[RawPage]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
     for left in in_commands(keys):
         while left:
@@ -101,13 +106,13 @@ def fetch(
             left = left[left.index(last) + 1 :]
 
 
-def are_empty(collections: Iterable[Documents | RawDocuments]) -> bool:
+def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     """Tell whether collections hold no documents."""
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 
 def look_up(
-    collection: Documents,
+    collection: AnyCollection,
     query: Mapping[str, Any],
     projection: Mapping[str, Any] | None = None,
     patience: Patience = NO_PATIENCE,
@@ -124,15 +129,15 @@ def look_up(
 
 def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Yield the keys in as many parts as it takes for each to fit into a command."""
-    if sum(map(len, keys)) <= _COMMAND_BYTES:
+    if sum(map(len, keys)) <= COMMAND_BYTES:
         yield from [keys] if keys else []
         return
     part: list[bytes] = []
-    room = _COMMAND_BYTES
+    room = COMMAND_BYTES
     for key in keys:
         if part and len(key) > room:
             yield part
-            part, room = [], _COMMAND_BYTES
+            part, room = [], COMMAND_BYTES
         part.append(key)
         room -= len(key)
     yield part
@@ -154,16 +159,42 @@ def some(
     return rows
 
 
+def some_in_columns(
+    collection: RawDocuments,
+    keys: ByteStrings,
+    projection: Mapping[str, Any],
+    patience: Patience = NO_PATIENCE,
+    path: Sequence[str] = (),
+) -> tuple[RawPage, NDArray[np.int64]]:
+    """Return the documents of n ids, in any order, and the row of each among the ids.
+
+    The ids together fit into a command.
+    """
+    page = patience(partial(_among, collection, keys, projection, path))
+    asked, found = xxh3_of_each(*keys), xxh3_of_each(*page.keys)
+    order = np.argsort(asked)
+    places = np.minimum(np.searchsorted(asked[order], found), len(asked) - 1)
+    rows = order[places]
+    other = ~are_equal(keys.take(rows), page.keys)
+    if other.any():  # numbers of another type, as the server takes them for the same
+        row_of = {key: row for row, key in enumerate(keys.list())}
+        named = page.keys.take(other).list()
+        same = as_asked(row_of, named)
+        rows[other] = [row_of[same[key]] for key in named]
+    return page, rows
+
+
 def _among(
     collection: RawDocuments,
-    keys: Sequence[bytes],
+    keys: Sequence[bytes] | ByteStrings,
     projection: Mapping[str, Any],
     path: Sequence[str],
-) -> list[RawDocument]:
+) -> RawPage:
+    limit = len(strings_of(keys).lengths)
     terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
-    reply, is_open = _ask(collection, terms, len(keys))
+    reply, is_open = _ask(collection, terms, limit)
     if is_open:  # there are more than a reply has room for
-        return [_raw(one) for one in _cursor(collection, terms)]
+        return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
     return _rows(reply, path)
 
 
@@ -174,7 +205,7 @@ def _page(
     last: bytes | None,
     patience: Patience,
     path: Sequence[str],
-) -> tuple[list[RawDocument], bool]:
+) -> tuple[RawPage, bool]:
     """Read one page, without the document `last`; tell whether there is no more.
 
     The driver makes an object of each document, so all are taken out of one reply instead. Where
@@ -186,18 +217,27 @@ def _page(
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
-    if page and bson_edit.is_writable(page[-1].key):
+    if len(page) and bson_edit.is_writable(page[-1].key):
         return page, False
 
     def read() -> tuple[list[RawDocument], bool]:
+        found, room = list[RawDocument](), size.bytes
         with _cursor(collection, terms).batch_size(limit) as cursor:
-            return _cut(map(_raw, cursor), size, last)
+            for row in map(_raw, cursor):
+                if row.key == last:
+                    continue
+                found.append(row)
+                room -= len(row.raw)
+                is_full = room <= 0 or len(found) >= size.documents
+                if is_full and bson_edit.is_writable(row.key):
+                    return found, True
+        return found, False
 
-    page, is_full = patience(read)
-    return page, not is_full
+    found, is_full = patience(read)
+    return RawPage.of(found), not is_full
 
 
-def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, bool]:
+def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
     """Return the first documents as a BSON array, and whether the reply has no room for more."""
     database = collection.database
     command = {"find": collection.name, **terms, "limit": limit, "batchSize": limit}
@@ -211,7 +251,7 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[bytes, boo
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
-    return bson_edit.value(reply, b"cursor", b"firstBatch"), number != 0
+    return bytes_of(bson_edit.value(reply, b"cursor", b"firstBatch")), number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
@@ -227,59 +267,42 @@ def _raw(found: RawBSONDocument) -> RawDocument:
     return RawDocument(bson_edit.id_element(raw), raw)
 
 
-def _rows(array: bytes, path: Sequence[str]) -> list[RawDocument]:
+def _rows(array: Bytes, path: Sequence[str]) -> RawPage:
     """Return the documents of a BSON array.
 
     What is plain is what `bson.decode` would take, and its fields are found as that would.
     """
-    found = find_fields(np.frombuffer(array, dtype=np.uint8), *pack_path(path))
-    starts, ends, keys, key_ends, texts, text_ends = found.T.tolist()
-    if all(text_ends):  # as nearly always: made in one go, which takes a third of the time
-        with suppress(UnicodeDecodeError):
-            fields = zip(
-                [array[key:end] for key, end in zip(keys, key_ends, strict=True)],
-                [array[start:end] for start, end in zip(starts, ends, strict=True)],
-                [
-                    array[at + 4 : end - 1].decode()
-                    for at, end in zip(texts, text_ends, strict=True)
-                ],
-                (found[:, TEXT] - found[:, START]).tolist(),
-                strict=True,
-            )
-            return list(map(partial(tuple.__new__, RawDocument), fields))
-    return [_row(array, *places) for places in found.tolist()]
+    found = find_fields(array, *pack_path(path))
+    for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
+        start, end = found[row, [START, END]].tolist()
+        key = bson_edit.id_place(array[start:end].tobytes())
+        found[row, [KEY, KEY_END]] = start + key.start, start + key.end
+    starts, ends, keys, key_ends, texts, text_ends = found.T
+    read = text_ends > 0
+    # around the text stand its length and a zero
+    first, last = np.where(read, texts + 4, starts), np.where(read, text_ends - 1, starts)
+    return RawPage(
+        ByteStrings(array, starts, ends - starts),
+        ByteStrings(array, keys, key_ends - keys),
+        ByteStrings(array, first, last - first),
+        np.where(read, texts - starts, 0),
+    )
 
 
-def _row(
-    array: bytes, start: int, end: int, key: int, key_end: int, text: int, text_end: int
-) -> RawDocument:
-    raw = array[start:end]
-    if not key_end:
-        return RawDocument(bson_edit.id_element(raw), raw)
-    if text_end:
-        with suppress(UnicodeDecodeError):  # the decoder shall say what is wrong
-            read = array[text + 4 : text_end - 1].decode()
-            return RawDocument(array[key:key_end], raw, read, text - start)
-    return RawDocument(array[key:key_end], raw)
-
-
-def _cut(
-    rows: Iterable[RawDocument], size: PageSize, last: bytes | None
-) -> tuple[list[RawDocument], bool]:
+def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:
     """Take one page, without the document `last`; tell whether it is full.
 
     A page does not end at an id that cannot be sent back to the server unchanged: the next page
     would begin at another place.
     """
-    page: list[RawDocument] = []
-    room = size.bytes
-    for row in rows:
-        if row.key == last:
-            continue
-        page.append(row)
-        room -= len(row.raw)
-        if (room <= 0 or len(page) >= size.documents) and bson_edit.is_writable(row.key):
-            return page, True
+    if len(page) and page.keys.at(0) == last:
+        page = page[1:]
+    sizes = np.cumsum(page.raw.lengths)
+    end = min(int(np.searchsorted(sizes, size.bytes)) + 1, size.documents)
+    while end <= len(page):
+        if bson_edit.is_writable(page.keys.at(end - 1)):
+            return page[:end], True
+        end += 1
     return page, False
 
 

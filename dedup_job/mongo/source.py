@@ -6,25 +6,27 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
-from itertools import repeat
+from functools import cached_property
 from typing import Any
 
 import bson
+import numpy as np
 from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
+from dedup_job.columns import Documents
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.bson.ids import as_asked
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
+from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
@@ -88,9 +90,9 @@ class Source:
 
     def __init__(
         self,
-        collection: Documents,
+        collection: AnyCollection,
         settings: SourceSettings,
-        decided: Sequence[Documents],
+        decided: Sequence[AnyCollection],
         page: PageSize,
         patience: Patience = NO_PATIENCE,
     ) -> None:
@@ -167,12 +169,12 @@ class Source:
         except ExecutionTimeout:
             return None
 
-    def pages(self, limit: int | None = None) -> Iterator[list[Document]]:
+    def pages(self, limit: int | None = None) -> Iterator[Documents]:
         """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
         done = 0
         for rows in self._undecided():
             page = rows if limit is None else rows[: limit - done]
-            if page:
+            if len(page):
                 yield self._documents(page)
             done += len(page)
             if limit is not None and done >= limit:
@@ -197,7 +199,7 @@ class Source:
             same = as_asked(keys, (row.key for row in page))
             yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
 
-    def _undecided(self) -> Iterator[list[RawDocument]]:
+    def _undecided(self) -> Iterator[RawPage]:
         if self._patience(lambda: are_empty(self._decided)):
             yield from pages(
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
@@ -205,7 +207,7 @@ class Source:
             return
         # comparing ids first reads only what is new; a watermark would miss late ids
         for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
-            keys = [row.key for row in page]
+            keys = page.keys.list()
             known = set[bytes]().union(*(held(c, keys, self._patience) for c in self._decided))
             self.known += len(known)
             new = [key for key in keys if key not in known]
@@ -213,31 +215,43 @@ class Source:
                 some = new[start : start + self._page.documents]
                 yield from fetch(self._collection, some, self._page, self._patience, self._path)
 
-    def _documents(self, rows: Sequence[RawDocument]) -> list[Document]:
-        """Return what `read` makes of each row; made in one go where all are plain."""
-        keys, raws, texts, places = zip(*rows, strict=True)
-        if all(places) and max(map(len, keys)) <= LONGEST_ID and max(map(len, texts)) <= self._most:
-            fields = zip(repeat(None), keys, raws, texts, places, repeat(True), strict=False)
-            return list(map(partial(tuple.__new__, _Plain), fields))
-        return [self.read(row) for row in rows]
+    def _documents(self, page: RawPage) -> Documents:
+        """Return what `read` makes of each row, in columns."""
+        texts, valid = decoded(page.texts)
+        plain = (page.text_at > 0) & valid
+        plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
+        rows, text_at = np.arange(len(page)), page.text_at
+        refusals: dict[int, Refusal] = {}
+        if not plain.all():
+            odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
+            refusals = {row: d.content for row, d in odd.items() if not isinstance(d.content, str)}
+            others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
+            rows = np.setdiff1d(rows, [*refusals])
+            texts, text_at = texts.replaced(others).take(rows), text_at.copy()
+            text_at[[*odd]] = [document.text_at for document in odd.values()]
+        as_read = np.ones(len(page), dtype=np.bool_)
+        return Documents(
+            page.raw, page.keys, text_at, as_read, rows, texts, refusals, bson_edit.id_value
+        )
 
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
         key, raw, text, text_at = row
+        id_ = bson_edit.id_value(key)
         if len(key) > LONGEST_ID:
             detail = f"its _id takes {len(key):,} bytes, limit {LONGEST_ID:,}"
-            return _Plain(None, key, raw, Quarantined(Reason.TOO_LARGE, detail))
+            return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
         if text is not None and len(text) <= self._most:
-            return _Plain(None, key, raw, text, text_at)
+            return Document(id_, key, raw, text, text_at)
         try:
             decoded = bson.decode(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(bson_edit.id_value(key), key, raw, reason)
+            return Document(id_, key, raw, reason)
         if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
             detail = f"the field {self._settings.field!r} is there twice"
-            return Document(decoded["_id"], key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        return Document(decoded["_id"], key, raw, self._content(decoded))
+            return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
+        return Document(id_, key, raw, self._content(decoded))
 
     def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
         value = _lookup(decoded, self._path)
@@ -249,16 +263,6 @@ class Source:
             detail = f"text of {len(value):,} characters before cleaning, limit {self._most:,}"
             return Quarantined(Reason.TOO_LARGE, detail)
         return value
-
-
-class _Plain(Document):
-    """A document whose id is decoded where it is asked for, of a batch once or not at all."""
-
-    __slots__ = ()
-
-    @property
-    def id(self) -> Any:
-        return bson_edit.id_value(self.key)
 
 
 def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:

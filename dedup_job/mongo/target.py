@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,8 @@ import pymongo
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
-from dedup_job.documents import LONGEST_ID, Batch, Decision, Kept
+from dedup_job.columns import Batch, Decisions
+from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson import edit as bson_edit
@@ -133,19 +134,15 @@ class Target(TargetReader):
         self._write_run_row(record(checkpoint))
         return checkpoint
 
-    def write(self, batch: Batch, decisions: Sequence[Decision], report: Report) -> None:
+    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
         nothing of the batch is written.
         """
         checkpoint = report.checkpoint
-        kept, ledger = list[bytes](), list[bytes]()
-        for document, decision in zip(batch.documents, decisions, strict=True):
-            if isinstance(decision, Kept):
-                kept.append(self.rows.encode(document, decision, checkpoint.run))
-            else:
-                ledger.append(self.form.ledger.encode(document, decision, checkpoint.run))
+        kept = self.rows.encode(batch.documents, decisions, checkpoint.run)
+        ledger = self.form.ledger.encode(batch.documents, decisions, checkpoint.run)
 
         def writes(session: ClientSession | None) -> None:
             for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
@@ -153,8 +150,9 @@ class Target(TargetReader):
                 insert_once(collection, rows, session)
 
         # rows of huge ids stay after a kill: the next run would write the same row
-        keys = [d.key for d in batch.documents if len(d.key) <= LONGEST_ID]
-        ids = [] if self.commits.whole else [*map(bson_edit.storable, keys)]
+        keys = batch.documents.keys
+        keys = keys.take(keys.lengths <= LONGEST_ID)
+        ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
         try:
             self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         except OperationFailure as e:

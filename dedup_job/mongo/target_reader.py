@@ -7,22 +7,34 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.documents import Document, Kept, KeptPage
+from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson import extended_json
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
-from dedup_job.mongo.connection import Client, Documents, Namespace
+from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.mongo.reading import PageSize, are_empty, majority, pages, some
+from dedup_job.mongo.reading import (
+    COMMAND_BYTES,
+    PageSize,
+    are_empty,
+    majority,
+    pages,
+    some,
+    some_in_columns,
+)
 from dedup_job.mongo.source import Source, SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, check_run, is_by_hand, run_line
+from dedup_job.native.byte_strings import ByteStrings, strings_of
+from dedup_job.native.code_points import decoded
 from dedup_job.report.survey import RunLine
 
 _NAMED = 5  # documents in a message
@@ -30,6 +42,7 @@ _PAGE = PageSize(documents=5000)
 _MAX_CHARACTER_BYTES = 4
 _LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs together do without
 _OWN_BYTES = 4096  # more than dedup adds to a document
+_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
 _ALL: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -70,14 +83,14 @@ class TargetReader:
         # other servers may answer for the source alone: of the target they may know too little
         database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
 
-        def part(suffix: str, **options: Any) -> Documents:
+        def part(suffix: str, **options: Any) -> AnyCollection:
             name, durable = f"{namespace.collection}{suffix}", WriteConcern("majority", j=True)
             return database.get_collection(name, write_concern=durable, **options)
 
         self.documents, self.ledger = part(""), part(".ledger")
         self.runs = part(".runs", codec_options=bson_edit.LENIENT)
         self.state = State(part(".state"))
-        self.source: Documents = client[source.database][source.collection]
+        self.source: AnyCollection = client[source.database][source.collection]
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
@@ -89,7 +102,7 @@ class TargetReader:
         return self.documents.full_name
 
     @property
-    def decided(self) -> list[Documents]:
+    def decided(self) -> list[AnyCollection]:
         """Collections whose ids are decided."""
         return [self.documents, self.ledger]
 
@@ -103,7 +116,9 @@ class TargetReader:
         state = self.patience(self.state.read)
         return None if state is None else Version(state["id"], state["generation"])
 
-    def source_reader(self, page: PageSize = _PAGE, decided: Sequence[Documents] = ()) -> Source:
+    def source_reader(
+        self, page: PageSize = _PAGE, decided: Sequence[AnyCollection] = ()
+    ) -> Source:
         """Return the source, read by the same settings; `decided` documents are passed over."""
         return Source(self.source, self.form.source, decided, page, self.patience)
 
@@ -111,7 +126,7 @@ class TargetReader:
         """Return what is recorded of a run; None where nothing is."""
         return self.last_run({"_id": number})
 
-    def held_by(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
+    def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds now."""
         return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.patience)}
 
@@ -199,23 +214,43 @@ class TargetReader:
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the stored texts of some documents by key; those that are gone are left out."""
-        path = self.rows.path
-        rows = some(majority(self.documents), keys, {".".join(path): 1}, self.patience, path)
-        stored = {row.key: row.text or self.rows.stored(row)[0] for row in rows}
-        texts = {key: text for key, text in stored.items() if text is not None}
-        return dict(zip(texts, self.rows.cleaned([*texts.values()]), strict=True))
+        found = self.texts_of(strings_of(keys))
+        named = [keys[row] for row in found.numbers.tolist()]
+        return dict(zip(named, found.texts.texts(), strict=True))
+
+    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
+        """Return the same in columns, by the rows of the keys."""
+        if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
+            one, other = (
+                self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
+            )
+            return one.joined(other._replace(numbers=other.numbers + count))
+        path, documents = self.rows.path, majority(self.documents)
+        projection = {".".join(path): 1}
+        page, rows = some_in_columns(documents, keys, projection, self.patience, path)
+        texts, valid = decoded(page.texts)
+        odd = np.flatnonzero((page.text_at == 0) | ~valid).tolist()
+        others = {row: self.rows.stored(page[row])[0] for row in odd}
+        texts = texts.replaced({row: text for row, text in others.items() if text is not None})
+        there = np.ones(len(page), dtype=np.bool_)
+        there[[row for row, text in others.items() if text is None]] = False
+        chosen = np.flatnonzero(there)
+        chosen = chosen[np.argsort(rows[chosen])]
+        return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
 
     id = staticmethod(bson_edit.id_value)
     shown = staticmethod(extended_json.shown)
 
-    def fits(self, document: Document) -> bool:
-        """Tell whether the document, with its cleaned text, stays within what MongoDB stores."""
-        size = len(document.raw) + _OWN_BYTES  # as if the old text stayed: nearly always fits
-        if isinstance(document.content, str):
-            size += _MAX_CHARACTER_BYTES * len(document.content)
-        if size <= MAX_DOCUMENT_BYTES:
-            return True
-        return len(self.rows.encode(document, Kept(0, short=False), 2**31)) <= MAX_DOCUMENT_BYTES
+    def fits(self, documents: Documents) -> NDArray[np.bool_]:
+        """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
+        # as if the old text stayed: nearly always fits
+        sizes = documents.raw.lengths + _OWN_BYTES
+        sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
+        fit: NDArray[np.bool_] = sizes <= MAX_DOCUMENT_BYTES
+        for row in np.flatnonzero(~fit).tolist():
+            one = Documents.of([documents[row]])
+            fit[row] = self.rows.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
+        return fit
 
     def _check_empty(self) -> None:
         for collection in self.decided:

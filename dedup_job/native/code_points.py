@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence, Sized
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.native.byte_strings import ByteStrings, are_equal, joined
+from dedup_job.native.utf8 import decode_all, encode_all
+
 Points: TypeAlias = NDArray[np.uint32]
 """Code points of a text, uint32 (p,)."""
+
+POINT_BYTES = 4
+"""Bytes of a code point."""
 
 
 class Packed(NamedTuple):
@@ -21,10 +28,72 @@ class Packed(NamedTuple):
     points: Points
     offsets: NDArray[np.int64]
 
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Characters of each text, int64 (n,)."""
+        return np.diff(self.offsets)
 
-def pack(texts: Sequence[str]) -> Packed:
+    def text(self, row: int) -> str:
+        """Return one text."""
+        return text_of(self.points[self.offsets[row] : self.offsets[row + 1]])
+
+    def texts(self) -> list[str]:
+        """Return all texts."""
+        whole = text_of(self.points)
+        return [whole[a:b] for a, b in pairwise(self.offsets.tolist())]
+
+    def strings(self) -> ByteStrings:
+        """Return the bytes of the code points of each text."""
+        data = self.points.view(np.uint8)
+        return ByteStrings(data, POINT_BYTES * self.offsets[:-1], POINT_BYTES * self.lengths)
+
+    def take(self, rows: NDArray[Any] | slice) -> Packed:
+        """Return some texts, copied; rows: int64 or bool."""
+        return packed_of(self.strings().take(rows))
+
+    def replaced(self, others: Mapping[int, str]) -> Packed:
+        """Return the texts, of which some are others, by row."""
+        if not others:
+            return self
+        rows, count = np.array([*others], dtype=np.int64), len(self.offsets) - 1
+        stays = np.ones(count, dtype=np.bool_)
+        stays[rows] = False
+        changed = pack([*others.values()]).strings().spread(rows, count)
+        return packed_of(self.strings().where(stays), changed)
+
+    def utf8(self) -> ByteStrings:
+        """Return the texts in UTF-8."""
+        data, offsets = encode_all(*self)
+        return ByteStrings(data, offsets[:-1], np.diff(offsets))
+
+
+Texts: TypeAlias = Sequence[str] | Packed
+"""n texts, packed or not."""
+
+
+def pack(texts: Texts) -> Packed:
     """Return n texts packed."""
+    if isinstance(texts, Packed):
+        return texts
     return Packed(points_of("".join(texts)), offsets_of(texts))
+
+
+def packed_of(*parts: ByteStrings) -> Packed:
+    """Return n texts, each the code points that stand in all parts under its number."""
+    strings = joined(parts)
+    offsets = np.append(strings.starts, len(strings.data)) // POINT_BYTES
+    return Packed(strings.data.view(np.uint32), offsets)
+
+
+def decoded(utf8: ByteStrings) -> tuple[Packed, NDArray[np.bool_]]:
+    """Return n texts given in UTF-8, and which of them are, bool (n,); the others are empty."""
+    points, offsets, valid = decode_all(utf8.data, utf8.starts, utf8.starts + utf8.lengths)
+    return Packed(points, offsets), valid
+
+
+def same_texts(one: Packed, other: Packed) -> NDArray[np.bool_]:
+    """Tell which of n texts are the same in both, bool (n,)."""
+    return are_equal(one.strings(), other.strings())
 
 
 def points_of(text: str) -> Points:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from dedup_job.native.jit import inlined, inner, native
+from dedup_job.native.utf8 import encode
+from dedup_job.native.xxh3 import xxh3_of_each
 
 XXH64, POLYNOMIAL = 0, 1
 
@@ -32,9 +32,7 @@ def text_digest(text: str) -> int:
 
 def text_digests(points: NDArray[np.uint32], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the digests of n texts, points[offsets[i]:offsets[i + 1]] each; uint64 (n,)."""
-    data, at = points.data.cast("B"), (4 * offsets).tolist()
-    digest = xxhash.xxh3_64_intdigest
-    return np.array([digest(data[a:b]) for a, b in pairwise(at)], dtype=np.uint64)
+    return xxh3_of_each(points.view(np.uint8), 4 * offsets[:-1], 4 * np.diff(offsets))
 
 
 def is_text_hash(fingerprint: int, text: str) -> bool:
@@ -56,7 +54,7 @@ def hash_points(
     """
     if kind == POLYNOMIAL:
         return _polynomial(points, start, stop)
-    return _xxh64(buffer, _encode(points, start, stop, buffer))
+    return _xxh64(buffer, encode(points, start, stop, buffer, 0))
 
 
 @native
@@ -82,33 +80,6 @@ def _polynomial(points: NDArray[np.uint32], start: int, stop: int) -> np.uint64:
     for i in range(start, stop):
         x = (x * _POLYNOMIAL_PRIME) ^ np.uint64(points[i])
     return x ^ np.uint64(stop - start)
-
-
-@inner
-def _encode(points: NDArray[np.uint32], start: int, stop: int, buffer: NDArray[np.uint8]) -> int:
-    """Write UTF-8 (RFC 3629; lone surrogates as three bytes) and return its length."""
-    n = 0
-    for i in range(start, stop):
-        c = points[i]
-        if c < 0x80:
-            buffer[n] = c
-            n += 1
-        elif c < 0x800:
-            buffer[n] = 0xC0 | (c >> 6)
-            buffer[n + 1] = 0x80 | (c & 0x3F)
-            n += 2
-        elif c < 0x10000:
-            buffer[n] = 0xE0 | (c >> 12)
-            buffer[n + 1] = 0x80 | ((c >> 6) & 0x3F)
-            buffer[n + 2] = 0x80 | (c & 0x3F)
-            n += 3
-        else:
-            buffer[n] = 0xF0 | (c >> 18)
-            buffer[n + 1] = 0x80 | ((c >> 12) & 0x3F)
-            buffer[n + 2] = 0x80 | ((c >> 6) & 0x3F)
-            buffer[n + 3] = 0x80 | (c & 0x3F)
-            n += 4
-    return n
 
 
 @inlined

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dedup_job.documents import NOTHING_TRIED, Decision, Duplicate, Kept, Reason, Skipped
+from dedup_job.documents import Reason, Skipped, names_of
+
+if TYPE_CHECKING:  # numpy takes 0.1 s to load
+    from dedup_job.columns import Decisions
 
 _EXACT, _BINS = 32, 10
 
@@ -119,44 +122,32 @@ class Counts:
     similarities: Tenths = field(default_factory=Tenths)
 
     @classmethod
-    def of(cls, decisions: Sequence[Decision]) -> Counts:
+    def of(cls, decisions: Decisions) -> Counts:
         """Count decisions."""
-        n, reasons, refused, richer = (Counter[str]() for _ in range(4))
-        alone = [d for d in decisions if isinstance(d, Kept) and d.tried is NOTHING_TRIED]
-        n["kept"], n["short_kept"] = len(alone), sum(decision.short for decision in alone)
-        candidates = [0] * len(alone)  # most documents meet nothing
-        best: list[float] = []
-        for decision in decisions if len(alone) < len(decisions) else ():
-            if isinstance(decision, Kept):
-                if (tried := decision.tried) is NOTHING_TRIED:
-                    continue
-                n["kept"] += 1
-                n["short_kept"] += decision.short
-                if tried.refused is not None:
-                    refused[tried.refused.kind] += 1
-                    best.append(tried.refused.similarity)
-            elif isinstance(decision, Duplicate):
-                n[decision.reason.value] += 1
-                tried = decision.tried
-                n["short_duplicate"] += decision.short
-                richer.update(decision.richer)
-                if decision.reason is Reason.EXACT:
-                    continue  # it was found without candidates
-                if decision.similarity is not None:
-                    best.append(decision.similarity)
-            else:
-                n["skipped" if isinstance(decision, Skipped) else "quarantined"] += 1
-                reasons[decision.reason.value] += 1
-                continue
-            candidates.append(tried.candidates)
-            n["cut"] += tried.cut > 0
-            n["missing_originals"] += len(tried.missing_originals)
+        kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
+        refused = decisions.refused.lengths > 0
+        similarities = decisions.similarities[near]
+        best = similarities[similarities == similarities].tolist()  # those that are not NaN
+        best += decisions.refused_similarities[refused].tolist()
+        kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
+        for bits, count in Counter(decisions.richer[near].tolist()).items():
+            richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
+        refusals = decisions.refusals.values()
+        skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
         return cls(
-            **n,
-            reasons=dict(reasons),
-            refused=dict(refused),
+            kept=int(kept.sum()),
+            exact=int(exact.sum()),
+            near=int(near.sum()),
+            skipped=skipped,
+            quarantined=len(refusals) - skipped,
+            short_kept=int(decisions.short[kept].sum()),
+            short_duplicate=int(decisions.short[exact | near].sum()),
+            reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
+            refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             richer=dict(richer),
-            candidates=Histogram.of(candidates),
+            cut=int((decisions.cut > 0).sum()),
+            missing_originals=sum(map(len, decisions.missing_originals.values())),
+            candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
             similarities=Tenths.of(best),
         )
 

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex, pairs_sharing
 from dedup_job.index.look_up import keep, turns_of

@@ -34,8 +34,9 @@ import numpy as np
 import psutil
 from pymongo import MongoClient
 
+from dedup_job.columns import Batch, Documents
 from dedup_job.decision import FirstWins
-from dedup_job.documents import Batch, Channel, Decision, Document, Duplicate, Kept
+from dedup_job.documents import Channel, Decision, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment.folding import fold_texts
@@ -99,7 +100,7 @@ class Engine:
         documents = tuple(
             Document(i, key(i), b"", text) for i, text in zip(numbers, texts, strict=True)
         )
-        decisions = self.decider.decide(Batch(documents, prints))
+        decisions = self.decider.decide(Batch(Documents.of(documents), prints))
         self.decider.arrived()
         return decisions, time.perf_counter() - began
 

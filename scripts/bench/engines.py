@@ -8,8 +8,9 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.columns import Batch, Documents
 from dedup_job.decision import FirstWins
-from dedup_job.documents import Batch, Decision, Document, Kept
+from dedup_job.documents import Decision, Document, Kept
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
 
@@ -48,7 +49,7 @@ class Engine:
         for at in range(0, len(texts), BATCH):
             part = texts[at : at + BATCH]
             documents = tuple(Document(at + i, key(at + i), b"", t) for i, t in enumerate(part))
-            decisions += engine.decide(Batch(documents, fingerprint(part)))
+            decisions += engine.decide(Batch(Documents.of(documents), fingerprint(part)))
             engine.arrived()
         return decisions
 

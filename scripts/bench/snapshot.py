@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import BANDS, BINS, KEY_BITS
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.equal import OBJECT_ID

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dedup_job.decision import Again, DecisionSettings, Equipment, FirstWins
+from dedup_job.columns import Batch, Documents
+from dedup_job.decision import Again, DecisionSettings, Equipment, FirstWins, by_key
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Batch, Document, Duplicate, Reason
+from dedup_job.documents import Document, Duplicate, Reason
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 
@@ -19,11 +20,10 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
     texts = {str(i).encode(): row["text"].strip() for i, row in enumerate(rows)}
     texts = {key: text for key, text in texts.items() if text}
     documents = tuple(Document(key, key, b"", text) for key, text in texts.items())
-    engine = FirstWins(
-        KeptIndex(index), decision, lambda keys: {k: texts[k] for k in keys}, equipment.judge
-    )
+    fetch = by_key(lambda keys: {k: texts[k] for k in keys})
+    engine = FirstWins(KeptIndex(index), decision, fetch, equipment.judge)
     prints = equipment.fingerprinter.fingerprint([*texts.values()])
-    decided = dict(zip(texts, engine.decide(Batch(documents, prints)), strict=True))
+    decided = dict(zip(texts, engine.decide(Batch(Documents.of(documents), prints)), strict=True))
     found = {key: one for key, one in decided.items() if isinstance(one, Duplicate)}
     assert {one.reason for one in found.values()} == {Reason.EXACT, Reason.NEAR}
     again = Again(decision, index, equipment).decide(

@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.decision import DecisionSettings, Judging, first_wins, texts
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Batch, Channel, Document, Duplicate, Kept, KeptPage
+from dedup_job.documents import Channel, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import kept as kept_module
@@ -103,7 +104,7 @@ class Pool:
             Document(number, key_of(number), b"", self.texts[row])
             for number, row in enumerate(rows, start)
         )
-        return Batch(documents, self.fingerprints_for(rows, channels))
+        return Batch(Documents.of(documents), self.fingerprints_for(rows, channels))
 
 
 def told(decision):

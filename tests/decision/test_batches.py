@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from dedup_job.columns import CHANNELS as NAMES
+from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.batches import choose
-from dedup_job.decision.texts import KeptTexts
+from dedup_job.decision.texts import KeptTexts, by_key
 from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.documents import Channel, names_of
 from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.judgment import CLASSES
+from dedup_job.native.code_points import pack
 from tests.judging import DigitJudge
 
 A = 0x0F0F_1234_5678_9ABC
@@ -48,7 +52,7 @@ class Found:
         settings = DecisionSettings(
             **({"judge": "differences" if judge else "similarity"} | values)
         )
-        known = KeptTexts(fetch, self.index.keys)
+        known = KeptTexts(by_key(fetch), self.index.packed_keys)
         self.choices = choose(self.index, Weighing(settings, judge), known, most, *made(*here))
 
     @property
@@ -62,13 +66,21 @@ class Found:
         return told(self.choices.refused)
 
     @property
+    def exact(self):
+        """Return the numbers of the kept ones by the rows of exact duplicates."""
+        rows, originals = self.choices.exact.tolist(), self.choices.originals.tolist()
+        return dict(zip(rows, originals, strict=True))
+
+    @property
     def kept(self):
         """Return the rows that are kept."""
         return np.flatnonzero(self.choices.kept).tolist()
 
 
 def told(chosen):
-    return [(pair.row, pair.number, pair.distance, pair.channels) for pair in chosen]
+    channels = [names_of(bits, NAMES) for bits in chosen.channels.tolist()]
+    columns = (chosen.rows, chosen.numbers, chosen.distances)
+    return list(zip(*(column.tolist() for column in columns), channels, strict=True))
 
 
 TEXT, OTHER = "甲乙丙丁戊己", "子丑寅卯辰巳"
@@ -84,7 +96,7 @@ def test_the_most_similar_candidate_is_named_with_its_channels():
     ]
     found = Found(before, [(TEXT + "辛", A, (5, 2, 7), 0)])
     assert found.near == [(0, 2, A.bit_count(), ("minhash", "sentences"))]
-    assert found.choices.totals.tolist() == [3]
+    assert found.choices.candidates.tolist() == [3]
     assert found.asked == [[0, 1, 2]]
     alone = Found(before, [(OTHER[:3] + TEXT[:3], A, (5, 6, 90), 0)], similarity=0.9)
     assert alone.refused == [(0, 0, 1, ("simhash",))]
@@ -98,7 +110,7 @@ def test_earlier_texts_of_the_batch_are_candidates_if_they_are_kept():
     every = ("simhash", "minhash", "sentences")
     assert found.near == [(1, 0, 0, every), (2, 0, 0, every)]
     assert found.refused == [(3, 0, 0, every)]
-    assert found.choices.totals.tolist() == [0, 1, 1, 1]
+    assert found.choices.candidates.tolist() == [0, 1, 1, 1]
     assert found.asked == []
 
 
@@ -113,7 +125,7 @@ def test_numbers_are_those_that_the_kept_texts_get():
     ]
     found = Found(before, rows)
     assert found.kept == [0, 2]
-    assert found.choices.exact == {1: 0}
+    assert found.exact == {1: 0}
     assert [(row, number) for row, number, *_ in found.near] == [(3, 3)]
 
 
@@ -121,7 +133,7 @@ def test_a_twin_is_the_kept_text_or_an_earlier_one_of_the_batch():
     found = Found(
         [(TEXT, A, NONE, 0)], [(TEXT, A, NONE, 0), (OTHER, 0, NONE, 0), (OTHER, 0, NONE, 0)]
     )
-    assert found.choices.exact == {0: 0, 2: 1}
+    assert found.exact == {0: 0, 2: 1}
     assert found.kept == [1]
     assert found.asked == [[0]]  # what has a twin is compared with nothing else
 
@@ -130,11 +142,11 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     texts, prints = made((TEXT, A, NONE, 0))
     kept = KeptIndex(IndexSettings())
     kept.add([b"0"], prints)
-    known = KeptTexts(lambda keys: dict.fromkeys(keys, OTHER), kept.keys)
+    known = KeptTexts(by_key(lambda keys: dict.fromkeys(keys, OTHER)), kept.packed_keys)
     weighing = Weighing(DecisionSettings(judge="similarity"), None)
     choices = choose(kept, weighing, known, 64, texts, prints)
-    assert choices.exact == {}
-    assert [pair.number for pair in choices.refused] == [0]  # a candidate like any other
+    assert choices.exact.tolist() == []
+    assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
     assert choices.missing_originals == {}
 
 
@@ -142,7 +154,7 @@ def test_what_is_gone_is_void_and_compared_with_nothing():
     before = [(TEXT, A, NONE, 0), (TEXT + "庚", A, NONE, 0), (OTHER, A ^ 1, NONE, 0)]
     found = Found(before, [(TEXT + "辛", A, NONE, 0)], gone=(0, 2))
     assert [number for _, number, *_ in found.near] == [1]
-    assert found.choices.totals.tolist() == [3]
+    assert found.choices.candidates.tolist() == [3]
     assert found.choices.missing_originals == {0: (0, 2)}
 
 
@@ -152,10 +164,10 @@ def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_i
     found = Found(before, [copy, copy], gone=(0,), similarity=0.9)
     assert found.kept == [0]
     assert [number for _, number, *_ in found.refused] == [1]
-    assert found.choices.totals.tolist()[0] == 2
+    assert found.choices.candidates.tolist()[0] == 2
     assert found.choices.missing_originals[0] == (0,)
     assert found.asked[0] == [0]
-    assert found.choices.exact == {1: 2}
+    assert found.exact == {1: 2}
     assert found.index.equal(made(copy)[1]).tolist() == [2]
 
 
@@ -181,29 +193,31 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         class Noting(Weighing):
             def weigh(self, texts, rows, others, other_rows, seen=compared):
                 pairs = zip(rows.tolist(), other_rows.tolist(), strict=True)
-                seen += [names.index(others[j]) for i, j in pairs if texts[i] == TEXT]
+                others_, own = pack(others).texts(), pack(texts).texts()
+                seen += [names.index(others_[j]) for i, j in pairs if own[i] == TEXT]
                 return super().weigh(texts, rows, others, other_rows)
 
         texts, prints = made(*before)
         index = KeptIndex(IndexSettings())
         index.add([str(number).encode() for number in range(len(before))], prints)
         held = dict(enumerate(texts))
-        known = KeptTexts(lambda keys, held=held: {k: held[int(k)] for k in keys}, index.keys)
+        fetch = by_key(lambda keys, held=held: {k: held[int(k)] for k in keys})
+        known = KeptTexts(fetch, index.packed_keys)
         settings = DecisionSettings(judge="similarity", similarity=1.0)
         weighing = Noting(settings, None)
         zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
         monkeypatch.setattr(weighing.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
         choices = choose(index, weighing, known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
-        assert choices.totals.tolist()[3] == 8
-        assert choices.refused[3].number == ranked[0]
+        assert choices.candidates.tolist()[3] == 8
+        assert choices.refused.numbers[3] == ranked[0]
 
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
     before = [(TEXT, A, (1, 2, 3), 0), (TEXT + "庚", A, (1, 2, 3), 64)]
     found = Found(before, [("长" * 80, A, (1, 2, 3), 64)], similarity=0.8)
     assert [number for _, number, *_ in found.refused] == [1]
-    assert found.choices.totals.tolist() == [1]
+    assert found.choices.candidates.tolist() == [1]
 
 
 def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
@@ -211,7 +225,7 @@ def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
     found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.near] == [3]
-    assert 0 < found.choices.near[0].similarity < 1
+    assert 0 < found.choices.near.similarities[0] < 1
 
 
 def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
@@ -221,5 +235,5 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
     ]
     found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.refused] == [2]
-    assert found.choices.refused[0].kind == "number"
-    assert 0 < found.choices.refused[0].similarity < 1
+    assert CLASSES[found.choices.refused.kinds[0]] == "number"
+    assert 0 < found.choices.refused.similarities[0] < 1

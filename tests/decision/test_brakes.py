@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dedup_job.columns import Documents
 from dedup_job.decision import Brakes, BrakeSettings
 from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, Tried
 from dedup_job.errors import BrakeApplied
+from tests.deciding import decisions_of
 
 KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
 MISSING = Skipped(Reason.MISSING)
@@ -21,13 +23,10 @@ def exact(cluster=1):
 
 
 def check(brakes, decisions):
-    brakes.check(
-        [
-            Document(i, str(i).encode(), b"", f"正文\n{i}" + "长" * 99)
-            for i in range(len(decisions))
-        ],
-        decisions,
+    documents = Documents.of(
+        Document(i, str(i).encode(), b"", f"正文\n{i}" + "长" * 99) for i in range(len(decisions))
     )
+    brakes.check(documents, decisions_of(decisions))
 
 
 def brakes(**values):

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from dedup_job.columns import Fingerprints, KeptPage
 from dedup_job.decision import Comparison, comparison
-from dedup_job.documents import Fingerprints, KeptPage
 from dedup_job.index import IndexSettings, KeptIndex
 
 

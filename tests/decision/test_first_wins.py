@@ -10,18 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
 from dedup_job.demo import make_corpus
-from dedup_job.documents import (
-    Batch,
-    Document,
-    Duplicate,
-    Fingerprints,
-    Kept,
-    KeptPage,
-    Quarantined,
-    Reason,
-    Skipped,
-)
+from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.deciding import Decider
 from tests.reference.recipe import naive_decide
@@ -60,7 +51,7 @@ def batch(rows):
         Document(row[0], key_of(row[0]), b"", written(row) if len(row) > 2 else row[1])
         for row in rows
     ]
-    return Batch(tuple(documents), arrays([row for row in rows if len(row) > 2]))
+    return Batch(Documents.of(documents), arrays([row for row in rows if len(row) > 2]))
 
 
 def page(*rows):
@@ -177,7 +168,7 @@ def test_short_texts_between_long_ones_do_not_confuse_who_is_who():
 
 def test_a_kept_decision_tells_fingerprint_and_shortness():
     decisions = Decider().decide(batch([text(1, 2**64 - 1), text(2, 5, short=True)]))
-    assert decisions == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
+    assert [*decisions] == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
 
 
 def test_documents_without_text_keep_their_reason_and_their_place():
@@ -320,7 +311,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
     for start in range(0, len(corpus), size):
         documents = [document_of(*pair, cleaner) for pair in corpus[start : start + size]]
         texts = [d.content for d in documents if isinstance(d.content, str)]
-        of_batch = Batch(tuple(documents), fingerprinter.fingerprint(texts))
+        of_batch = Batch(Documents.of(documents), fingerprinter.fingerprint(texts))
         for document, decision in zip(documents, decider.decide(of_batch), strict=True):
             match decision:
                 case Kept():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.decision import texts
-from dedup_job.decision.texts import KeptTexts
+from dedup_job.decision.texts import KeptTexts, by_key
+from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.code_points import pack
 
 
 class Held:
@@ -30,7 +33,26 @@ def held():
 
 @pytest.fixture
 def kept(held):
-    return KeptTexts(held.fetch, lambda numbers: [f"key {n}".encode() for n in numbers])
+    return Texts(held)
+
+
+class Texts(KeptTexts):
+    """Kept texts as plain values."""
+
+    def __init__(self, held):
+        """Take what the target holds."""
+        super().__init__(
+            by_key(held.fetch), lambda numbers: strings_of([f"key {n}".encode() for n in numbers])
+        )
+
+    def get(self, numbers):
+        """Return the texts by number."""
+        found = super().get(np.array(numbers, dtype=np.int64))
+        return dict(zip(found.numbers.tolist(), found.texts.texts(), strict=True))
+
+    def add(self, start, texts):
+        """Hold texts given as values."""
+        super().add(start, pack(texts))
 
 
 def test_many_texts_are_one_question(held, kept):
@@ -90,7 +112,7 @@ def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
 
 
 def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, monkeypatch):
-    size = "text 1".__sizeof__() + texts._OVERHEAD
+    size = pack(["text 1"]).points.nbytes + texts._OVERHEAD
     monkeypatch.setattr(texts, "_MOST_BYTES", 3 * size)
     kept.get([1, 2])
     kept.get([3])
@@ -105,7 +127,7 @@ def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, mon
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=60), st.integers(0, 9))
 def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(steps, room):
     held, added = Held(100), 100
-    kept = KeptTexts(held.fetch, lambda numbers: [f"key {n}".encode() for n in numbers])
+    kept = Texts(held)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_MOST_BYTES", room * texts._OVERHEAD)
         for is_added, number in steps:
@@ -120,4 +142,4 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
                 assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
             kept.begin_batch()
             kept.arrived()
-            assert len(kept._fetched) + sum(map(len, kept._kept)) <= room
+            assert len(kept._fetched) + sum(len(each.lengths) for each in kept._kept) <= room

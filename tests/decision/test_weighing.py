@@ -39,7 +39,7 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
         def each_differences(self, texts, others):
-            for text, other in zip(texts, others, strict=True):
+            for text, other in zip(texts.texts(), others.texts(), strict=True):
                 yield [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
 
     (found,) = Weighing(DecisionSettings(), Wordy()).differences(["𠀀乙"], ["丙"])

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import look_up as in_turn
 from dedup_job.index import snapshot

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dedup_job.documents import Channel, Fingerprints, KeptPage, Sketches
+from dedup_job.columns import Fingerprints, KeptPage, Sketches
+from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 
 A = 0x0F0F_1234_5678_9ABC

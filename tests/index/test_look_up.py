@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.documents import Channel, Fingerprints, Sketches
+from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, bands, look_up
 from dedup_job.index import kept as kept_module
 from dedup_job.index.candidates import BY_SIMHASH

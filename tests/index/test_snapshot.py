@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from dedup_job.documents import Batch, Document, Fingerprints
+from dedup_job.columns import Batch, Documents, Fingerprints
+from dedup_job.documents import Document
 from dedup_job.index import snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from tests.deciding import Decider, as_of_any_process
@@ -180,7 +181,7 @@ def batch(start, values, short):
         for i in range(start, start + len(values))
     )
     digests = np.arange(start, start + len(values), dtype=np.uint64)
-    return Batch(documents, Fingerprints(values, digests, short))
+    return Batch(Documents.of(documents), Fingerprints(values, digests, short))
 
 
 @pytest.mark.parametrize("blocks", [0, 4])
@@ -195,7 +196,7 @@ def test_a_decider_goes_on_from_its_snapshot_as_if_it_had_never_ended(file, bloc
     alone = Decider(blocks=blocks)
     expected = alone.decide(batch(0, values, short))
     first = Decider(blocks=former_blocks)
-    told = first.decide(batch(0, values[:1500], short[:1500]))
+    told = [*first.decide(batch(0, values[:1500], short[:1500]))]
     facts, arrays = first.index.dump()
     snapshot.write(file, facts, arrays)
     saved = snapshot.read(file)

@@ -11,23 +11,18 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins
-from dedup_job.documents import (
-    Document,
-    Fingerprints,
-    Kept,
-    KeptPage,
-    Quarantined,
-    Reason,
-    Skipped,
-)
+from dedup_job.columns import Documents, Fingerprints, KeptPage
+from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins, by_key
+from dedup_job.documents import Document, Kept, Quarantined, Reason, Skipped
 from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.story import Job, run
+from dedup_job.native.code_points import pack
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
+from tests.deciding import decisions_of
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -84,7 +79,7 @@ class FakeSource:
         ids = ids[:limit]
         for start in range(0, len(ids), self._page):
             self.pages_read += 1
-            yield [self._document(id_) for id_ in ids[start : start + self._page]]
+            yield Documents.of(self._document(id_) for id_ in ids[start : start + self._page])
 
     def _document(self, id_):
         return Document(id_, key_of(id_), b"", self._contents[id_])
@@ -161,9 +156,9 @@ class FakeTarget:
         """Return that id as a person writes it."""
         return str(self.id(key))
 
-    def fits(self, document):
+    def fits(self, documents):
         """Refuse the documents named as too large."""
-        return document.id not in self.too_large
+        return np.array([document.id not in self.too_large for document in documents])
 
     def write(self, batch, decisions, report):
         """Take the batch with its checkpoint; refuse a document that is decided already."""
@@ -220,9 +215,9 @@ class FakeTarget:
 class Strip:
     """A cleaner that takes white space off."""
 
-    def clean_all(self, texts):
+    def clean_packed(self, texts):
         """Strip."""
-        return [text.strip() for text in texts]
+        return pack([text.strip() for text in texts.texts()])
 
 
 @dataclass
@@ -294,7 +289,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "cleaner": Strip(),
         "fingerprinter": Fingerprinter(FingerprintSettings()),
         "index": index,
-        "decider": decides(index, DecisionSettings(compare="none"), target.texts),
+        "decider": decides(index, DecisionSettings(compare="none"), by_key(target.texts)),
         "max_rate": None,
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),
@@ -387,9 +382,9 @@ def test_the_end_of_the_run_is_recorded(target):
 
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
     class Slow(Strip):
-        def clean_all(self, texts):
+        def clean_packed(self, texts):
             time.sleep(0.006)
-            return super().clean_all(texts)
+            return super().clean_packed(texts)
 
     before = time.perf_counter()
     report = run(job(target, cleaner=Slow()))
@@ -538,11 +533,11 @@ class FailsAt:
     def __init__(self, word):
         self._word = word
 
-    def clean_all(self, texts):
+    def clean_packed(self, texts):
         """Strip, or break."""
-        if any(self._word in text for text in texts):
+        if any(self._word in text for text in texts.texts()):
             raise ZeroDivisionError(self._word)
-        return [text.strip() for text in texts]
+        return Strip().clean_packed(texts)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -578,7 +573,7 @@ def test_a_run_that_breaks_off_while_writing_does_not_count_the_batch(target, er
 def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(target, wrong):
     class Miscounting(FirstWins):
         def decide(self, batch):
-            return wrong(super().decide(batch))
+            return decisions_of(wrong([*super().decide(batch)]))
 
     with pytest.raises(DedupError, match=r"3 documents were read and \d decided"):
         run(job(target, decides=Miscounting))

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from pymongo.database import Database
 
+from dedup_job.columns import Batch
 from dedup_job.decision import texts
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Batch, Channel
+from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.job.story import Decided, RunProgress

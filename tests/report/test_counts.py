@@ -20,6 +20,11 @@ from dedup_job.documents import (
     Tried,
 )
 from dedup_job.report.counts import Counts, Histogram, Tenths
+from tests.deciding import decisions_of
+
+
+def counted(decisions):
+    return Counts.of(decisions_of(decisions))
 
 
 def duplicate(reason, short, tried=NOTHING_TRIED, similarity=None, richer=()):
@@ -71,7 +76,7 @@ EXAMPLE = [
 
 
 def test_each_decision_is_counted_where_it_belongs():
-    assert Counts.of(EXAMPLE) == Counts(
+    assert counted(EXAMPLE) == Counts(
         kept=4,
         exact=2,
         near=1,
@@ -90,12 +95,12 @@ def test_each_decision_is_counted_where_it_belongs():
 
 
 def test_nothing_decided_counts_nothing_and_its_rates_are_0():
-    assert Counts.of([]) == Counts()
+    assert counted([]) == Counts()
     assert (Counts().scanned, Counts().repeat_rate, Counts().valid_rate) == (0, 0.0, 0.0)
 
 
 def test_rates_are_shares_of_all_scanned_documents():
-    counts = Counts.of(EXAMPLE)
+    counts = counted(EXAMPLE)
     assert (counts.scanned, counts.duplicates) == (11, 3)
     assert counts.rates() == {
         "repeat_rate": 3 / 11,
@@ -116,7 +121,7 @@ def test_nothing_scanned_has_no_rates_but_0():
 
 @given(DECISIONS)
 def test_scanned_is_the_number_of_decisions_and_the_sum_of_its_parts(decisions):
-    counts = Counts.of(decisions)
+    counts = counted(decisions)
     parts = counts.kept + counts.exact + counts.near + counts.skipped + counts.quarantined
     assert counts.scanned == parts == len(decisions)
     assert sum(counts.reasons.values()) == counts.skipped + counts.quarantined
@@ -124,26 +129,26 @@ def test_scanned_is_the_number_of_decisions_and_the_sum_of_its_parts(decisions):
 
 @given(DECISIONS, DECISIONS, DECISIONS)
 def test_counts_of_parts_add_up_to_the_counts_of_the_whole(a, b, c):
-    whole = Counts.of(a + b + c)
-    assert Counts.of(a) + Counts.of(b) + Counts.of(c) == whole
-    assert Counts.of(a) + (Counts.of(b) + Counts.of(c)) == whole
+    whole = counted(a + b + c)
+    assert counted(a) + counted(b) + counted(c) == whole
+    assert counted(a) + (counted(b) + counted(c)) == whole
     assert Counts() + whole == whole
 
 
 def test_adding_leaves_the_summands_as_they_were():
-    a, b = Counts.of(EXAMPLE), Counts.of(EXAMPLE)
+    a, b = counted(EXAMPLE), counted(EXAMPLE)
     assert (a + b).scanned == 22
-    assert a == b == Counts.of(EXAMPLE)
+    assert a == b == counted(EXAMPLE)
 
 
 @given(DECISIONS)
 def test_counts_come_back_from_the_report_as_they_were(decisions):
-    counts = Counts.of(decisions)
+    counts = counted(decisions)
     assert Counts.from_dict(json.loads(json.dumps(counts.as_dict()))) == counts
 
 
 def test_the_report_holds_the_names_that_others_rely_on():
-    assert Counts.of(EXAMPLE).as_dict() == {
+    assert counted(EXAMPLE).as_dict() == {
         "scanned": 11,
         "kept": 4,
         "duplicate": {"exact": 2, "near": 1},
@@ -167,7 +172,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
 
 
 def test_counts_of_a_version_without_candidates_are_read():
-    row = Counts.of(EXAMPLE).as_dict()
+    row = counted(EXAMPLE).as_dict()
     for name in ("refused", "richer", "cut", "void", "candidates", "similarities"):
         del row[name]
     found = Counts.from_dict(row)

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, overload
 
 import bson
+import numpy as np
 from bson import Binary
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.raw_bson import RawBSONDocument
+from numpy.typing import NDArray
+
+from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
 _FIXED = {
     0x01: 8,  # double
@@ -65,6 +72,7 @@ LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote no
 
 
 _INT32 = struct.Struct("<i")
+_NAMED = len(b"?_id\0")  # where in an `_id` field its value begins
 
 
 class RawDocument(NamedTuple):
@@ -78,6 +86,57 @@ class RawDocument(NamedTuple):
     raw: bytes
     text: str | None = None
     text_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawPage(Sequence[RawDocument]):
+    """n raw documents in columns; as a sequence, each as a value.
+
+    raw, keys, texts: n byte strings, the documents, their `_id` fields, and texts of plain ones in
+    what should be UTF-8; text_at: int64 (n,), where in the document the text's value begins, 0
+    where the decoder has to find it.
+    """
+
+    raw: ByteStrings
+    keys: ByteStrings
+    texts: ByteStrings
+    text_at: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[RawDocument]) -> RawPage:
+        """Return documents in columns."""
+        return cls(
+            strings_of([row.raw for row in rows]),
+            strings_of([row.key for row in rows]),
+            strings_of([(row.text or "").encode() for row in rows]),
+            np.array([row.text_at for row in rows], dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.text_at)
+
+    def __iter__(self) -> Iterator[RawDocument]:
+        """Yield each document; all are taken out in one go where no text is asked for."""
+        if self.text_at.any():
+            return (self[row] for row in range(len(self)))
+        return map(RawDocument, self.keys.list(), self.raw.list())
+
+    @overload
+    def __getitem__(self, row: int) -> RawDocument: ...
+    @overload
+    def __getitem__(self, row: slice) -> RawPage: ...
+    def __getitem__(self, row: int | slice) -> RawDocument | RawPage:
+        """Return one document as a value, or some in columns."""
+        if isinstance(row, slice):
+            parts = self.raw.take(row), self.keys.take(row), self.texts.take(row)
+            return RawPage(*parts, self.text_at[row])
+        row = range(len(self))[row]
+        key, raw = self.keys.at(row), self.raw.at(row)
+        if at := int(self.text_at[row]):
+            with suppress(UnicodeDecodeError):  # the decoder shall say what is wrong
+                return RawDocument(key, raw, self.texts.at(row).decode(), at)
+        return RawDocument(key, raw)
 
 
 class Element(NamedTuple):
@@ -176,15 +235,21 @@ def type_name_at(raw: bytes, path: Sequence[str]) -> str:
     return _KINDS.get(element.kind, f"of BSON type 0x{element.kind:02x}")
 
 
+def id_place(raw: bytes) -> Element:
+    """Return the `_id` field; ValueError for a document that has none."""
+    for element in elements(raw):  # a server stores _id first
+        if element.name == b"_id":
+            return element
+    raise ValueError("the document has no _id")
+
+
 def id_element(raw: bytes) -> bytes:
     """Return the bytes of the `_id` field; equal ids have equal bytes in copies of a document.
 
     Raises ValueError for a document without `_id`.
     """
-    for element in elements(raw):  # a server stores _id first
-        if element.name == b"_id":
-            return raw[element.start : element.end]
-    raise ValueError("the document has no _id")
+    element = id_place(raw)
+    return raw[element.start : element.end]
 
 
 def id_value(key: bytes) -> Any:
@@ -214,11 +279,20 @@ def stored(value: Any) -> bytes:
     return fields({"_id": value})
 
 
-def among(keys: Sequence[bytes]) -> RawBSONDocument:
+def among(keys: Sequence[bytes] | ByteStrings) -> RawBSONDocument:
     """Return the filter for these ids as they are, text that is not UTF-8 as well."""
-    values = document(*(renamed(key, b"%d" % i) for i, key in enumerate(keys)))
-    one_of = document(bytes([_ARRAY]) + b"$in\0" + values)
+    given = strings_of(keys)
+    kinds = given.between(0, np.ones_like(given.lengths))
+    values = given.between(_NAMED, given.lengths)
+    array = joined([kinds, _numbers(len(given.lengths)), values])
+    one_of = document(bytes([_ARRAY]) + b"$in\0" + document(array.data.tobytes()))
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
+
+
+@lru_cache(maxsize=4)
+def _numbers(count: int) -> ByteStrings:
+    """Return the names of so many elements of an array."""
+    return strings_of([b"%d\0" % number for number in range(count)])
 
 
 def equal_to(key: bytes) -> RawBSONDocument:
@@ -266,16 +340,6 @@ def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
         inner = replace_string(raw[element.value : element.end], path[1:], text)
         field = raw[element.start : element.value] + inner
     return document(raw[4 : element.start], field, raw[element.end : -1])
-
-
-def with_string_at(raw: bytes, at: int, text: str) -> tuple[bytes, ...]:
-    """Return the fields of a document, not one within it, with another string at `at`.
-
-    They are in several pieces, to be joined by `document`.
-    """
-    value = text.encode()
-    end = at + 4 + int(_INT32.unpack_from(raw, at)[0])
-    return raw[4:at], _INT32.pack(len(value) + 1), value, b"\0", raw[end:-1]
 
 
 def without(raw: bytes, *names: bytes) -> bytes:

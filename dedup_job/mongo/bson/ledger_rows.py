@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-import struct
 import zlib
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import xxhash
 from bson import Binary
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documents
+from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reason, names_of
+from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
+from dedup_job.native.byte_strings import ByteStrings, elements_of, repeated, strings_of
+from dedup_job.native.xxh3 import xxh3_of_each
 
 DOCUMENT = "document"  # of a row: what is stored of the document
-_DOUBLE = struct.Struct("<d")
-_INT64 = struct.Struct("<q")
+_TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
+_DECISIONS = [
+    bson_edit.fields({"decision": name}) for name in ("duplicate", "skipped", "quarantined")
+]
+_DECISION_OF = np.array(  # by outcome
+    [0]
+    + [
+        0 if reason in (Reason.EXACT, Reason.NEAR) else 2 if reason in _TO_LOOK_AT else 1
+        for reason in REASONS
+    ]
+)
+_DISTANCES = [bson_edit.fields({"distance": bits}) for bits in range(65)]
 _NO_ORIGINAL = bson_edit.fields({"of": None})
+_NO_SIMILARITY = bson_edit.fields({"similarity": None})
 _NOT_COMPARED = bson_edit.fields({"distance": None, "similarity": None})
 _SIMILARITY = b"\x01similarity\0"
 _DIGEST = b"\x12digest\0"
@@ -64,28 +79,19 @@ class LedgerRows:
         self._storing = storing
         self._path = field.split(".")
 
-    def encode(
-        self, document: Document, decision: Duplicate | Skipped | Quarantined, run: int
-    ) -> bytes:
-        """Return the ledger's row for a document that is not kept."""
-        named = _decision(type(decision).__name__.lower())
-        if isinstance(decision, Duplicate):
-            of = bson_edit.renamed(decision.of, b"of")
-            found = _distance(decision.distance) + _similarity(decision.similarity)
-            rest = _circumstances(decision.found_by, decision.reason, run) + _more(decision)
-            rest += _digest(document)
-        else:
-            of, found = _NO_ORIGINAL, _NOT_COMPARED
-            rest = _circumstances(None, decision.reason, run)
-            if isinstance(decision, Quarantined):
-                rest += bson_edit.fields({"detail": decision.detail})
-        row = (document.key, named, of, found, rest)
+    def encode(self, documents: Documents, decisions: Decisions, run: int) -> ByteStrings:
+        """Return the ledger's rows of those documents that are not kept, in order."""
+        rows = np.flatnonzero(~decisions.kept)
+        own = [documents.keys.take(rows), *_found(decisions, rows)]
+        own += [*_circumstances(decisions, rows, run), *_digests(documents, decisions, rows)]
         if self._storing is Storing.NONE:
-            return bson_edit.document(*row)
-        size = sum(map(len, row)) + _SPARE
-        return bson_edit.document(*row, self._stored(document, decision, MAX_DOCUMENT_BYTES - size))
+            return assembly.documents(*own)
+        sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
+        left = zip(rows.tolist(), (MAX_DOCUMENT_BYTES - sizes).tolist(), strict=True)
+        stored = [self._stored(documents[row], decisions[row], room) for row, room in left]
+        return assembly.documents(*own, strings_of(stored))
 
-    def _stored(self, document: Document, decision: object, room: int) -> bytes:
+    def _stored(self, document: Document, decision: Decision, room: int) -> bytes:
         """Return the field that holds the document; null where it takes more bytes than `room`."""
         if self._storing is Storing.TEXT:
             if not isinstance(decision, Duplicate):
@@ -120,48 +126,66 @@ def stored_in(row: bytes) -> Stored | None:
     return None
 
 
-@lru_cache
-def _decision(name: str) -> bytes:
-    return bson_edit.fields({"decision": name})
+def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
+    """Return the fields that say what a document is a duplicate of, in parts."""
+    n, outcomes = len(rows), decisions.outcomes[rows]
+    same = (outcomes == EXACT) | (outcomes == NEAR)
+    similarities = decisions.similarities[rows]
+    unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
+    return [
+        assembly.one_of(_DECISIONS, _DECISION_OF[outcomes]),
+        *assembly.renamed(decisions.of.take(rows), "of"),
+        repeated(_NO_ORIGINAL, n).where(~same),
+        assembly.one_of(_DISTANCES, decisions.distances[rows]).where(same),
+        repeated(_SIMILARITY, n).where(measured),
+        elements_of(similarities).where(measured),
+        repeated(_NO_SIMILARITY, n).where(unknown),
+        repeated(_NOT_COMPARED, n).where(~same),
+    ]
 
 
-@lru_cache
-def _distance(bits: int) -> bytes:
-    return bson_edit.fields({"distance": bits})
+def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[ByteStrings]:
+    """Return the fields that many rows share, and what only some have, in parts."""
+    kinds, codes = np.unique(
+        np.stack([decisions.outcomes[rows], decisions.channels[rows]]), axis=1, return_inverse=True
+    )
+    shared = []
+    for outcome, channels in kinds.T.tolist():
+        names = [*names_of(channels, CHANNELS)] if outcome in (EXACT, NEAR) else None
+        reason = str(REASONS[outcome - 1])
+        shared.append(bson_edit.fields({"found_by": names, "reason": reason, "run": run}))
+    named = [*decisions.differences, *decisions.missing_originals, *decisions.refusals]
+    special = np.intersect1d(rows, [*named, *np.flatnonzero(decisions.richer).tolist()])
+    more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
+    return [assembly.one_of(shared, codes.reshape(-1)), assembly.some(more, len(rows))]
 
 
-def _similarity(value: float | None) -> bytes:
-    if type(value) is float:
-        return _SIMILARITY + _DOUBLE.pack(value)
-    return bson_edit.fields({"similarity": value})
+def _more(decisions: Decisions, row: int) -> bytes:
+    """Return what only some rows have."""
+    values: dict[str, Any] = {}
+    if differences := decisions.differences.get(row):
+        values["differences"] = [
+            {"class": one.kind, "of": one.of, "text": one.text} for one in differences
+        ]
+    if richer := int(decisions.richer[row]):
+        values["richer"] = [*names_of(richer, decisions.names.richer)]
+    if missing := decisions.missing_originals.get(row):
+        values["void"] = ids_of(missing)
+    if isinstance(refusal := decisions.refusals.get(row), Quarantined):
+        values["detail"] = refusal.detail
+    return bson_edit.fields(values) if values else b""
 
 
-@lru_cache
-def _circumstances(found_by: tuple[str, ...] | None, reason: Reason, run: int) -> bytes:
-    """Return what many ledger rows share; there are few kinds."""
-    channels = None if found_by is None else list(found_by)
-    return bson_edit.fields({"found_by": channels, "reason": str(reason), "run": run})
+def _digests(
+    documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
+) -> list[ByteStrings]:
+    """Return the fields of the digests of dropped texts, in parts."""
+    same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
+    texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
+    parts = repeated(_DIGEST, len(same)), elements_of(xxh3_of_each(*texts))
+    return [part.spread(same, len(rows)) for part in parts]
 
 
 def dropped_digest(text: str) -> int:
     """Return the digest of a dropped text, by which a check knows whether it changed since."""
     return signed(xxhash.xxh3_64_intdigest(text.encode()))
-
-
-def _digest(document: Document) -> bytes:
-    assert isinstance(document.content, str)  # a duplicate has a text
-    return _DIGEST + _INT64.pack(dropped_digest(document.content))
-
-
-def _more(decision: Duplicate) -> bytes:
-    """Return what only some duplicates have."""
-    values: dict[str, Any] = {}
-    if decision.differences:
-        values["differences"] = [
-            {"class": one.kind, "of": one.of, "text": one.text} for one in decision.differences
-        ]
-    if decision.richer:
-        values["richer"] = list(decision.richer)
-    if decision.tried.missing_originals:
-        values["void"] = ids_of(decision.tried.missing_originals)
-    return bson_edit.fields(values) if values else b""

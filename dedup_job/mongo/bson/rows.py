@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, TypeGuard
 
 import bson
 import numpy as np
 from bson.int64 import Int64
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from dedup_job.documents import Document, Fingerprints, Kept, KeptPage, Tried
-from dedup_job.fingerprint import Sketcher, is_text_hash, pack, text_digests
+from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage
+from dedup_job.documents import Document
+from dedup_job.fingerprint import Packed, Sketcher, is_text_hash, pack, text_digests
+from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.native.byte_strings import ByteStrings, elements_of, repeated, strings_of
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
-_UINT64 = struct.Struct("<Q")
 
 
 class Form(StrEnum):
@@ -57,7 +58,7 @@ class OutputSettings(BaseModel):
     )
 
 
-Clean = Callable[[Sequence[str]], list[str]]
+Clean = Callable[[Packed], Packed]
 """Cleans n texts."""
 
 
@@ -99,42 +100,87 @@ class KeptRows:
         self.marks_only = {"_id": 1, mark: 1}
         self.projection = {**self.marks_only, ".".join(self.path): 1}
 
-    def encode(self, document: Document, decision: Kept, run: int) -> bytes:
-        """Return the kept document as raw BSON; its content must be text."""
-        assert isinstance(document.content, str)  # only texts are kept
-        text = document.content if self._clean is None else original_text(document, self._source)
-        if self._form is Form.CLASSIC:
-            value = signed(decision.fingerprint)
-            own = bson_edit.fields({"old_id": document.id, "hash_value": value})
-        else:
-            own = _own(decision.fingerprint, run, decision.tried)
+    def encode(self, documents: Documents, decisions: Decisions, run: int) -> ByteStrings:
+        """Return those documents that are kept as raw BSON, in order."""
+        rows = np.flatnonzero(decisions.kept)
+        own = self._own(documents.keys.take(rows), decisions, rows, run)
         if self._form is Form.WHOLE:
-            return bson_edit.document(*self._changed(document, text), own)
-        return bson_edit.document(document.key, bson_edit.string_field(self.path, text), own)
+            return assembly.documents(*self._whole(documents, rows), *own)
+        keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
+        return assembly.documents(keys, *text, *own)
 
-    def _changed(self, document: Document, text: str) -> tuple[bytes, ...]:
-        """Return the fields of the source document with the cleaned text, without `dedup`.
+    def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[ByteStrings]:
+        """Return the fields of the source documents with the cleaned texts, without `dedup`.
 
         Where it is known at which place the text lies, there is no `dedup`.
         """
-        raw, at = document.raw, document.text_at
-        if at and (document.as_read or self._clean is not None):
-            return (raw[4:-1],)
-        if self._clean is not None:
-            return (bson_edit.without(raw, b"dedup")[4:-1],)
-        if at and len(self.path) == 1:  # else the documents around it change their length, too
-            return bson_edit.with_string_at(raw, at, text)
-        return (bson_edit.replace_string(bson_edit.without(raw, b"dedup"), self.path, text)[4:-1],)
+        raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
+        same = (at > 0) & (documents.as_read[rows] | (self._clean is not None))
+        # else the documents around it change their length, too
+        other = (at > 0) & ~same & (len(self.path) == 1)
+        changed = np.flatnonzero(other)
+        ends = np.zeros(n, dtype=np.int64)
+        values = raw.between(at, raw.lengths).take(changed)
+        ends[changed] = at[changed] + 4 + assembly.int32s_at(values)
+        last = raw.lengths - 1
+        texts = _texts_of(documents, rows[changed]).utf8()
+        odd = np.flatnonzero(~(same | other))
+        return [
+            raw.between(4, np.where(same, last, np.where(other, at, 4))),
+            *(part.spread(changed, n) for part in assembly.string_values(texts)),
+            raw.between(np.where(other, ends, last), last),
+            assembly.some({row: self._changed(documents[rows[row]]) for row in odd.tolist()}, n),
+        ]
 
-    def same_fields(self, stored: bytes, document: Document) -> bool:
-        """Tell whether a stored document has the fields that it would be stored with.
+    def _changed(self, document: Document) -> bytes:
+        """Return the fields of one document in the same way, wherever its text lies."""
+        raw = bson_edit.without(document.raw, b"dedup")
+        if self._clean is None and not document.as_read:
+            raw = bson_edit.replace_string(raw, self.path, str(document.content))
+        return raw[4:-1]
+
+    def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[ByteStrings]:
+        """Return the fields of the texts as they are stored."""
+        if self._clean is None:
+            texts = _texts_of(documents, rows)
+        else:
+            texts = pack([original_text(documents[row], self._source) for row in rows.tolist()])
+        if len(self.path) == 1:
+            return assembly.string_fields(self.path[0], texts.utf8())
+        return [strings_of([bson_edit.string_field(self.path, text) for text in texts.texts()])]
+
+    def _own(
+        self, keys: ByteStrings, decisions: Decisions, rows: NDArray[np.int64], run: int
+    ) -> list[ByteStrings]:
+        """Return the fields that dedup adds to kept documents."""
+        n, prints = len(rows), elements_of(decisions.fingerprints[rows])
+        if self._form is Form.CLASSIC:
+            return [*assembly.renamed(keys, "old_id"), repeated(b"\x12hash_value\0", n), prints]
+        head, tail = b"\x12fingerprint\0", bson_edit.fields({"run": run})
+        return assembly.field(
+            "dedup",
+            assembly.documents(
+                repeated(head, n),
+                prints,
+                repeated(tail, n),
+                *_refused(decisions, rows),
+                assembly.some(_void(decisions, rows), n),
+            ),
+        )
+
+    def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
+        """Tell which stored documents have the fields that each would be stored with.
 
         All but those that dedup adds and the type of numbers in its `_id`.
         """
-        mine = self.encode(document, Kept(0, short=False), 0)
-        own = b"dedup" if self.has_runs else b"hash_value"
-        one, other = (bson_edit.without(raw, own, b"_id", b"old_id") for raw in (stored, mine))
-        return one == other
+        n, own = len(documents), b"dedup" if self.has_runs else b"hash_value"
+        kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
+        mine = self.encode(Documents.of(documents), kept, 0).list()
+        return [
+            bson_edit.without(one, own, b"_id", b"old_id")
+            == bson_edit.without(other, own, b"_id", b"old_id")
+            for one, other in zip(stored, mine, strict=True)
+        ]
 
     def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
         """Read kept documents back; and the keys of those that this tool did not write."""
@@ -143,24 +189,23 @@ class KeptRows:
         known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
         keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
         values = [mark.fingerprint for _, _, mark in known]
-        texts = self.cleaned([text for _, text, _ in known])
-        packed = pack(texts)
+        packed = self.cleaned(pack([text for _, text, _ in known]))
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
             digests=text_digests(*packed),
-            short=np.array([*map(is_text_hash, values, texts)], dtype=np.bool_),
+            short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
             sketches=self._sketcher.sketch(packed),
         )
         return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
 
-    def cleaned(self, stored: list[str]) -> list[str]:
+    def cleaned(self, stored: Packed) -> Packed:
         """Return stored texts as they are compared."""
         return stored if self._clean is None else self._clean(stored)
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
         text, mark = self.stored(row)
-        return None if text is None else self.cleaned([text])[0], mark
+        return None if text is None else self.cleaned(pack([text])).text(0), mark
 
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return the same with the text as it is stored."""
@@ -177,27 +222,32 @@ class KeptRows:
         return Mark(unsigned(value), run) if _is_int(value) and _is_int(run) else None
 
 
-def _own(fingerprint: int, run: int, tried: Tried) -> bytes:
-    """Return the field that dedup adds to a kept document."""
-    if tried.missing_originals or tried.refused:
-        values: dict[str, Any] = {"fingerprint": signed(fingerprint), "run": run}
-        if tried.refused and len(tried.refused.of) <= _MAX_ID_BYTES:
-            of, similarity, kind = tried.refused
-            of_id = bson_edit.id_value(of)
-            values["refused"] = {"of": of_id, "similarity": similarity, "class": kind}
-        if tried.missing_originals:
-            values["void"] = ids_of(tried.missing_originals)
-        return bson_edit.fields({"dedup": values})
-    before, after = _around_fingerprint(run)
-    return before + _UINT64.pack(fingerprint) + after
+def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> Packed:
+    """Return the texts of some documents that have one."""
+    return documents.texts.take(np.searchsorted(documents.rows, rows))
 
 
-@lru_cache
-def _around_fingerprint(run: int) -> tuple[bytes, bytes]:
-    """Return what stands before and after the fingerprint, the same for all of a run."""
-    field = bson_edit.fields({"dedup": {"fingerprint": signed(0), "run": run}})
-    at = field.index(b"fingerprint\0") + len(b"fingerprint\0")
-    return field[:at], field[at + _UINT64.size :]
+def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
+    """Return the fields that say what kept documents are no duplicates of, where they do."""
+    keys, n = decisions.refused.take(rows), len(rows)
+    there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
+    classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
+    own = rows[there]
+    values = assembly.documents(
+        *assembly.renamed(keys.take(there), "of"),
+        repeated(b"\x01similarity\0", len(there)),
+        elements_of(decisions.refused_similarities[own]),
+        assembly.one_of(classes, decisions.kinds[own]),
+    )
+    return [part.spread(there, n) for part in assembly.field("refused", values)]
+
+
+def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
+    """Return by place among some rows the fields that name what is gone."""
+    if not decisions.missing_originals:
+        return {}
+    missing = enumerate(decisions.missing_originals.get(row, ()) for row in rows.tolist())
+    return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
 
 
 def _is_int(value: Any) -> TypeGuard[int]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.native.jit import inner, native
+from dedup_job.native.utf8 import count_points
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 COLUMNS = 6
@@ -98,7 +99,7 @@ def _walk(
             continue
         kind, name, stop = data[at], at + 1, stops[depth]
         value = _after_name(data, name, stop)
-        if value < 0 or data[name] == _DOLLAR or not _is_utf8(data, name, value - 1):
+        if value < 0 or data[name] == _DOLLAR or count_points(data, name, value - 1) < 0:
             return False
         sought = on == depth and on < len(begins) - 1
         sought = sought and _same(data, name, value, names[begins[on] : begins[on + 1]])
@@ -152,7 +153,7 @@ def _end_of(data: Bytes, kind: int, at: int, stop: int, unread: bool) -> int:
     size = _int32(data, at)
     if kind == _STRING and 0 < size <= stop - at - 4:
         end = at + 4 + size
-        valid = data[end - 1] == 0 and (unread or _is_utf8(data, at + 4, end - 1))
+        valid = data[end - 1] == 0 and (unread or count_points(data, at + 4, end - 1) >= 0)
         return end if valid else -1
     if kind == _BINARY and 0 <= size <= stop - at - 5 and data[at + 4] != _OLD_BINARY:
         return at + 5 + size
@@ -203,36 +204,3 @@ def _int64(data: Bytes, at: int) -> int:
     for i in range(8):
         bits |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return int(np.int64(bits))
-
-
-@inner
-def _is_utf8(data: Bytes, at: int, end: int) -> bool:
-    """Tell whether bytes are UTF-8 as Python takes it: shortest forms, no surrogates."""
-    while at < end:
-        lead = data[at]
-        at += 1
-        if lead < 0x80:
-            continue
-        if 0xC2 <= lead <= 0xDF:
-            more, low, high = 1, 0x80, 0xBF
-        elif 0xE0 <= lead <= 0xEF:
-            more, low, high = 2, 0x80, 0xBF
-            if lead == 0xE0:
-                low = 0xA0
-            elif lead == 0xED:
-                high = 0x9F
-        elif 0xF0 <= lead <= 0xF4:
-            more, low, high = 3, 0x80, 0xBF
-            if lead == 0xF0:
-                low = 0x90
-            elif lead == 0xF4:
-                high = 0x8F
-        else:
-            return False
-        if at + more > end or not low <= data[at] <= high:
-            return False
-        for i in range(1, more):
-            if not 0x80 <= data[at + i] <= 0xBF:
-                return False
-        at += more
-    return True

@@ -16,7 +16,7 @@ from typing import Any
 import bson
 from bson.errors import BSONError
 
-from dedup_job.documents import Document, Fingerprints
+from dedup_job.columns import Fingerprints
 from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -27,7 +27,7 @@ from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
 from dedup_job.mongo.care.pieces import with_labels
 from dedup_job.mongo.care.rollback import check_begun
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import check_run
@@ -112,8 +112,8 @@ class Checker:
             )
 
     def _pages(
-        self, collection: Documents, size: PageSize, projection: dict[str, int]
-    ) -> Iterator[list[RawDocument]]:
+        self, collection: AnyCollection, size: PageSize, projection: dict[str, int]
+    ) -> Iterator[Sequence[RawDocument]]:
         for page in pages(majority(collection), size, None, projection, self.target.patience):
             yield [row for row in page if row.key not in self._half] if self._half else page
             self._done += len(page)
@@ -163,18 +163,17 @@ class Checker:
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
         source = self._source.documents(keys)
         whole = {document.key: document.raw for document in page}
-        changed = [
-            key
+        would_be = [
+            found.with_content(text)  # what a run would make of the source's today
             for key, text in zip(keys, texts, strict=True)
-            if (found := source.get(key)) is not None and not self._is_as(found, text, whole[key])
+            if (found := source.get(key)) is not None
+            and isinstance(found.content, str)
+            and self.clean(found.content) == text
         ]
+        same = self.target.rows.same_fields([whole[d.key] for d in would_be], would_be)
+        as_before = {d.key for d, is_same in zip(would_be, same, strict=True) if is_same}
+        changed = [key for key in keys if key in source and key not in as_before]
         self._tally.add(Check.CHANGED, len(source), changed)
-
-    def _is_as(self, document: Document, text: str, stored: bytes) -> bool:
-        """Tell whether a kept document is what a run would make of the source's today."""
-        if not isinstance(document.content, str) or self.clean(document.content) != text:
-            return False
-        return self.target.rows.same_fields(stored, document.with_content(text))
 
     def _read(self, row: RawDocument) -> _Read:
         try:
@@ -224,11 +223,11 @@ class Checker:
                 checker.check(own)
             else:
                 chosen.add(row.key for row in own)
-        for page in fetch(majority(self.target.ledger), chosen.keys, _ROWS, self.target.patience):
-            checker.check(page)
+        for rows in fetch(majority(self.target.ledger), chosen.keys, _ROWS, self.target.patience):
+            checker.check(rows)
         return walked
 
-    def _walk_others(self, collection: Documents, other: Documents | None) -> None:
+    def _walk_others(self, collection: AnyCollection, other: AnyCollection | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self.progress.stage(f"looking for what only {collection.full_name} holds")
         for page in pages(majority(collection), ID_PAGE, None, _ID, self.target.patience):
@@ -259,7 +258,7 @@ class Checker:
         lines += run_counts.count_differences(said, self._there, not_these, by_run=by_run)
         self._tally.add(Check.COUNTS, len(rows), lines)
 
-    def _among(self, collection: Documents, keys: Sequence[bytes]) -> set[bytes]:
+    def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
         return held(majority(collection), keys, self.target.patience)
 

@@ -10,6 +10,7 @@ from typing import Any
 import bson
 from bson.raw_bson import RawBSONDocument
 
+from dedup_job.columns import Documents
 from dedup_job.documents import Document, Duplicate
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -87,7 +88,8 @@ class RowChecker:
         if not isinstance(document.content, str):
             return False
         text = self.clean(document.content)
-        return bool(text) and self.target.fits(document.with_content(text))
+        changed = Documents.of([document.with_content(text)])
+        return bool(text) and bool(self.target.fits(changed).all())
 
     def _pairs(
         self, rows: Sequence[RawDocument], found: Mapping[bytes, Mapping[str, Any]]

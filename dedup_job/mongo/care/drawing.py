@@ -1,4 +1,4 @@
-"""Documents of a target and its ledger to be looked at: counted and drawn by the server."""
+"""AnyCollection of a target and its ledger to be looked at: counted and drawn by the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bson import Int64
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.care.samples import number
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import majority
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.survey import BINS
@@ -177,7 +177,7 @@ def members_of(target: TargetReader, key: bytes, number: int) -> list[bytes]:
 
 def _drawn(
     target: TargetReader,
-    collection: Documents,
+    collection: AnyCollection,
     steps: Steps,
     order: Mapping[str, int],
     extreme: int,
@@ -237,7 +237,7 @@ def random_order(seed: int, hashed: str) -> Mapping[str, Any]:
     return {"$cond": [{"$isNumber": hashed}, rest, _LAST]}
 
 
-def _aggregate(target: TargetReader, collection: Documents, steps: Steps) -> list[Any]:
+def _aggregate(target: TargetReader, collection: AnyCollection, steps: Steps) -> list[Any]:
     return target.patience(
         lambda: list(majority(collection).aggregate(list(steps), allowDiskUse=True))
     )

@@ -15,7 +15,7 @@ from pymongo import ReplaceOne
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
-from dedup_job.mongo.connection import LABELS, Documents, Namespace
+from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
@@ -56,7 +56,7 @@ class LabelStore:
     def __init__(self, target: TargetReader) -> None:
         self._target = target
         documents = target.documents
-        self._collection: Documents = documents.database.get_collection(
+        self._collection: AnyCollection = documents.database.get_collection(
             f"{documents.name}{LABELS}", write_concern=documents.write_concern
         )
 

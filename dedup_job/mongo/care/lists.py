@@ -18,7 +18,7 @@ from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.care.drawing import group_steps, random_order
 from dedup_job.mongo.care.samples import SampleReader
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.samples import Sample
@@ -124,7 +124,7 @@ class Lister:
         return self.wanted.what in (KEPT, REFUSED)
 
     @property
-    def _collection(self) -> Documents:
+    def _collection(self) -> AnyCollection:
         return self.target.documents if self._of_target else self.target.ledger
 
     @cached_property
@@ -160,7 +160,7 @@ class Lister:
 
     def _pages(
         self, size: PageSize, projection: Mapping[str, int], limit: int | None
-    ) -> Iterator[list[RawDocument]]:
+    ) -> Iterator[Sequence[RawDocument]]:
         collection, left = majority(self._collection), limit
         if limit is not None:
             size = replace(size, documents=min(size.documents, limit))

@@ -14,7 +14,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import readings
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, fetch, in_commands, look_up, majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -108,7 +108,7 @@ class Records:
             found[name] = rows.get(decided[0]) if len(decided) == 1 else None
         return found
 
-    def _keys(self, collection: Documents, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    def _keys(self, collection: AnyCollection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the keys that a collection has for some ids, by their comparable form."""
         there: dict[bytes, bytes] = {}
         for part in in_commands(keys):
@@ -178,7 +178,7 @@ def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] |
     return source.read(RawDocument(row.key, whole)), held.whole
 
 
-def _key(collection: Documents, value: Any) -> bytes | None:
+def _key(collection: AnyCollection, value: Any) -> bytes | None:
     only = bson_edit.equal_to(bson_edit.stored(value))
     return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
 

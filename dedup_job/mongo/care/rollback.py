@@ -21,7 +21,7 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.care.pieces import former_rows, only_copies
 from dedup_job.mongo.care.taken_out import put_back, shorten
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
@@ -201,7 +201,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
 
 def _delete(
-    target: Target, collection: Documents, run: int, progress: Progress, done: int
+    target: Target, collection: AnyCollection, run: int, progress: Progress, done: int
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
@@ -234,7 +234,9 @@ def _mark(target: Target, run: int, session: ClientSession | None, **more: int) 
     target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
 
-def _delete_some(target: Target, collection: Documents, run: int, keys: Sequence[bytes]) -> None:
+def _delete_some(
+    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
+) -> None:
     def writes(session: ClientSession | None) -> None:
         collection.delete_many(bson_edit.among(keys), session=session)
 

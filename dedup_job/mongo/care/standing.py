@@ -11,7 +11,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.care.existing import Lock, state_of
-from dedup_job.mongo.connection import Client, Documents, Namespace
+from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line
@@ -90,12 +90,12 @@ def _holder(lock: Lock) -> Holder | None:
     return Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
 
 
-def _last(runs: Documents, status: Status) -> RunLine | None:
+def _last(runs: AnyCollection, status: Status) -> RunLine | None:
     found = runs.find_one({"status": str(status)}, {"series": 0}, sort=[("_id", -1)])
     return run_line(found, runs.full_name) if found else None
 
 
-def _lag(client: Client, source: str, kept: Documents) -> tuple[int | None, bool]:
+def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:
     """Return about how many documents of the source no run decided; whether it holds none.
 
     From sizes alone: documents removed from the source since make it too small.

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
+from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document, Kept
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
@@ -26,6 +28,7 @@ from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.byte_strings import strings_of
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
 
@@ -145,10 +148,7 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     keys = [one.row.key for one in piece]
     target.patience(lambda: _check_not_kept(target, keys))
     after, number = entry.with_piece(piece), entry.number
-    kept = [
-        target.rows.encode(document, decision, number)
-        for document, decision in (one.kept for one in piece if one.kept is not None)
-    ]
+    kept = target.rows.encode(*_as_decided([one.kept for one in piece if one.kept]), number)
     row = {"_id": number, **entry.about, **after.values(), "given": entry.given, "finished": None}
 
     def writes(session: ClientSession | None) -> None:
@@ -177,6 +177,13 @@ def finish_entries(target: Target, given: str, seconds: float) -> None:
     target.patience(write)
 
 
+def _as_decided(kept: Sequence[tuple[Document, Kept]]) -> tuple[Documents, Decisions]:
+    """Return documents that are kept, with no candidates, in columns."""
+    prints = np.array([decision.fingerprint for _, decision in kept], dtype=np.uint64)
+    short = np.array([decision.short for _, decision in kept], dtype=np.bool_)
+    return Documents.of(document for document, _ in kept), Decisions.all_kept(prints, short)
+
+
 def put_back(
     target: Target, number: int, rows: Sequence[RawDocument]
 ) -> tuple[int, list[RawDocument]]:
@@ -188,7 +195,7 @@ def put_back(
     staying = [row.key for row in stay]
     keys = [row.key for row in rows if row.key not in {*staying}]
     there = {row.key for row in some(majority(target.ledger), keys, {"_id": 1}, target.patience)}
-    new = [row.raw for row in rows if row.key in {*keys} - there]
+    new = strings_of([row.raw for row in rows if row.key in {*keys} - there])
     own: Mapping[str, Any] = {"dedup.run": number} if target.rows.has_runs else {}
     gone = 0
 

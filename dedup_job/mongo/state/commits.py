@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import pymongo
-from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
@@ -18,10 +17,12 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
-from dedup_job.mongo.connection import Client, Documents
+from dedup_job.mongo.connection import AnyCollection, Client
 from dedup_job.mongo.patience import DUPLICATE_KEY, Patience, refused_writes
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
+from dedup_job.mongo.state.inserting import insert
+from dedup_job.native.byte_strings import ByteStrings
 
 Writes = Callable[[ClientSession | None], None]
 _BY_ID = ["_id"]
@@ -130,7 +131,7 @@ class Commits:
 
 
 def insert_once(
-    collection: Documents, rows: Sequence[bytes], session: ClientSession | None
+    collection: AnyCollection, rows: ByteStrings, session: ClientSession | None
 ) -> None:
     """Insert raw documents; outside a transaction only those that an earlier attempt did not.
 
@@ -138,11 +139,8 @@ def insert_once(
     another field than `_id` raises BulkWriteError, as other errors do, with a note that names the
     collection, since the server's answer does not.
     """
-    if not rows:
-        return
     try:
-        documents = [RawBSONDocument(row) for row in rows]
-        collection.insert_many(documents, ordered=False, session=session)
+        insert(collection, rows, session)
     except BulkWriteError as e:
         e.add_note(collection.full_name)
         refused = refused_writes(e)
@@ -153,9 +151,10 @@ def insert_once(
         if session is None:
             if len(clashes) < len(refused):
                 raise
-            keys = [bson_edit.id_element(row) for row in rows]
+            given = rows.list()
+            keys = [bson_edit.id_element(row) for row in given]
             there = {found.raw for found in look_up(collection, bson_edit.among(keys))}
-            if there.issuperset(rows):
+            if there.issuperset(given):
                 return
         id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(

@@ -22,7 +22,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost
 from dedup_job.mongo.bson.edit import LENIENT
-from dedup_job.mongo.connection import Documents
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.patience import Unsettled
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import FORMAT, check_state
@@ -38,7 +38,7 @@ class AlreadyWritten(Exception):
 class State:
     """Reads the state document; changes it only under the lease."""
 
-    def __init__(self, collection: Documents) -> None:
+    def __init__(self, collection: AnyCollection) -> None:
         self._collection = collection.with_options(
             codec_options=LENIENT,  # it names the last id, whatever that is
             read_preference=ReadPreference.PRIMARY,

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pymongo.database import Database
 
-from dedup_job.documents import Document, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.columns import Documents
+from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing, stored_in
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
+from tests.deciding import decisions_of
 
 Db = Database[dict[str, Any]]
 DUPLICATE = Duplicate(bson_edit.fields({"_id": 1}), 2, 0.9, ("simhash",), Reason.NEAR, short=False)
@@ -24,6 +26,12 @@ def document(raw: bytes, content: Any = "文") -> Document:
     return Document(
         bson_edit.id_value(bson_edit.id_element(raw)), bson_edit.id_element(raw), raw, content
     )
+
+
+def row_of(rows: LedgerRows, one: Document, decision: Decision, run: int) -> bytes:
+    """Return the row of one document."""
+    (row,) = rows.encode(Documents.of([one]), decisions_of([decision]), run).list()
+    return row
 
 
 def deep(levels: int) -> dict[str, Any]:
@@ -43,7 +51,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_any_document_that_a_source_holds_fits_into_a_row(any_database: Db, name: str) -> None:
     raw = bson.encode(ODD[name])
-    row = LedgerRows(Storing.WHOLE, "text").encode(document(raw), DUPLICATE, 1)
+    row = row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), DUPLICATE, 1)
     any_database["ledger"].insert_one(bson.raw_bson.RawBSONDocument(row))
     found = any_database["ledger"].with_options(
         codec_options=bson.CodecOptions(document_class=bson.raw_bson.RawBSONDocument)
@@ -58,7 +66,7 @@ def test_what_cannot_be_stored_is_null() -> None:
     noise = bytes(range(256)) * 16
     rng = random.Random(1)
     raw = bson.encode({"_id": 7, "noise": rng.randbytes(MAX_DOCUMENT_BYTES - len(noise))})
-    row = LedgerRows(Storing.WHOLE, "text").encode(document(raw), DUPLICATE, 1)
+    row = row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), DUPLICATE, 1)
     assert bson.decode(row)["document"] is None
     assert stored_in(row) is None
 
@@ -67,7 +75,7 @@ def test_what_cannot_be_stored_is_null() -> None:
 def test_the_text_is_stored_as_the_source_has_it(text: str, more: dict[str, Any]) -> None:
     text = text.encode("utf-8", "ignore").decode()
     raw = bson.encode({"_id": 7, **{f"_{k}": v for k, v in more.items()}, "a": {"b": text}})
-    row = LedgerRows(Storing.TEXT, "a.b").encode(document(raw, "cleaned"), DUPLICATE, 1)
+    row = row_of(LedgerRows(Storing.TEXT, "a.b"), document(raw, "cleaned"), DUPLICATE, 1)
     assert bson.decode(row)["document"] == {"a": {"b": text}}
     stored = stored_in(row)
     assert stored is not None
@@ -79,9 +87,9 @@ def test_the_text_is_stored_as_the_source_has_it(text: str, more: dict[str, Any]
 )
 def test_what_has_no_text_is_stored_whole_or_not_at_all(decision: Skipped | Quarantined) -> None:
     raw = bson.encode({"_id": 7, "text": 5})
-    whole = stored_in(LedgerRows(Storing.WHOLE, "text").encode(document(raw), decision, 1))
+    whole = stored_in(row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), decision, 1))
     assert whole is not None
     assert whole.raw == raw
     for storing in (Storing.TEXT, Storing.NONE):
-        row = LedgerRows(storing, "text").encode(document(raw), decision, 1)
+        row = row_of(LedgerRows(storing, "text"), document(raw), decision, 1)
         assert "document" not in bson.decode(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from bson.errors import BSONError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dedup_job.columns import Documents
 from dedup_job.documents import (
     Differing,
     Document,
@@ -30,6 +32,8 @@ from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import _rows
 from dedup_job.mongo.source import Source, SourceSettings
+from dedup_job.native.byte_strings import Bytes, bytes_of
+from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 
 IDS = UTF8 | INT32 | st.binary(min_size=12, max_size=12).map(bson.ObjectId) | st.just({"a": 1})
@@ -69,9 +73,10 @@ def raws(draw: st.DrawFn) -> bytes:
     return bytes(whole)
 
 
-def array_of(*documents: bytes) -> bytes:
+def array_of(*documents: bytes) -> Bytes:
     """Return documents as the server's reply holds them."""
-    return raw.document(*(element(0x03, str(i), one) for i, one in enumerate(documents)))
+    fields = (element(0x03, str(i), one) for i, one in enumerate(documents))
+    return bytes_of(raw.document(*fields))
 
 
 def source_of(field: str, most: int = 1_000_000) -> Source:
@@ -93,8 +98,13 @@ def slow_row(one: bytes) -> RawDocument | None:
 
 def said_of(source: Source, row: RawDocument) -> tuple[Any, ...]:
     """Return what a row becomes, its id to the byte; or the error where even the id is damaged."""
+    return told(lambda: source.read(row))
+
+
+def told(read: Callable[[], Document]) -> tuple[Any, ...]:
+    """Return what a document is, its id to the byte; or the error where even the id is damaged."""
     try:
-        document = source.read(row)
+        document = read()
         id_ = raw.fields({"_id": document.id})
     except (BSONError, OverflowError) as e:
         return type(e), str(e)
@@ -119,6 +129,7 @@ def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int)
     assert [row.raw for row in rows] == [good, one, good]
     source = source_of(field, most)
     assert said_of(source, rows[1]) == said_of(source, slow)
+    assert told(lambda: source._documents(rows)[1]) == said_of(source, slow)
 
 
 @settings(max_examples=100, deadline=None)
@@ -133,10 +144,10 @@ def test_a_kept_document_is_written_as_by_searching_its_text(
     text = row.text if same else text
     known = Document(1, row.key, row.raw, row.text, row.text_at)
     known = known if same else known.with_content(text)
-    searched = Document(1, row.key, row.raw, text)
-    kept = Kept(2**64 - 7, short=False)
-    written = rows.encode(known, kept, 3)
-    assert written == rows.encode(searched, kept, 3)
+    searched = Document(1, row.key, row.raw, text, as_read=same)
+    kept = decisions_of([Kept(2**64 - 7, short=False)] * 2)
+    written, other = rows.encode(Documents.of([known, searched]), kept, 3).list()
+    assert written == other
     mark = {"fingerprint": signed(2**64 - 7), "run": 3}
     assert written.endswith(raw.fields({"dedup": mark}) + b"\0")
 
@@ -176,18 +187,19 @@ def test_deep_documents_are_read(depth: int) -> None:
 
 def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
     with pytest.raises(ValueError, match="no array of documents"):
-        _rows(raw.document(element(0x03, "0", b"\xff\0\0\0")), [])
+        _rows(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
 
 
-REASONS = st.sampled_from(list(Reason))
-DUPLICATES = st.builds(
+NEAR = st.builds(
     Duplicate,
     of=IDS.map(lambda id_: raw.fields({"_id": id_})),
     distance=st.integers(0, 64),
     similarity=st.none() | st.floats(0, 1),
-    found_by=st.lists(st.sampled_from(["simhash", "minhash"]), max_size=2).map(tuple),
-    reason=REASONS,
+    found_by=st.sampled_from([("simhash",), ("minhash",), ("simhash", "minhash")]),
+    reason=st.just(Reason.NEAR),
     short=st.booleans(),
+    cluster=st.integers(1, 9),
+    richer=st.just(()) | st.just(("image",)),
     tried=st.builds(
         Tried, missing_originals=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)
     ),
@@ -195,7 +207,15 @@ DUPLICATES = st.builds(
         st.builds(Differing, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
     ).map(tuple),
 )
-DROPPED = DUPLICATES | st.builds(Skipped, REASONS) | st.builds(Quarantined, REASONS, UTF8)
+EXACT = NEAR.map(
+    lambda found: Duplicate(found.of, 0, 1.0, ("text",), Reason.EXACT, short=found.short)
+)
+DROPPED = (
+    NEAR
+    | EXACT
+    | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
+    | st.builds(Quarantined, st.sampled_from([Reason.TOO_LARGE, Reason.UNDECODABLE]), UTF8)
+)
 
 
 @given(IDS, DROPPED, st.integers(1, 2**40))
@@ -222,4 +242,8 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
         row["void"] = [7] * len(decision.tried.missing_originals)
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
-    assert LedgerRows(Storing.NONE, "text").encode(document, decision, run) == bson.encode(row)
+    decided = decisions_of([decision])
+    (written,) = (
+        LedgerRows(Storing.NONE, "text").encode(Documents.of([document]), decided, run).list()
+    )
+    assert written == bson.encode(row)

@@ -1,0 +1,359 @@
+"""What flows through a run in columns: documents, fingerprints and decisions, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.documents import (
+    NOTHING_TRIED,
+    Channel,
+    Decision,
+    Differing,
+    Document,
+    Duplicate,
+    Kept,
+    Reason,
+    Refusal,
+    Refused,
+    Tried,
+    names_of,
+)
+from dedup_job.native.byte_strings import ByteStrings, no_strings, strings_of
+from dedup_job.native.code_points import Packed, pack, packed_of, same_texts
+
+KEPT = 0
+REASONS = tuple(Reason)
+CODES = {reason: code for code, reason in enumerate(REASONS, KEPT + 1)}
+"""What becomes of a document as a number: KEPT, or the code of the reason why it is not."""
+EXACT, NEAR = CODES[Reason.EXACT], CODES[Reason.NEAR]
+CHANNELS = tuple(str(channel) for channel in Channel)
+"""Names of the channels; bit i stands for name i."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Documents(Sequence[Document]):
+    """n source documents in `_id` order; as a sequence, each as a value.
+
+    raw, keys: n byte strings, the documents and what stands for their ids, see Document; text_at:
+    int64 (n,), where the text's value begins in the document, 0 where that is not known; as_read:
+    bool (n,), whether the text is still the one of `raw`. rows: int64 (m,), ascending, the
+    documents that have a text; texts: these texts; refusals: by row, why the others have none.
+    id_of: gives the id that a key stands for.
+    """
+
+    raw: ByteStrings
+    keys: ByteStrings
+    text_at: NDArray[np.int64]
+    as_read: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+    texts: Packed
+    refusals: Mapping[int, Refusal]
+    id_of: Callable[[bytes], Any]
+
+    @classmethod
+    def of(
+        cls, documents: Iterable[Document], id_of: Callable[[bytes], Any] | None = None
+    ) -> Documents:
+        """Return documents in columns; id_of: None where those given know their ids."""
+        given = list(documents)
+        ids = {} if id_of else {document.key: document.id for document in given}
+        contents = {row: document.content for row, document in enumerate(given)}
+        texts = {row: text for row, text in contents.items() if isinstance(text, str)}
+        return cls(
+            raw=strings_of([document.raw for document in given]),
+            keys=strings_of([document.key for document in given]),
+            text_at=np.array([document.text_at for document in given], dtype=np.int64),
+            as_read=np.array([document.as_read for document in given], dtype=np.bool_),
+            rows=np.array([*texts], dtype=np.int64),
+            texts=pack([*texts.values()]),
+            refusals={row: c for row, c in contents.items() if not isinstance(c, str)},
+            id_of=id_of or ids.__getitem__,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.text_at)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all documents."""
+        return int(self.raw.lengths.sum())
+
+    @overload
+    def __getitem__(self, row: int) -> Document: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Document]: ...
+    def __getitem__(self, row: int | slice) -> Document | list[Document]:
+        """Return one document as a value, or some."""
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        row = range(len(self))[row]
+        content: str | Refusal | None = self.refusals.get(row)
+        if content is None:
+            content = self.texts.text(int(np.searchsorted(self.rows, row)))
+        key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
+        return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
+
+    def changed(self, texts: Packed, refusals: Mapping[int, Refusal]) -> Documents:
+        """Return the same documents with other texts, but for those that are refused now, by row.
+
+        Raises ValueError where there are more or fewer texts than before.
+        """
+        if len(texts.offsets) != len(self.texts.offsets):
+            raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
+        as_read = self.as_read.copy()
+        if texts is not self.texts:
+            as_read[self.rows] &= same_texts(self.texts, texts)
+        if not refusals:
+            return replace(self, texts=texts, as_read=as_read)
+        stay = ~np.isin(self.rows, [*refusals])
+        return replace(
+            self,
+            as_read=as_read,
+            rows=self.rows[stay],
+            texts=texts.take(stay),
+            refusals={**self.refusals, **refusals},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """What the channels besides simhash know of n texts.
+
+    keys: uint32 (n, c), texts with an equal key in a column are candidates of each other;
+    channels: the channel of each of the c columns. bits: uint64 (n, w), the share of equal bits
+    of two texts estimates their similarity, w = 0 where it is not estimated.
+    """
+
+    keys: NDArray[np.uint32]
+    bits: NDArray[np.uint64]
+    channels: tuple[Channel, ...]
+
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
+        """Return some of them."""
+        return Sketches(self.keys[rows], self.bits[rows], self.channels)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """Fingerprints of n texts.
+
+    values: uint64 (n,), 64-bit simhash; of a short text the hash of the text itself.
+    digests: uint64 (n,), a second, independent hash of the text; with `values` it tells equal
+        texts.
+    short: bool (n,), True where the text has too few features for a simhash.
+    sketches: of the same texts, None where no channel needs them.
+    """
+
+    values: NDArray[np.uint64]
+    digests: NDArray[np.uint64]
+    short: NDArray[np.bool_]
+    sketches: Sketches | None = None
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.values)
+
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
+        """Return some of them."""
+        sketches = None if self.sketches is None else self.sketches[rows]
+        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows], sketches)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Documents with the fingerprints of those that have a text, in that order."""
+
+    documents: Documents
+    fingerprints: Fingerprints
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
+
+    run: int64 (n,), the run that kept each document.
+    """
+
+    keys: list[bytes]
+    fingerprints: Fingerprints
+    run: NDArray[np.int64]
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
+        """Return some of them."""
+        keys = [self.keys[row] for row in rows.tolist()]
+        return KeptPage(keys, self.fingerprints[rows], self.run[rows])
+
+
+class NumberedTexts(NamedTuple):
+    """Texts of some of many: numbers, int64 (n,), ascending, and n texts."""
+
+    numbers: NDArray[np.int64]
+    texts: Packed
+
+    @classmethod
+    def of(cls, texts: Mapping[int, str]) -> NumberedTexts:
+        """Return texts given by number."""
+        numbers = sorted(texts)
+        return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
+
+    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of each number, -1 where there is no text; int64 (m,)."""
+        if not len(self.numbers):
+            return np.full(len(numbers), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[places] == numbers, places, -1)
+
+    def joined(self, other: NumberedTexts) -> NumberedTexts:
+        """Return the texts of both, which have no number in common."""
+        numbers = np.concatenate([self.numbers, other.numbers])
+        order, own = np.argsort(numbers), len(self.numbers)
+        rows = np.argsort(order)  # in the result, of each
+        parts = (self.texts.strings(), rows[:own]), (other.texts.strings(), rows[own:])
+        texts = packed_of(*(part.spread(at, len(numbers)) for part, at in parts))
+        return NumberedTexts(numbers[order], texts)
+
+
+class Names(NamedTuple):
+    """What numbers in decisions stand for: classes that keep texts apart by code; richer by bit."""
+
+    kinds: tuple[str, ...] = ()
+    richer: tuple[str, ...] = ()
+
+
+_NO_NAMES = Names()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions(Sequence[Decision]):
+    """Decisions on n documents; as a sequence, each as a value. What is not said there is 0.
+
+    outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
+    bool (n,). Of duplicates: of: n byte strings, keys of kept documents; distances: uint8 (n,);
+    similarities: float64 (n,), NaN where texts are not compared; channels: uint8 (n,), bits for
+    CHANNELS; clusters: int64 (n,); richer: uint8 (n,), bits for the names. Of what was tried:
+    candidates, cut: int64 (n,); refused: keys, empty where there is none; refused_similarities:
+    float64 (n,); kinds: uint8 (n,), codes for the names. See Duplicate, Tried and Refused.
+
+    By row, where there are some: differences, missing_originals; refusals: of all without a text.
+    """
+
+    outcomes: NDArray[np.uint8]
+    fingerprints: NDArray[np.uint64]
+    short: NDArray[np.bool_]
+    of: ByteStrings
+    distances: NDArray[np.uint8]
+    similarities: NDArray[np.float64]
+    channels: NDArray[np.uint8]
+    clusters: NDArray[np.int64]
+    richer: NDArray[np.uint8]
+    candidates: NDArray[np.int64]
+    cut: NDArray[np.int64]
+    refused: ByteStrings
+    refused_similarities: NDArray[np.float64]
+    kinds: NDArray[np.uint8]
+    names: Names = _NO_NAMES
+    differences: dict[int, tuple[Differing, ...]] = field(default_factory=dict)
+    missing_originals: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)
+
+    @classmethod
+    def all_kept(
+        cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
+    ) -> Decisions:
+        """Return as many decisions to keep a document, in arrays that can be filled."""
+        n = len(fingerprints)
+        bytes_ = np.zeros((4, n), dtype=np.uint8)
+        whole, numbers = np.zeros((3, n), dtype=np.int64), np.zeros((2, n))
+        return cls(
+            outcomes=bytes_[0],
+            fingerprints=fingerprints,
+            short=short,
+            of=no_strings(n),
+            distances=bytes_[1],
+            similarities=numbers[0],
+            channels=bytes_[2],
+            clusters=whole[0],
+            richer=bytes_[3],
+            candidates=whole[1],
+            cut=whole[2],
+            refused=no_strings(n),
+            refused_similarities=numbers[1],
+            kinds=np.zeros(n, dtype=np.uint8),
+            names=names,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of decisions."""
+        return len(self.outcomes)
+
+    @overload
+    def __getitem__(self, row: int) -> Decision: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Decision]: ...
+    def __getitem__(self, row: int | slice) -> Decision | list[Decision]:
+        """Return one decision as a value, or some."""
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        row = range(len(self))[row]
+        outcome, short = int(self.outcomes[row]), bool(self.short[row])
+        if outcome == KEPT:
+            return Kept(int(self.fingerprints[row]), short, self._tried(row))
+        if outcome not in (EXACT, NEAR):
+            return self.refusals[row]
+        similarity = float(self.similarities[row])
+        return Duplicate(
+            self.of.at(row),
+            int(self.distances[row]),
+            None if np.isnan(similarity) else similarity,
+            names_of(int(self.channels[row]), CHANNELS),
+            REASONS[outcome - 1],
+            short,
+            int(self.clusters[row]),
+            self._tried(row),
+            self.differences.get(row, ()),
+            names_of(int(self.richer[row]), self.names.richer),
+        )
+
+    def _tried(self, row: int) -> Tried:
+        missing, candidates = self.missing_originals.get(row, ()), int(self.candidates[row])
+        if not candidates and not missing:
+            return NOTHING_TRIED
+        of, refused = self.refused.at(row), None
+        if of:
+            kind = self.names.kinds[self.kinds[row]]
+            refused = Refused(of, float(self.refused_similarities[row]), kind)
+        return Tried(candidates, int(self.cut[row]), missing, refused)
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which documents are kept, bool (n,)."""
+        return np.equal(self.outcomes, KEPT)
+
+    def are(self, reason: Reason) -> NDArray[np.bool_]:
+        """Tell which documents are not kept for a reason, bool (n,)."""
+        return np.equal(self.outcomes, CODES[reason])
+
+    def among(self, documents: Documents) -> Decisions:
+        """Return the decisions on all documents, given those on their texts."""
+        rows, n = documents.rows, len(documents)
+        if len(rows) == n:
+            return self
+        columns: dict[str, Any] = {}
+        for name in (each.name for each in fields(self)):
+            column = getattr(self, name)
+            if isinstance(column, ByteStrings):
+                columns[name] = column.spread(rows, n)
+            elif isinstance(column, np.ndarray):
+                columns[name] = np.zeros(n, dtype=column.dtype)
+                columns[name][rows] = column
+            elif isinstance(column, dict):
+                columns[name] = {int(rows[row]): value for row, value in column.items()}
+        for row, refusal in documents.refusals.items():
+            columns["outcomes"][row] = CODES[refusal.reason]
+        return Decisions(**columns | {"names": self.names, "refusals": documents.refusals})

@@ -1,0 +1,141 @@
+"""Byte strings in columns: n of them in one array, put together without an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.native.jit import jit_no_refcount
+
+Bytes = NDArray[np.uint8]
+
+
+class ByteStrings(NamedTuple):
+    """n byte strings: string i is data[starts[i]:starts[i] + lengths[i]].
+
+    data: uint8 (b,), writable, as native code is compiled for; starts, lengths: int64 (n,).
+    """
+
+    data: Bytes
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def at(self, row: int) -> bytes:
+        """Return one of them."""
+        start = int(self.starts[row])
+        return self.data[start : start + int(self.lengths[row])].tobytes()
+
+    def list(self) -> list[bytes]:
+        """Return all of them."""
+        held = self.data.data
+        ends = (self.starts + self.lengths).tolist()
+        return [bytes(held[a:b]) for a, b in zip(self.starts.tolist(), ends, strict=True)]
+
+    def take(self, rows: NDArray[Any] | slice) -> ByteStrings:
+        """Return some of them; rows: int64 or bool."""
+        return ByteStrings(self.data, self.starts[rows], self.lengths[rows])
+
+    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> ByteStrings:
+        """Return bytes first[i] to last[i] of each."""
+        lengths = np.asarray(last - first, dtype=np.int64)
+        return ByteStrings(self.data, self.starts + first, lengths)
+
+    def spread(self, rows: NDArray[np.int64], count: int) -> ByteStrings:
+        """Return `count` strings, these at some rows, and all others empty."""
+        starts, lengths = np.zeros((2, count), dtype=np.int64)
+        starts[rows], lengths[rows] = self.starts, self.lengths
+        return ByteStrings(self.data, starts, lengths)
+
+    def where(self, mask: NDArray[np.bool_]) -> ByteStrings:
+        """Return them, empty where a mask, bool (n,), does not hold."""
+        return ByteStrings(self.data, self.starts, np.where(mask, self.lengths, 0))
+
+
+def bytes_of(value: bytes) -> Bytes:
+    """Return bytes as an array, uint8 (n,)."""
+    return np.frombuffer(bytearray(value), dtype=np.uint8)
+
+
+def strings_of(values: Sequence[bytes] | ByteStrings) -> ByteStrings:
+    """Return byte strings in one array."""
+    if isinstance(values, ByteStrings):
+        return values
+    ends = np.fromiter(accumulate(map(len, values)), np.int64, len(values))
+    lengths = np.diff(ends, prepend=0)
+    return ByteStrings(bytes_of(b"".join(values)), ends - lengths, lengths)
+
+
+def no_strings(count: int) -> ByteStrings:
+    """Return so many empty strings."""
+    return ByteStrings(np.empty(0, dtype=np.uint8), *np.zeros((2, count), dtype=np.int64))
+
+
+def elements_of(array: NDArray[Any]) -> ByteStrings:
+    """Return the bytes of each element of an array as the machine has them, little-endian."""
+    width, count = array.itemsize, len(array)
+    data = np.ascontiguousarray(array).view(np.uint8)
+    return ByteStrings(data, width * np.arange(count), np.full(count, width))
+
+
+def repeated(value: bytes, count: int) -> ByteStrings:
+    """Return the same string so many times."""
+    return ByteStrings(bytes_of(value), np.zeros(count, np.int64), np.full(count, len(value)))
+
+
+def joined(parts: Sequence[ByteStrings]) -> ByteStrings:
+    """Return n strings, each made of the ones of all parts with its number."""
+    lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    data = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+    at = starts.copy()
+    for part in parts:
+        copy_strings(*part, data, at)
+        at += part.lengths
+    return ByteStrings(data, starts, lengths)
+
+
+@jit_no_refcount
+def copy_strings(
+    data: Bytes,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    to: Bytes,
+    at: NDArray[np.int64],
+) -> None:
+    """Copy string i to the place at[i]."""
+    for i in range(starts.shape[0]):
+        source, target = starts[i], at[i]
+        for j in range(lengths[i]):
+            to[target + j] = data[source + j]
+
+
+@jit_no_refcount
+def _compare(
+    data: Bytes,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    other: Bytes,
+    other_starts: NDArray[np.int64],
+    equal: NDArray[np.bool_],
+) -> None:
+    for i in range(starts.shape[0]):
+        a, b = starts[i], other_starts[i]
+        for j in range(lengths[i]):
+            if data[a + j] != other[b + j]:
+                equal[i] = False
+                break
+
+
+def are_equal(one: ByteStrings, other: ByteStrings) -> NDArray[np.bool_]:
+    """Tell which of n strings are the same in both, bool (n,)."""
+    equal: NDArray[np.bool_] = one.lengths == other.lengths
+    rows = np.flatnonzero(equal)
+    same = np.ones(len(rows), dtype=np.bool_)
+    _compare(*one.take(rows), other.data, other.starts[rows], same)
+    equal[rows] = same
+    return equal
