@@ -168,17 +168,19 @@ class Judge:
         rows = np.arange(len(left.offsets) - 1)
         pairs = FormPairs(one, rows, two, rows)
         kinds, spans, ends = _all_differences(pairs, self._tables, make_pair_workspace())
-        listed = zip(kinds.tolist(), spans.reshape(-1, 4).tolist(), strict=True)
-        for row, count in enumerate(np.diff(ends, prepend=0).tolist()):
-            found = [self._named(pairs, *one) for one in islice(listed, count)]
-            if not found and (text := left.text(row)) != (other := right.text(row)):
-                found.append(Found(Difference.LAYOUT, text, other, harmless=True))
+        text, other, harmless = text_of(one.points), text_of(two.points), int(self._harmless)
+        listed = (
+            Found(CLASSES[kind], text[p:q], other[r:s], bool(harmless >> kind & 1))
+            for kind, (p, q, r, s) in zip(
+                kinds.tolist(), spans.reshape(-1, 4).tolist(), strict=True
+            )
+        )
+        wholes = zip(left.texts(), right.texts(), np.diff(ends, prepend=0).tolist(), strict=True)
+        for whole, other_whole, count in wholes:
+            found = [*islice(listed, count)]
+            if not found and whole != other_whole:
+                found.append(Found(Difference.LAYOUT, whole, other_whole, harmless=True))
             yield found
-
-    def _named(self, pairs: FormPairs, kind: int, span: Sequence[int]) -> Found:
-        harmless, (p, q, r, s) = bool(int(self._harmless) >> kind & 1), span
-        text, other = text_of(pairs.one.points[p:q]), text_of(pairs.other.points[r:s])
-        return Found(CLASSES[kind], text, other, harmless)
 
 
 @native

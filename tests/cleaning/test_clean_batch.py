@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.cleaning.clean_batch import LEADING_RULES, STATES, How, clean_batch
 from dedup_job.cleaning.space_folding import CLEAN, STAYS
+from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
 
 ALL = How(html=True, css=True, marked=True, read=False)
@@ -70,9 +71,9 @@ def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
 )
 def test_plain_text_is_certain_to_stay(text):
     """Else nearly all texts would take the long way; only `&D` might be a reference."""
-    (cleaned,), batch = clean_batch([text], ALL)
-    assert cleaned is text
-    assert batch.found[0] == STAYS
+    packed = pack([text])
+    assert clean_batch(packed, ALL).found[0] == STAYS
+    assert Cleaner().clean_packed(packed) is packed
 
 
 @pytest.mark.parametrize(
@@ -86,16 +87,15 @@ def test_plain_text_is_certain_to_stay(text):
     ],
 )
 def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
-    cleaned, batch = clean_batch([text], ALL)
-    assert cleaned == [folded]
-    assert batch.found[0] == CLEAN
+    assert clean_batch(pack([text]), ALL).found[0] == CLEAN
+    assert Cleaner().clean(text) == folded
 
 
 def test_each_character_alone_and_between_others_is_cleaned_alike():
     """White space, line breaks and invisible characters of all Unicode."""
     plain = CleaningSettings(notation="plain")
     texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
-    cleaned, batch = clean_batch(texts, ALL)
+    batch, cleaned = clean_batch(pack(texts), ALL), Cleaner().clean_all(texts)
     assert not np.flatnonzero(batch.found & STATES == LEADING_RULES).size
     plane = 2 * 65536
     assert all(clean(texts[i], plain) == cleaned[i] for i in range(plane))

@@ -12,6 +12,7 @@ from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.cleaning.clean_batch import RULES, How, clean_batch
 from dedup_job.cleaning.space_folding import CLEAN
 from dedup_job.cleaning.vocabulary import REPLACEMENT
+from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
 
 PLAIN = CleaningSettings(notation="plain")
@@ -116,7 +117,7 @@ def test_each_reference_means_what_the_parser_takes_it_for():
 )
 def test_common_markup_needs_no_closer_look(text):
     """Else the native way would be of no use."""
-    _, batch = clean_batch([text], How(html=True, css=True, marked=False, read=False))
+    batch = clean_batch(pack([text]), How(html=True, css=True, marked=False, read=False))
     assert batch.found.tolist() == [CLEAN]
 
 
@@ -131,5 +132,5 @@ def test_common_markup_needs_no_closer_look(text):
     ],
 )
 def test_only_style_rules_need_a_closer_look(text, becomes):
-    _, batch = clean_batch([text], How(html=True, css=True, marked=False, read=False))
+    batch = clean_batch(pack([text]), How(html=True, css=True, marked=False, read=False))
     assert batch.found.tolist() == [becomes]

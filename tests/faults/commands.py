@@ -14,6 +14,7 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 
 from dedup_job.demo import make_corpus
+from dedup_job.mongo.state import commits
 from tests.faults.subject import Db
 from tests.running import environment_for, start_dedup
 
@@ -116,6 +117,7 @@ def _die_at(dies_at: int) -> None:
 
     for name in _WRITES:
         setattr(Collection, name, counted(getattr(Collection, name)))
+    setattr(commits, "insert", counted(commits.insert))  # noqa: B010
     setattr(  # noqa: B010  # a method is replaced
         ClientSession, "commit_transaction", counted(ClientSession.commit_transaction)
     )

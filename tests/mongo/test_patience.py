@@ -27,6 +27,7 @@ from pymongo.errors import (
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.mongo.patience import Patience, is_transient
+from dedup_job.mongo.state import commits
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
@@ -177,7 +178,7 @@ def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(
     for database in fresh_database(standalone):
         database.source.insert_many(make_corpus(150, seed=3))
         run_here(database, target="alone", run__batch_documents=10)
-        inserts = losing_answers(monkeypatch, Collection, "insert_many", 0.4)
+        inserts = losing_answers(monkeypatch, commits, "insert", 0.4)
         updates = losing_answers(monkeypatch, Collection, "update_one", 0.4)
         run_here(database, run__batch_documents=10)
         assert len(inserts) > 5

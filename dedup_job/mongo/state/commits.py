@@ -139,6 +139,8 @@ def insert_once(
     another field than `_id` raises BulkWriteError, as other errors do, with a note that names the
     collection, since the server's answer does not.
     """
+    if not len(rows.lengths):
+        return
     try:
         insert(collection, rows, session)
     except BulkWriteError as e:
