@@ -86,7 +86,7 @@ def packed_of(*parts: ByteStrings) -> Packed:
 
 
 def decoded(utf8: ByteStrings) -> tuple[Packed, NDArray[np.bool_]]:
-    """Return n texts given in UTF-8, and which of them are, bool (n,); the others are empty."""
+    """Return n texts given in UTF-8, and which of them are, bool (n,); others mean nothing."""
     points, offsets, valid = decode_all(utf8.data, utf8.starts, utf8.starts + utf8.lengths)
     return Packed(points, offsets), valid
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.jit import inner, native
+from dedup_job.native.jit import inlined, inner, native
 
 Bytes = NDArray[np.uint8]
 Points = NDArray[np.uint32]
+_ONE, _TWO, _THREE = map(np.uint64, (1, 2, 3))
+_NONE = np.uint32(0x80000000)  # of no character
 
 
 @native
@@ -18,19 +20,58 @@ def decode_all(
     """Return the code points of n texts, where each begins, and which of them are UTF-8.
 
     data: uint8; text i is data[starts[i]:stops[i]]. Returns uint32 (p,), int64 (n + 1,) and bool
-    (n,); what is not UTF-8 as Python takes it becomes an empty text.
+    (n,); of what is not UTF-8 as Python takes it the code points are of no meaning.
     """
     n = starts.shape[0]
     offsets, valid = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.bool_)
     for i in range(n):
-        count = count_points(data, starts[i], stops[i])
-        valid[i] = count >= 0
-        offsets[i + 1] = offsets[i] + max(count, 0)
-    points = np.empty(offsets[n], dtype=np.uint32)
+        count = 0
+        for at in range(np.uint64(starts[i]), np.uint64(stops[i])):
+            count += (data[at] & 0xC0) != 0x80  # the first byte of a character
+        offsets[i + 1] = offsets[i] + count
+    points = np.zeros(offsets[n], dtype=np.uint32)
     for i in range(n):
-        if valid[i]:
-            _decode(data, starts[i], stops[i], points, offsets[i])
+        valid[i] = _decode(data, starts[i], stops[i], points, offsets[i])
     return points, offsets, valid
+
+
+@inlined
+def _decode(data: Bytes, start: int, stop: int, points: Points, first: int) -> bool:
+    """Write the code points of a text; False at the first byte that is not UTF-8.
+
+    Places are unsigned: those that may count from the end are looked at one by one.
+    """
+    at, end, to = np.uint64(start), np.uint64(stop), np.uint64(first)
+    while at < end:
+        lead = np.uint32(data[at])
+        if lead < 0x80:
+            points[to] = lead
+            at, to = at + _ONE, to + _ONE
+            continue
+        if 0xE0 <= lead < 0xF0 and at + _TWO < end:  # first what Chinese is made of
+            point = (lead & 0x0F) << 12 | _low(data, at + _ONE) << 6 | _low(data, at + _TWO)
+            good, more = 0x800 <= point <= 0xFFFF and not 0xD800 <= point < 0xE000, _TWO
+        elif 0xC0 <= lead < 0xE0 and at + _ONE < end:
+            point = (lead & 0x1F) << 6 | _low(data, at + _ONE)
+            good, more = 0x80 <= point <= 0x7FF, _ONE
+        elif 0xF0 <= lead <= 0xF4 and at + _THREE < end:
+            point = (lead & 0x07) << 18 | _low(data, at + _ONE) << 12
+            point |= _low(data, at + _TWO) << 6 | _low(data, at + _THREE)
+            good, more = 0x10000 <= point <= 0x10FFFF, _THREE
+        else:
+            return False
+        if not good:
+            return False
+        points[to] = point
+        at, to = at + more + _ONE, to + _ONE
+    return True
+
+
+@inlined
+def _low(data: Bytes, at: np.uint64) -> np.uint32:
+    """Return six bits of a character's further byte; more bits where it is none."""
+    byte = np.uint32(data[at]) ^ np.uint32(0x80)
+    return byte if byte < 0x40 else _NONE
 
 
 @native
@@ -41,7 +82,7 @@ def encode_all(points: Points, offsets: NDArray[np.int64]) -> tuple[Bytes, NDArr
     """
     n = offsets.shape[0] - 1
     size = 0
-    for i in range(offsets[0], offsets[n]):
+    for i in range(np.uint64(offsets[0]), np.uint64(offsets[n])):
         point = points[i]
         size += 1 + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000)
     data, ends = np.empty(size, dtype=np.uint8), np.zeros(n + 1, dtype=np.int64)
@@ -51,68 +92,38 @@ def encode_all(points: Points, offsets: NDArray[np.int64]) -> tuple[Bytes, NDArr
 
 
 @inner
-def encode(points: Points, start: int, stop: int, to: Bytes, at: int) -> int:
+def encode(points: Points, start: int, stop: int, to: Bytes, first: int) -> int:
     """Write points[start:stop] as UTF-8 (RFC 3629), surrogates as three bytes; return the end."""
-    for i in range(start, stop):
+    at = np.uint64(first)
+    for i in range(np.uint64(start), np.uint64(stop)):
         c = points[i]
         if c < 0x80:
             to[at] = c
-            at += 1
+            at += _ONE
         elif c < 0x800:
             to[at] = 0xC0 | (c >> 6)
-            to[at + 1] = 0x80 | (c & 0x3F)
-            at += 2
+            to[at + _ONE] = 0x80 | (c & 0x3F)
+            at += _TWO
         elif c < 0x10000:
             to[at] = 0xE0 | (c >> 12)
-            to[at + 1] = 0x80 | ((c >> 6) & 0x3F)
-            to[at + 2] = 0x80 | (c & 0x3F)
-            at += 3
+            to[at + _ONE] = 0x80 | ((c >> 6) & 0x3F)
+            to[at + _TWO] = 0x80 | (c & 0x3F)
+            at += _THREE
         else:
             to[at] = 0xF0 | (c >> 18)
-            to[at + 1] = 0x80 | ((c >> 12) & 0x3F)
-            to[at + 2] = 0x80 | ((c >> 6) & 0x3F)
-            to[at + 3] = 0x80 | (c & 0x3F)
-            at += 4
-    return at
+            to[at + _ONE] = 0x80 | ((c >> 12) & 0x3F)
+            to[at + _TWO] = 0x80 | ((c >> 6) & 0x3F)
+            to[at + _THREE] = 0x80 | (c & 0x3F)
+            at += _THREE + _ONE
+    return int(at)
 
 
 @inner
-def _decode(data: Bytes, at: int, end: int, points: Points, to: int) -> None:
-    """Write the code points of bytes that are UTF-8."""
-    while at < end:
-        lead = np.uint32(data[at])
-        if lead < 0x80:
-            points[to] = lead
-            at += 1
-        elif lead < 0xE0:
-            points[to] = (lead & 0x1F) << 6 | _low(data, at + 1)
-            at += 2
-        elif lead < 0xF0:
-            points[to] = (lead & 0x0F) << 12 | _low(data, at + 1) << 6 | _low(data, at + 2)
-            at += 3
-        else:
-            high = (lead & 0x07) << 18 | _low(data, at + 1) << 12
-            points[to] = high | _low(data, at + 2) << 6 | _low(data, at + 3)
-            at += 4
-        to += 1
-
-
-@inner
-def _low(data: Bytes, at: int) -> np.uint32:
-    return np.uint32(data[at]) & np.uint32(0x3F)
-
-
-@inner
-def count_points(data: Bytes, at: int, end: int) -> int:
-    """Count the characters of bytes; -1 where they are not UTF-8 as Python takes it.
-
-    That is in its shortest form, without surrogates.
-    """
-    count = 0
+def is_utf8(data: Bytes, at: int, end: int) -> bool:
+    """Tell whether bytes are UTF-8 as Python takes it: shortest forms, no surrogates."""
     while at < end:
         lead = data[at]
         at += 1
-        count += 1
         if lead < 0x80:
             continue
         if 0xC2 <= lead <= 0xDF:
@@ -130,11 +141,11 @@ def count_points(data: Bytes, at: int, end: int) -> int:
             elif lead == 0xF4:
                 high = 0x8F
         else:
-            return -1
+            return False
         if at + more > end or not low <= data[at] <= high:
-            return -1
+            return False
         for i in range(1, more):
             if not 0x80 <= data[at + i] <= 0xBF:
-                return -1
+                return False
         at += more
-    return count
+    return True

@@ -3,7 +3,8 @@
 A stock holds texts cut into pieces. A document follows one of them piece by piece, most pieces
 exchanged for others of the stock, so that no two are alike but thousands have a part in common,
 as in real collections. Every fifth is a duplicate of an earlier one of any age: half of them the
-very same text, half with a character changed.
+very same text, half with a character changed. News are sentences of real articles, eight at a time;
+every fifth is the one before with another punctuation mark, as a crawl finds a page again.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from pymongo import MongoClient
 
 from dedup_job.demo import phrases
 
-KINDS = ("chinese", "exam", "html")
+KINDS = ("chinese", "exam", "html", "news")
 DUPLICATES = 5  # one document in so many
 NEAR = 5000  # pieces of real texts are exchanged for some of this many around: like for like
-OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25}  # share of the pieces that are not exchanged
+OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25, "news": 0.0}  # share of pieces that stay
 SENTENCES = 200_000  # of the stock that is made here
 CHUNK = 5000  # documents made and inserted at once
 _CHUNKS_AHEAD = 8
@@ -39,6 +40,9 @@ _MARKUP = re.compile(
     r"|</?[A-Za-z!](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|&#?\w+;)",
     re.DOTALL | re.IGNORECASE,
 )
+_SENTENCE = re.compile(r"[^。！？\n]{15,90}[。！？]")
+_OF_NEWS = 8  # sentences
+_MARKS = {"，": "；", "；": "，", "、": "，"}
 _SUBJECTS = tuple(name for name in phrases.SENTENCES if name != "英语")
 
 
@@ -78,12 +82,16 @@ def stock(kind: str, file: Path | None = None, size: int = 1000, seed: int = 1) 
 
     size: bytes of a text that is made here, about, without its markup.
     """
+    if kind == "news" and file is not None:
+        whole = (_MARKUP.sub("", text) for text in texts_of(file, "html", "text"))
+        found = [(sentence, True) for text in whole for sentence in _SENTENCE.findall(text)]
+        return Stock.of(found[i : i + _OF_NEWS] for i in range(0, len(found), _OF_NEWS))
     if file is not None:
         cut = markup_and_clauses if kind == "html" else clauses
         field = "html" if kind == "html" else "text"
         return Stock.of((cut(text) for text in texts_of(file, field)), NEAR)
-    if kind == "exam":
-        raise ValueError("exam questions need a file")
+    if kind in ("exam", "news"):
+        raise ValueError(f"{kind}: texts of a file are needed")
     made = sentences(SENTENCES, size, random.Random(seed))
     if kind == "chinese":
         return Stock.of([(sentence, True) for sentence in text] for text in made)
@@ -124,20 +132,29 @@ def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def texts_of(file: Path, field: str) -> list[str]:
-    """Return the texts of a file of JSON lines."""
+def texts_of(file: Path, *fields: str) -> list[str]:
+    """Return the texts of a file of JSON lines, each of the first field that it has."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        records = map(json.loads, lines)
-        return [record[field] for record in records if isinstance(record.get(field), str)]
+        found = (next((r[f] for f in fields if f in r), None) for r in map(json.loads, lines))
+        return [text for text in found if isinstance(text, str)]
 
 
 @dataclass(frozen=True, slots=True)
 class SyntheticCorpus:
-    """Makes documents out of a stock; `own` is the share of pieces that are not exchanged."""
+    """Makes documents out of a stock.
+
+    own: the share of pieces that are not exchanged; news: whether duplicates are those of news.
+    """
 
     stock: Stock
     own: float = 0.0
     seed: int = 1
+    news: bool = False
+
+    @classmethod
+    def of(cls, kind: str, file: Path | None = None, seed: int = 1) -> SyntheticCorpus:
+        """Return the corpus of a kind."""
+        return cls(stock(kind, file), OWN[kind], seed, kind == "news")
 
     def texts(self, first: int, count: int) -> list[str]:
         """Return the texts of `count` documents from number `first` on."""
@@ -145,7 +162,9 @@ class SyntheticCorpus:
         origins = self.origins(numbers)
         chosen, ends = self._chosen(origins)
         pieces = [self.stock.pieces[i] for i in chosen.tolist()]
-        changed = (origins != numbers) & (_mixed(numbers, self.seed, 1) % 2 == 1)
+        changed = origins != numbers
+        if not self.news:
+            changed &= _mixed(numbers, self.seed, 1) % 2 == 1
         starts = ends - np.diff(ends, prepend=0)
         for i in np.flatnonzero(changed).tolist():
             self._change(int(numbers[i]), pieces, chosen, starts[i], ends[i])
@@ -155,6 +174,8 @@ class SyntheticCorpus:
     def origins(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return for each document the one that it is a duplicate of, else its own number."""
         n = np.uint64(DUPLICATES)
+        if self.news:
+            return np.where(numbers % n == n - np.uint64(1), numbers - np.uint64(1), numbers)
         group = _mixed(numbers, self.seed, 2) % np.maximum(numbers // n, 1)
         earlier = group * n + 1 + _mixed(numbers, self.seed, 3) % (n - np.uint64(1))
         return np.where((numbers % n == 0) & (numbers > 0), earlier, numbers)
@@ -190,8 +211,19 @@ class SyntheticCorpus:
     def _change(
         self, number: int, pieces: list[str], chosen: NDArray[np.int64], start: int, end: int
     ) -> None:
-        """Change a character of a document in a piece that is no markup."""
+        """Change a character of a document in a piece that is no markup; of news a mark."""
         rng = random.Random(number)
+        if self.news:
+            marks = [
+                (at, place)
+                for at in range(start, end)
+                for place, letter in enumerate(pieces[at])
+                if letter in _MARKS
+            ]
+            for at, place in rng.sample(marks, min(len(marks), 1)):
+                piece = pieces[at]
+                pieces[at] = piece[:place] + _MARKS[piece[place]] + piece[place + 1 :]
+            return
         loose = start + np.flatnonzero(self.stock.rank[chosen[start:end]] >= 0)
         if len(loose):
             at = int(rng.choice(loose))

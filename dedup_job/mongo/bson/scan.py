@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.native.jit import inner, native
-from dedup_job.native.utf8 import count_points
+from dedup_job.native.utf8 import is_utf8
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 COLUMNS = 6
@@ -99,7 +99,7 @@ def _walk(
             continue
         kind, name, stop = data[at], at + 1, stops[depth]
         value = _after_name(data, name, stop)
-        if value < 0 or data[name] == _DOLLAR or count_points(data, name, value - 1) < 0:
+        if value < 0 or data[name] == _DOLLAR or not is_utf8(data, name, value - 1):
             return False
         sought = on == depth and on < len(begins) - 1
         sought = sought and _same(data, name, value, names[begins[on] : begins[on + 1]])
@@ -153,7 +153,7 @@ def _end_of(data: Bytes, kind: int, at: int, stop: int, unread: bool) -> int:
     size = _int32(data, at)
     if kind == _STRING and 0 < size <= stop - at - 4:
         end = at + 4 + size
-        valid = data[end - 1] == 0 and (unread or count_points(data, at + 4, end - 1) >= 0)
+        valid = data[end - 1] == 0 and (unread or is_utf8(data, at + 4, end - 1))
         return end if valid else -1
     if kind == _BINARY and 0 <= size <= stop - at - 5 and data[at + 4] != _OLD_BINARY:
         return at + 5 + size

@@ -1,0 +1,58 @@
+"""UTF-8 is read and written as Python does it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.code_points import decoded, pack
+from dedup_job.native.utf8 import decode_all
+
+EDGES = (
+    "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
+    " f4908080 f5808080 ff 61"
+)
+PIECES = st.sampled_from([bytes.fromhex(edge) for edge in EDGES.split()])
+JOINED = st.lists(PIECES, max_size=4).map(b"".join)
+DATA = st.binary(max_size=8) | JOINED | st.text().map(str.encode)
+
+
+def python(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+@settings(deadline=None)
+@given(st.lists(DATA, max_size=6))
+@example([b"\xe4\xb8", b"\xad"])
+@example([b"\xf0\x90\x80", b"\x80"])
+def test_bytes_are_decoded_as_by_python(given_bytes):
+    texts, valid = decoded(strings_of(given_bytes))
+    found = [texts.text(i) if is_valid else None for i, is_valid in enumerate(valid.tolist())]
+    assert found == list(map(python, given_bytes))
+
+
+def test_every_character_comes_back():
+    points = [*range(0xD800), *range(0xE000, 0x110000)]
+    texts = [chr(point) for point in points]
+    utf8 = pack(texts).utf8()
+    assert utf8.list() == [text.encode() for text in texts]
+    assert decoded(utf8)[0].texts() == texts
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="a\x7f\x80߿ࠀ\ud800\udfff\uffff\U00010000\U0010ffff"))
+def test_lone_surrogates_take_three_bytes(text):
+    assert pack([text]).utf8().list() == [text.encode("utf-8", "surrogatepass")]
+
+
+def test_texts_anywhere_in_the_data_are_read():
+    data = np.frombuffer(bytearray("题目".encode() * 3), dtype=np.uint8)
+    points, offsets, valid = decode_all(data, np.array([6, 0, 3]), np.array([12, 3, 3]))
+    assert [chr(p) for p in points] == [*"题目题"]
+    assert offsets.tolist() == [0, 2, 3, 3]
+    assert valid.all()
