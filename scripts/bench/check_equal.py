@@ -27,7 +27,7 @@ from pymongo.database import Database
 from dedup_job.demo import make_corpus
 from dedup_job.mongo.embedded import embedded_server
 from scripts.bench import processes
-from scripts.bench.synthetic_corpus import KINDS, OWN, SyntheticCorpus, fill, stock
+from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus, fill
 
 MIXED = "mixed"
 DEFAULT_BYTES = 16 * 2**20
@@ -106,7 +106,7 @@ def fill_source(uri: str, database: Db, kind: str, arguments: argparse.Namespace
         database.source.insert_many(make_corpus(arguments.documents))
         return
     file = arguments.file if kind == "exam" else None
-    corpus = SyntheticCorpus(stock(kind, file), OWN[kind])
+    corpus = SyntheticCorpus.of(kind, file)
     fill(uri, f"{database.name}.source", corpus, range(arguments.documents))
 
 
