@@ -128,7 +128,7 @@ class Checker:
             in_ledger = self._among(self.target.ledger, keys)
             kept, dropped = kept + len(in_target), dropped + len(in_ledger)
             decided = in_target | in_ledger
-            twice = in_target & in_ledger
+            twice = self._not_half(in_target & in_ledger)
             self._tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
             self._tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         return kept, dropped
@@ -227,6 +227,14 @@ class Checker:
             checker.check(rows)
         return walked
 
+    def _not_half(self, keys: set[bytes]) -> set[bytes]:
+        """Return those of some ids in target and ledger that no entry is about to take back."""
+        if self._undoing is None or not keys or not self.target.rows.has_runs:
+            return keys
+        own = {"$and": [bson_edit.among([*keys]), {"dedup.run": self._undoing}]}
+        found = look_up(self.target.documents, own, {"_id": 1}, self.target.patience)
+        return keys - {row.key for row in found}
+
     def _walk_others(self, collection: AnyCollection, other: AnyCollection | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self.progress.stage(f"looking for what only {collection.full_name} holds")
@@ -236,7 +244,9 @@ class Checker:
             alone = [key for key in keys if key not in there]
             self._tally.add(Check.GONE, 0, alone)
             if other is not None:
-                self._tally.add(Check.TWICE, len(alone), [*self.target.held_by(other, alone)])
+                self._tally.add(
+                    Check.TWICE, len(alone), [*self._not_half(self.target.held_by(other, alone))]
+                )
 
     def _compare_counts(self, state: dict[str, Any]) -> None:
         self.progress.stage("comparing the counts")
