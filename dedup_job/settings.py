@@ -54,7 +54,13 @@ class RunSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    threads: int = Field(default=1, ge=1, le=256, description="threads that clean and fingerprint")
+    threads: int | None = Field(
+        default=None,
+        ge=1,
+        le=256,
+        description="threads that clean and fingerprint; where none is given, by the cores of "
+        "the machine or container, of which a local database is left some",
+    )
     batch_documents: int = Field(
         default=5000, ge=1, le=100_000, description="most documents in one transaction"
     )

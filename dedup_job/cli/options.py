@@ -35,7 +35,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     # parameter: the setting that it stands for, its type, metavar, and help
-    "threads": ("run.threads", int, "N", "Threads that clean and fingerprint [default: 1]."),
+    "threads": ("run.threads", int, "N", "Threads that clean and fingerprint [default: by cores]."),
     "batch_bytes": (
         "run.batch_bytes",
         int,

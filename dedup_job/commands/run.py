@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import check_memory
@@ -123,7 +124,7 @@ def _job(
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,
         most_chars=settings.source.max_chars,
-        threads=settings.run.threads,
+        threads=settings.run.threads or preparing_threads(target.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
