@@ -127,16 +127,20 @@ class Sketches:
 
     keys: uint32 (n, c), texts with an equal key in a column are candidates of each other;
     channels: the channel of each of the c columns. bits: uint64 (n, w), the share of equal bits
-    of two texts estimates their similarity, w = 0 where it is not estimated.
+    of two texts estimates their similarity, w = 0 where it is not estimated. read: what was read
+    of the texts on the way, for who needs it again; None where nothing was, or it was left out.
     """
 
     keys: NDArray[np.uint32]
     bits: NDArray[np.uint64]
     channels: tuple[Channel, ...]
+    read: Any = None
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return some of them."""
-        return Sketches(self.keys[rows], self.bits[rows], self.channels)
+        """Return some of them; what was read goes along only with a slice."""
+        known = self.read is not None and isinstance(rows, slice)
+        read = self.read.part(rows) if known else None
+        return Sketches(self.keys[rows], self.bits[rows], self.channels, read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment import CLASSES, Difference, Found, Judge, Verdicts
+from dedup_job.judgment import CLASSES, Difference, Found, Judge, Judged, ReadTexts, Verdicts
 from dedup_job.judgment.folding import fold_texts
-from dedup_job.native.code_points import Packed, Texts, pack
+from dedup_job.native.code_points import Packed, pack
 
 _MOST = 6
 
@@ -36,21 +36,25 @@ class DigitJudge(Judge):
     def __init__(self) -> None:
         """Need no dictionary."""
 
-    def canonical(self, texts: Packed) -> Packed:
+    def read(self, texts: Judged) -> ReadTexts:
+        """Read nothing."""
+        if isinstance(texts, ReadTexts):
+            return texts
+        return ReadTexts(pack(texts), None)  # type: ignore[arg-type]
+
+    def canonical(self, texts: Judged) -> Packed:
         """Return the folded forms."""
-        return fold_texts(texts)
+        return fold_texts(self.read(texts).texts)
 
     def judge(
         self,
-        left: Packed,
+        left: Judged,
         left_rows: NDArray[np.int64],
-        right: Packed,
+        right: Judged,
         right_rows: NDArray[np.int64],
     ) -> Verdicts:
         """Judge pair by pair."""
-        one, other = left.texts(), right.texts()
-        rows = zip(left_rows.tolist(), right_rows.tolist(), strict=True)
-        pairs = [(one[i], other[j]) for i, j in rows]
+        pairs = self._pairs(left, left_rows, right, right_rows)
         said = [verdict(*pair) for pair in pairs]
         codes = np.array([CLASSES.index(kind) for _, _, kind in said], dtype=np.uint8)
         return Verdicts(
@@ -61,8 +65,25 @@ class DigitJudge(Judge):
             np.array([is_richer(*pair) << 5 for pair in pairs], dtype=np.uint8),
         )
 
-    def each_differences(self, texts: Texts, others: Texts) -> Iterator[Sequence[Found]]:
+    def each_differences(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> Iterator[Sequence[Found]]:
         """Name one difference of each pair, of the whole texts."""
-        for text, other in zip(pack(texts).texts(), pack(others).texts(), strict=True):
+        for text, other in self._pairs(left, left_rows, right, right_rows):
             joined, _, kind = verdict(text, other)
             yield [Found(kind, text, other, joined)]
+
+    def _pairs(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> list[tuple[str, str]]:
+        one, other = (self.read(side).texts.texts() for side in (left, right))
+        rows = zip(left_rows.tolist(), right_rows.tolist(), strict=True)
+        return [(one[i], other[j]) for i, j in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +13,11 @@ from dedup_job.decision import rounds
 from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Said
 from dedup_job.decision.texts import KeptTexts
 from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
-from dedup_job.documents import Channel
+from dedup_job.documents import Channel, Differing
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
+from dedup_job.judgment import ReadTexts
 from dedup_job.native.byte_strings import are_equal
 from dedup_job.native.code_points import Packed, Texts, pack, packed_of
 
@@ -23,15 +25,14 @@ from dedup_job.native.code_points import Packed, Texts, pack, packed_of
 class Chosen(NamedTuple):
     """c pairs of a text and a kept one.
 
-    rows, numbers: int64 (c,), of the text and of the kept one; kept: c texts of the kept ones;
-    distances: uint8 (c,), in bits; similarities: float64 (c,); channels: uint8 (c,), those that
-    found the pair, bits for CHANNELS; kinds: uint8 (c,), code of what keeps it apart; richer:
-    uint8 (c,), what the text has that the kept one lacks, as bits.
+    rows, numbers: int64 (c,), of the text and of the kept one; distances: uint8 (c,), in bits;
+    similarities: float64 (c,); channels: uint8 (c,), those that found the pair, bits for CHANNELS;
+    kinds: uint8 (c,), code of what keeps it apart; richer: uint8 (c,), what the text has that the
+    kept one lacks, as bits.
     """
 
     rows: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    kept: Packed
     distances: NDArray[np.uint8]
     similarities: NDArray[np.float64]
     channels: NDArray[np.uint8]
@@ -43,7 +44,8 @@ class Choices(NamedTuple):
     """The decisions on n texts.
 
     kept: bool (n,); exact, originals: int64 (e,), ascending, rows of exact duplicates, with the
-    numbers of the kept ones; near: the near duplicates; refused: of kept texts the nearest
+    numbers of the kept ones; near: the near duplicates, differences: of each, by what it differs
+    from the kept one; refused: of kept texts the nearest
     candidates that were compared; candidates: int64 (n,), how many there were of a text that has
     no equal; missing_originals: by row, numbers of kept documents that are gone; unindexed: how
     many kept texts their fingerprint does not find later.
@@ -53,6 +55,7 @@ class Choices(NamedTuple):
     exact: NDArray[np.int64]
     originals: NDArray[np.int64]
     near: Chosen
+    differences: list[tuple[Differing, ...]]
     refused: Chosen
     candidates: NDArray[np.int64]
     missing_originals: dict[int, tuple[int, ...]]
@@ -64,7 +67,8 @@ class _Batch(NamedTuple):
 
     rows: int64 (c,), of each candidate; hashed: int64 (n,), numbers of kept documents with the
     same hashes, or -1; known: texts of kept documents; gone: int64 (g,), numbers of documents that
-    are no more.
+    are no more; own: the texts as they were read before, None where they were not; judged: kept
+    documents that are candidates, and read: their texts, read once.
     """
 
     weighing: Weighing
@@ -75,6 +79,37 @@ class _Batch(NamedTuple):
     hashed: NDArray[np.int64]
     known: NumberedTexts
     gone: NDArray[np.int64]
+    own: ReadTexts | None
+    judged: NumberedTexts
+    read: ReadTexts | None
+
+    def in_parts(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], TextPairs]]:
+        """Yield which of some candidates' pairs are judged together, and their texts."""
+        if self.own is None or self.read is None:
+            yield np.arange(len(places)), self.pairs(places)
+            return
+        numbers, rows = self.found.candidates.numbers[places], self.rows[places]
+        held = self.found.held
+        before, here = np.flatnonzero(numbers < held), np.flatnonzero(numbers >= held)
+        yield before, (self.own, rows[before], self.read, self.judged.places(numbers[before]))
+        yield here, (self.own, rows[here], self.own, numbers[here] - held)
+
+    def weigh(self, places: NDArray[np.int64], said: Said) -> None:
+        """Weigh some candidates and enter what is said of them."""
+        for which, pairs in self.in_parts(places):
+            weighed, own = self.weighing.weigh(*pairs), places[which]
+            said.said[own] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
+            said.cost[own] = weighed.cost
+            said.kinds[own], said.richer[own] = weighed.kinds, weighed.richer
+
+    def differences(self, places: NDArray[np.int64]) -> list[tuple[Differing, ...]]:
+        """Name the differences of some candidates' pairs."""
+        named: list[tuple[Differing, ...]] = [()] * len(places)
+        for which, pairs in self.in_parts(places):
+            found = zip(which.tolist(), self.weighing.differences(pairs), strict=True)
+            for place, differences in found:
+                named[place] = differences
+        return named
 
     def kept_texts(self, numbers: NDArray[np.int64]) -> Packed:
         """Return the texts of candidates: of the target, or of this batch."""
@@ -122,6 +157,7 @@ def choose(
         exact,
         originals,
         _described(batch, outcome.chosen[near], numbers, said, columns),
+        batch.differences(outcome.chosen[near]),
         _described(batch, outcome.refused[refused], numbers, said, columns),
         outcome.totals,
         _void(batch, outcome),
@@ -154,7 +190,13 @@ def _looked_up(
     twins[without] = -1
     gone = np.setdiff1d(wanted, held.numbers)
     open_texts = OpenTexts(rows_open, twins, _alike(texts, fingerprints, rows_open))
-    return _Batch(weighing, texts, found, rows, open_texts, hashed, held, gone)
+    own = fingerprints.sketches.read if fingerprints.sketches else None
+    judged, read = held, None
+    if own is not None and weighing.judge is not None:
+        candidates = np.isin(held.numbers, numbers[best & (twins < 0)[rows]])
+        judged = NumberedTexts(held.numbers[candidates], held.texts.take(candidates))
+        read = weighing.judge.read(judged.texts)
+    return _Batch(weighing, texts, found, rows, open_texts, hashed, held, gone, own, judged, read)
 
 
 def _unlike(
@@ -199,11 +241,7 @@ def _decided(batch: _Batch, rules: rounds.Rules) -> tuple[Outcome, Said]:
     )
     room = rounds.make_room(n, pairs, rules.most)
     while count := rounds.decide(batch.found, batch.open, said, rules, room, outcome):
-        asked = room.needed[:count]
-        weighed = batch.weighing.weigh(*batch.pairs(asked))
-        said.said[asked] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
-        said.cost[asked] = weighed.cost
-        said.kinds[asked], said.richer[asked] = weighed.kinds, weighed.richer
+        batch.weigh(room.needed[:count], said)
     return outcome, said
 
 
@@ -220,7 +258,6 @@ def _described(
     """
     found, weighing = batch.found, batch.weighing
     numbers, columns = found.candidates.numbers[places], found.candidates.columns[places]
-    kept = batch.kept_texts(numbers)
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]
@@ -228,7 +265,6 @@ def _described(
     return Chosen(
         batch.rows[places],
         numbers,
-        kept,
         found.candidates.distances[places],
         weighing.similarities(said.cost[places], batch.pairs(places)),
         _channels_of(columns, channels),

@@ -11,7 +11,7 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Packed, Sk
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Judge
+from dedup_job.judgment import Judge, ReadTexts
 from dedup_job.judgment.folding import fold_texts
 
 
@@ -32,8 +32,9 @@ class Equipment:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
         self._channels = (*index.channels, *(Channel.FORM,) * decision.judges)
-        self._form = self._canonical if decision.judges else fold_texts
-        self.sketcher = Sketcher(self._channels, self._form)
+        judges = decision.judges
+        self._form = (self._canonical, self._read) if judges else (fold_texts, None)
+        self.sketcher = Sketcher(self._channels, *self._form)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -57,9 +58,13 @@ class Equipment:
             self._settings,
             self._notify,
             channels=self._channels,
-            form=self._form,
+            form=self._form[0],
+            read=self._form[1],
             lexicon=self.lexicon,
         )
 
-    def _canonical(self, texts: Packed) -> Packed:
+    def _read(self, texts: Packed) -> ReadTexts:
+        return self.any_judge.read(texts)
+
+    def _canonical(self, texts: ReadTexts) -> Packed:
         return self.any_judge.canonical(texts)

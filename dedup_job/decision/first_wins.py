@@ -117,9 +117,10 @@ class FirstWins:
         size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
         for start in range(0, len(prints), size):
             rows = np.arange(start, min(start + size, len(prints)))
+            part = slice(start, start + size)
             texts = documents.texts if len(rows) == len(prints) else documents.texts.take(rows)
-            choices = self._choose(keys.take(rows), texts, prints[start : start + size])
-            self._enter(choices, texts, rows, decisions, decided)
+            choices = self._choose(keys.take(part), texts, prints[part])
+            self._enter(choices, rows, decisions, decided)
         return self._with_keys(decisions, decided).among(documents)
 
     def _choose(self, keys: ByteStrings, texts: Packed, fingerprints: Fingerprints) -> Choices:
@@ -137,7 +138,6 @@ class FirstWins:
     def _enter(
         self,
         choices: Choices,
-        texts: Packed,
         rows: NDArray[np.int64],
         decisions: Decisions,
         numbers: _Numbers,
@@ -154,8 +154,7 @@ class FirstWins:
         decisions.similarities[own] = near.similarities if self._compares else np.nan
         decisions.channels[own], decisions.richer[own] = near.channels, near.richer
         numbers.of[own] = near.numbers
-        named = self._weighing.differences(texts.take(near.rows), near.kept)
-        decisions.differences.update(zip(own.tolist(), named, strict=True))
+        decisions.differences.update(zip(own.tolist(), choices.differences, strict=True))
         own = rows[refused.rows]
         decisions.refused_similarities[own] = refused.similarities
         decisions.kinds[own] = refused.kinds

@@ -132,7 +132,7 @@ class Again:
         pairs = (texts, rows, originals, rows)
         weighed = self._weighing.weigh(*pairs)
         alike = self._weighing.similarities(weighed.cost, pairs)
-        named = self._weighing.differences(texts, originals)
+        named = self._weighing.differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []

@@ -12,7 +12,7 @@ from dedup_job.decision.settings import Comparing, DecisionSettings, Richer
 from dedup_job.documents import Differing
 from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.judgment import CLASSES, Judge
+from dedup_job.judgment import CLASSES, Judge, Judged, ReadTexts
 from dedup_job.judgment import RICHER as RICHER_NAMES
 from dedup_job.judgment.folding import fold_text, fold_texts
 from dedup_job.judgment.similarity import jaccard
@@ -37,7 +37,7 @@ RICHER = "richer"
 _RICHER_CODE = len(CLASSES)
 
 
-TextPairs = tuple[Texts, NDArray[np.int64], Texts, NDArray[np.int64]]
+TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
 """c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
 
 
@@ -159,17 +159,18 @@ class Weighing:
 
     def weigh(
         self,
-        texts: Texts,
+        texts: Judged,
         rows: NDArray[np.int64],
-        others: Texts,
+        others: Judged,
         other_rows: NDArray[np.int64],
     ) -> Weighed:
         """Weigh texts[rows[i]] and others[other_rows[i]] for c pairs; equal rows together."""
         if self.judge is None:
-            values, suffice = self.threshold.compare(texts, rows, others, other_rows)
+            pairs = _plain(texts), rows, _plain(others), other_rows
+            values, suffice = self.threshold.compare(*pairs)
             none = np.zeros(len(rows), dtype=np.uint8)
             return Weighed(suffice, -values, none, none)
-        said = self.judge.judge(pack(texts), rows, pack(others), other_rows)
+        said = self.judge.judge(texts, rows, others, other_rows)
         joined, kinds = said.joined, said.refused
         if self._keeps_richer:
             apart = joined & (said.richer > 0)
@@ -178,7 +179,10 @@ class Weighing:
 
     def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
         """Return how alike c weighed pairs are, (c,); without a judge their cost says it."""
-        return -cost if self.judge is None else self.threshold.compare(*pairs).values
+        if self.judge is None:
+            return -cost
+        texts, rows, others, other_rows = pairs
+        return self.threshold.compare(_plain(texts), rows, _plain(others), other_rows).values
 
     @property
     def names(self) -> Names:
@@ -190,15 +194,18 @@ class Weighing:
         """Name what keeps a pair apart by its code."""
         return self.names.kinds[code]
 
-    def differences(self, texts: Texts, kept: Texts) -> list[tuple[Differing, ...]]:
+    def differences(self, pairs: TextPairs) -> list[tuple[Differing, ...]]:
         """Name the first differences of each duplicate and its kept text; none without a judge."""
-        texts, kept = pack(texts), pack(kept)
-        if self.judge is None or not len(texts.lengths):
-            return [()] * len(texts.lengths)
+        if self.judge is None or not len(pairs[1]):
+            return [()] * len(pairs[1])
         return [
             tuple(
                 Differing(str(one.kind), one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH])
                 for one in found[:_MAX_NAMED]
             )
-            for found in self.judge.each_differences(texts, kept)
+            for found in self.judge.each_differences(*pairs)
         ]
+
+
+def _plain(texts: Judged) -> Texts:
+    return texts.texts if isinstance(texts, ReadTexts) else texts

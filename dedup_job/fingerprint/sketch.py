@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,20 +248,25 @@ def _offer(
             length, sentence = least, hash_
 
 
-Form = Callable[[Packed], Packed]
-"""Returns the form of each of n texts by which they are compared."""
+Form = Callable[[Any], Packed]
+"""Returns the form of each of n texts, or of what was read of them, by which they are compared."""
+Read = Callable[[Packed], Any]
+"""Reads n texts."""
 
 
 class Sketcher:
     """Sketches batches of texts for the channels chosen; thread-safe, without state."""
 
-    def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
+    def __init__(
+        self, channels: Collection[Channel], form: Form | None = None, read: Read | None = None
+    ) -> None:
         """Take the channels, and the form by which candidates are found; None: the text itself.
 
+        read: what reads the texts before, None where the form is made of the texts themselves.
         With Channel.FORM texts of the same form share a key of their own, however many share the
         others.
         """
-        self._form = form
+        self._form, self._read = form, read
         self._minhash = Channel.MINHASH in channels
         self._sentences = Channel.SENTENCES in channels
         self._whole = Channel.FORM in channels
@@ -276,7 +282,10 @@ class Sketcher:
             return None
         columns: list[NDArray[np.uint32]] = []
         bits: NDArray[np.uint64] = np.empty((len(texts.offsets) - 1, 0), dtype=np.uint64)
-        form = self._form(texts) if self._form and (self._minhash or self._whole) else texts
+        read = self._read(texts) if self._read else None
+        form = texts
+        if self._form and (self._minhash or self._whole):
+            form = self._form(texts if read is None else read)
         if self._minhash:
             keys, bits = sketch(form)
             columns.append(keys)
@@ -284,7 +293,7 @@ class Sketcher:
             columns.append(sentence_keys(texts)[:, np.newaxis])
         if self._whole:
             columns.append(_form_keys(form)[:, np.newaxis])
-        return Sketches(np.hstack(columns), bits, self.channels)
+        return Sketches(np.hstack(columns), bits, self.channels, read)
 
 
 def _form_keys(texts: Packed) -> NDArray[np.uint32]:

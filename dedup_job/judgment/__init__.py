@@ -1,7 +1,16 @@
 """What makes two texts the same: their canonical form, and the class of each difference."""
 
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
-from dedup_job.judgment.judge import RICHER, RULES, Found, Judge, Verdicts, names_of_richer
+from dedup_job.judgment.judge import (
+    RICHER,
+    RULES,
+    Found,
+    Judge,
+    Judged,
+    ReadTexts,
+    Verdicts,
+    names_of_richer,
+)
 
 __all__ = [
     "CLASSES",
@@ -11,6 +20,8 @@ __all__ = [
     "Difference",
     "Found",
     "Judge",
+    "Judged",
+    "ReadTexts",
     "Verdicts",
     "bits_of",
     "names_of",

@@ -31,7 +31,7 @@ from dedup_job.judgment.forms import (
     insert_choice,
 )
 from dedup_job.judgment.frames import AT, CLAUSES, EMPHASES, FormWorkspace, clause_at, put
-from dedup_job.judgment.lookups import LISTED, Tables, kind_of, signs, word_row
+from dedup_job.judgment.lookups import LISTED, Tables, kind_of, pair_place, signs, word_row
 from dedup_job.judgment.marks import write_part
 from dedup_job.judgment.notes import (
     MIN_AFTER,
@@ -354,8 +354,10 @@ def _word(points: Cells, start: int, stop: int, tables: Tables) -> tuple[int, in
     end, sign = start, 0
     if not kind_of(tables, points[start]) & LISTED:
         return end, sign
-    words = tables.words
-    for to in range(start + 1, min(stop, start + max(words.longest[0], words.longest[1])) + 1):
+    words, last = tables.words, start + 1
+    if last < stop and words.begins[pair_place(points[start], points[last])]:
+        last = min(stop, start + max(words.longest[0], words.longest[1]))
+    for to in range(start + 1, last + 1):
         row = word_row(words, points, start, to)
         if row >= 0:
             end = to

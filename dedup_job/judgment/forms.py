@@ -45,6 +45,20 @@ class Forms(NamedTuple):
     clauses: NDArray[np.int32]
     clause_offsets: NDArray[np.int64]
 
+    def part(self, rows: slice) -> Forms:
+        """Return the forms of some texts in a row; nothing is copied."""
+        start, stop, _ = rows.indices(len(self.counts))
+        bounds = slice(start, stop + 1)
+        return Forms(
+            self.points,
+            self.offsets[bounds],
+            self.cuts[rows],
+            self.counts[rows],
+            self.flags[rows],
+            self.clauses,
+            self.clause_offsets[bounds],
+        )
+
 
 class FormView(NamedTuple):
     """One canonical form: a row of `Forms`.

@@ -31,7 +31,8 @@ from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
 from dedup_job.judgment.lookups import Tables, judge_tables
 from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import Packed, Texts, pack, text_of
+from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.code_points import POINT_BYTES, Packed, Texts, pack, packed_of
 from dedup_job.native.jit import inner, native
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
@@ -83,6 +84,7 @@ RULES: Final = 1
 """Version of the rules: of the canonical form, the differences and their classes."""
 
 _LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
+_FIRST: Final = np.zeros(1, dtype=np.int64)
 
 
 class Verdicts(NamedTuple):
@@ -109,6 +111,21 @@ class FormPairs(NamedTuple):
     rows: NDArray[np.int64]
     other: Forms
     other_rows: NDArray[np.int64]
+
+
+class ReadTexts(NamedTuple):
+    """n texts, and their canonical forms."""
+
+    texts: Packed
+    forms: Forms
+
+    def part(self, rows: slice) -> ReadTexts:
+        """Return some of them in a row."""
+        return ReadTexts(self.texts.part(rows), self.forms.part(rows))
+
+
+Judged = Texts | ReadTexts
+"""Texts that are judged; of those that were read before, the forms are not made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,49 +155,65 @@ class Judge:
         self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
         self._harmless = np.uint64(bits_of(harmless))
 
-    def canonical(self, texts: Packed) -> Packed:
+    def read(self, texts: Judged) -> ReadTexts:
+        """Return n texts with their canonical forms."""
+        if isinstance(texts, ReadTexts):
+            return texts
+        packed = pack(texts)
+        return ReadTexts(packed, forms_of(packed, self._words))
+
+    def canonical(self, texts: Judged) -> Packed:
         """Return the gist of the canonical form of n texts, by which candidates are found."""
-        return gist_of(main_of(forms_of(texts, self._words)), self._tables)
+        return gist_of(main_of(self.read(texts).forms), self._tables)
 
     def judge(
         self,
-        left: Packed,
+        left: Judged,
         left_rows: NDArray[np.int64],
-        right: Packed,
+        right: Judged,
         right_rows: NDArray[np.int64],
     ) -> Verdicts:
         """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,).
 
         The texts are cleaned ones. All but `richer` is symmetric.
         """
-        one, other = forms_of(left, self._words), forms_of(right, self._words)
-        pairs = FormPairs(one, left_rows, other, right_rows)
+        one, other = self.read(left), self.read(right)
+        pairs = FormPairs(one.forms, left_rows, other.forms, right_rows)
         return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace())
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
-        return next(self.each_differences([text], [other]))
+        return next(self.each_differences([text], _FIRST, [other], _FIRST))
 
-    def each_differences(self, texts: Texts, others: Texts) -> Iterator[Sequence[Found]]:
-        """Yield the differences of texts[i] and others[i], in their order."""
-        left, right = pack(texts), pack(others)
-        one, two = (forms_of(side, self._words) for side in (left, right))
-        rows = np.arange(len(left.offsets) - 1)
-        pairs = FormPairs(one, rows, two, rows)
-        kinds, spans, ends = _all_differences(pairs, self._tables, make_pair_workspace())
-        text, other, harmless = text_of(one.points), text_of(two.points), int(self._harmless)
+    def each_differences(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> Iterator[Sequence[Found]]:
+        """Yield the differences of text left_rows[i] of left and right_rows[i] of right."""
+        one, two = self.read(left), self.read(right)
+        pairs = FormPairs(one.forms, left_rows, two.forms, right_rows)
+        kinds, flat, ends = _all_differences(pairs, self._tables, make_pair_workspace())
+        spans, harmless = flat.reshape(-1, 4), int(self._harmless)
+        words = _words(one.forms, spans[:, :2]), _words(two.forms, spans[:, 2:])
         listed = (
-            Found(CLASSES[kind], text[p:q], other[r:s], bool(harmless >> kind & 1))
-            for kind, (p, q, r, s) in zip(
-                kinds.tolist(), spans.reshape(-1, 4).tolist(), strict=True
-            )
+            Found(CLASSES[kind], text, other, bool(harmless >> kind & 1))
+            for kind, text, other in zip(kinds.tolist(), *words, strict=True)
         )
-        wholes = zip(left.texts(), right.texts(), np.diff(ends, prepend=0).tolist(), strict=True)
-        for whole, other_whole, count in wholes:
+        texts = one.texts.take(left_rows).texts(), two.texts.take(right_rows).texts()
+        for text, other, count in zip(*texts, np.diff(ends, prepend=0).tolist(), strict=True):
             found = [*islice(listed, count)]
-            if not found and whole != other_whole:
-                found.append(Found(Difference.LAYOUT, whole, other_whole, harmless=True))
+            if not found and text != other:
+                found.append(Found(Difference.LAYOUT, text, other, harmless=True))
             yield found
+
+
+def _words(forms: Forms, spans: NDArray[np.int64]) -> list[str]:
+    """Return what stands in some spans of the points, int64 (k, 2)."""
+    starts, lengths = POINT_BYTES * spans[:, 0], POINT_BYTES * (spans[:, 1] - spans[:, 0])
+    return packed_of(ByteStrings(forms.points.view(np.uint8), starts, lengths)).texts()
 
 
 @native

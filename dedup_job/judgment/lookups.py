@@ -38,6 +38,7 @@ _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 _HAN_FIRST, _HAN_LAST, _HAN_ZERO = 0x3400, 0x9FFF, ord("〇")
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _MIN_SLOTS = 1 << 10
+_PAIRS, _PAIR_SHIFT = 1 << 16, np.uint64(48)
 _DOT: Final = ord(".")
 _ONE = np.uint64(1)
 
@@ -47,13 +48,15 @@ class ListedWords(NamedTuple):
 
     keys: uint64 (slots,), hash of a word, 0 is free; function: bool (slots,), whether it is a
     function word; groups: uint16 (slots, MAX_GROUPS), the groups of synonyms that hold it, 0 for
-    none; longest: int64 (2,), characters of the longest synonym and function word.
+    none; longest: int64 (2,), characters of the longest synonym and function word; begins: bool
+    (65536,), set where the first two characters of a word hash to: nearly no others do.
     """
 
     keys: NDArray[np.uint64]
     function: NDArray[np.bool_]
     groups: NDArray[np.uint16]
     longest: NDArray[np.int64]
+    begins: NDArray[np.bool_]
 
 
 class Tables(NamedTuple):
@@ -195,6 +198,7 @@ def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> 
         np.zeros(slots, dtype=np.bool_),
         np.zeros((slots, MAX_GROUPS), dtype=np.uint16),
         np.array([_longest(groups), _longest(function_words)], dtype=np.int64),
+        np.zeros(_PAIRS, dtype=np.bool_),
     )
     function = set(function_words)
     for word in known:
@@ -202,6 +206,8 @@ def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> 
         key = np.uint64(word_key(points, 0, len(points)))
         row = _slot_of(table.keys, key)
         table.keys[row] = key
+        if len(points) > 1:
+            table.begins[int(pair_place(points[0], points[1]))] = True
         table.function[row] = word in function
         own = groups.get(word, [])[:MAX_GROUPS]
         table.groups[row, : len(own)] = own
@@ -243,6 +249,12 @@ def word_key(points: Points, start: int, stop: int) -> np.uint64:
         key = (key ^ np.uint64(points[i])) * _MULTIPLIER
         key ^= key >> np.uint64(29)
     return key | _ONE
+
+
+@jit_no_refcount
+def pair_place(first: np.uint32, second: np.uint32) -> np.uint64:
+    """Return where `begins` tells of words that begin with two characters."""
+    return (((np.uint64(first) << np.uint64(21)) | np.uint64(second)) * _MULTIPLIER) >> _PAIR_SHIFT
 
 
 @jit_no_refcount

@@ -102,6 +102,11 @@ class TargetReader:
         return self.documents.full_name
 
     @property
+    def hosts(self) -> list[str]:
+        """The names of the servers."""
+        return [host for host, _ in self.documents.database.client.nodes]
+
+    @property
     def decided(self) -> list[AnyCollection]:
         """Collections whose ids are decided."""
         return [self.documents, self.ledger]

@@ -47,6 +47,11 @@ class Packed(NamedTuple):
         data = self.points.view(np.uint8)
         return ByteStrings(data, POINT_BYTES * self.offsets[:-1], POINT_BYTES * self.lengths)
 
+    def part(self, rows: slice) -> Packed:
+        """Return some texts in a row; nothing is copied, so the points are those of all."""
+        start, stop, _ = rows.indices(len(self.offsets) - 1)
+        return Packed(self.points, self.offsets[start : stop + 1])
+
     def take(self, rows: NDArray[Any] | slice) -> Packed:
         """Return some texts, copied; rows: int64 or bool."""
         return packed_of(self.strings().take(rows))

@@ -14,6 +14,7 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Difference, Found, names_of_richer
 from tests.judging import DigitJudge
 
+FIRST = np.zeros(1, dtype=np.int64)
 TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "甲乙丙丁戊己庚辛壬"]
 ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
 
@@ -33,16 +34,16 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     assert found.joined.tolist() == alike.suffice.tolist()
     assert found.cost.tolist() == (-alike.values).tolist()
     assert weighing.kind(0) == "similarity"
-    assert weighing.differences(["甲"], ["乙"]) == [()]
+    assert weighing.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
-        def each_differences(self, texts, others):
-            for text, other in zip(texts.texts(), others.texts(), strict=True):
+        def each_differences(self, *pairs):
+            for text, other in self._pairs(*pairs):
                 yield [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
 
-    (found,) = Weighing(DecisionSettings(), Wordy()).differences(["𠀀乙"], ["丙"])
+    (found,) = Weighing(DecisionSettings(), Wordy()).differences((["𠀀乙"], FIRST, ["丙"], FIRST))
     assert len(found) == 8
     assert found[0] == Differing("typo", "丙", "𠀀乙" * 20)
 

@@ -38,8 +38,8 @@ def test_the_median_of_the_turns_counts():
     slow = [*TURN[:1], row("dedup", 1000, 40.0), *TURN[2:]]
     lines = list(summary([TURN, slow, TURN], recipe_rate=2.5, kind="chinese"))
     assert [line.split()[:5] for line in lines[1:]] == [
-        ["dedup", "/", "copy", "0.500", "0.50"],
-        ["simhash", "/", "copy", "1.000", "0.60"],
+        ["dedup", "/", "copy", "0.500", "0.62"],
+        ["simhash", "/", "copy", "1.000", "0.68"],
         ["dedup", "/", "recipe", "100.000", "80.00"],
     ]
 

@@ -102,9 +102,27 @@ def test_real_texts_are_mixed_with_those_around_them(tmp_path, monkeypatch):
         assert ord(max(text[::3])) - ord(min(text[::3])) <= 2 or {"a", "h"} <= set(text)
 
 
-def test_exam_questions_need_a_file():
-    with pytest.raises(ValueError, match="need a file"):
-        stock("exam")
+@pytest.mark.parametrize("kind", ["exam", "news"])
+def test_real_texts_need_a_file(kind):
+    with pytest.raises(ValueError, match="texts of a file are needed"):
+        stock(kind)
+
+
+def test_every_fifth_of_the_news_is_the_one_before_with_another_mark(tmp_path):
+    file = tmp_path / "articles.jsonl.gz"
+    with gzip.open(file, "wt", encoding="utf-8") as lines:
+        for i in range(40):
+            text = "".join(
+                f"第{i}篇报道的第{j}句话，说的是本市{i * j}条道路的情况。" for j in range(9)
+            )
+            lines.write(json.dumps({"text": text}) + "\n")
+    texts = SyntheticCorpus.of("news", file).texts(0, 50)
+    assert all(text.count("。") == 8 for text in texts)
+    for number in range(4, 50, 5):
+        one, other = texts[number - 1], texts[number]
+        unlike = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+        assert unlike == [("，", "；")]
+    assert len({*texts}) == 50
 
 
 def test_every_html_document_has_markup(monkeypatch):

@@ -201,7 +201,11 @@ NEAR = st.builds(
     cluster=st.integers(1, 9),
     richer=st.just(()) | st.just(("image",)),
     tried=st.builds(
-        Tried, missing_originals=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)
+        Tried,
+        candidates=st.integers(1, 99),
+        cut=st.integers(0, 9),
+        refused=st.none(),
+        missing_originals=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple),
     ),
     differences=st.lists(
         st.builds(Differing, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
