@@ -35,7 +35,7 @@ import psutil
 from pymongo import MongoClient
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import FirstWins
+from dedup_job.decision import FirstWins, by_key
 from dedup_job.documents import Channel, Decision, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
@@ -88,7 +88,7 @@ class Engine:
         self.decider = FirstWins(
             self.index,
             settings.decision,
-            lambda keys: {k: text(number_of(k)) for k in keys},
+            by_key(lambda keys: {k: text(number_of(k)) for k in keys}),
             equipment.judge,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import FirstWins
+from dedup_job.decision import FirstWins, by_key
 from dedup_job.documents import Decision, Document, Kept
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
@@ -41,7 +41,7 @@ class Engine:
         engine = FirstWins(
             KeptIndex(self._settings.index),
             self._settings.decision,
-            kept_texts,
+            by_key(kept_texts),
             self._equipment.judge,
         )
         fingerprint = self._equipment.fingerprinter.fingerprint

@@ -36,6 +36,7 @@ import psutil
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
 from dedup_job.index.equal import OBJECT_ID
+from dedup_job.native.byte_strings import strings_of
 from dedup_job.native.cache_lines import NEXT
 from scripts.bench.fingerprint import ROOT, arithmetic, texts_of
 
@@ -253,7 +254,8 @@ def peak(size: int, with_ids: bool) -> tuple[int, str]:
         prints, random = drawn(BATCH)[: size - start], RNG.bytes(12 * BATCH)
         index.extend(prints)
         if with_ids:
-            ids.extend([OBJECT_ID + random[12 * i : 12 * i + 12] for i in range(len(prints))])
+            keys = [OBJECT_ID + random[12 * i : 12 * i + 12] for i in range(len(prints))]
+            ids.extend(strings_of(keys))
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024, str(index.layout)
 

@@ -1,0 +1,209 @@
+"""Documents per second without a database, on one core and on two: what more cores would bring.
+
+    python -m scripts.bench.ceiling [--kind chinese|exam|html|news] [--file FILE.jsonl.gz]
+        [--documents 200000] [--cores 1 2] [--turns 3]
+
+Pages lie in memory as a server's reply holds them; rows for target and ledger are made and
+counted, not sent. All else is what `dedup run` does, from the reading of fields to the report. Each
+measurement is a process of its own, bound to so many cores, with as many preparing threads; its
+start-up is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import bson
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
+from dedup_job.commands.opened import form_of
+from dedup_job.decision import Brakes, FirstWins, texts
+from dedup_job.index import KeptIndex
+from dedup_job.job import story
+from dedup_job.mongo.bson import edit
+from dedup_job.mongo.reading import _rows
+from dedup_job.mongo.source import Source
+from dedup_job.native.byte_strings import ByteStrings, bytes_of
+from dedup_job.report.counts import Counts
+from dedup_job.report.progress import QUIET
+from dedup_job.report.run import About, Checkpoint, Report, Scope
+from dedup_job.settings import Settings
+from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus
+
+PAGE = 5000
+
+
+class InMemory(Source):
+    """A source whose replies are there already."""
+
+    def __init__(self, settings: Settings, replies: list[NDArray[np.uint8]], count: int) -> None:
+        """Take BSON arrays of documents."""
+        self._settings, self._path = settings.source, settings.source.field.split(".")
+        self._most = 10 * settings.source.max_chars
+        self._replies, self.known = replies, 0
+        self.undecided = count  # type: ignore[misc]
+
+    def pages(self, limit: int | None = None) -> Iterator[Documents]:
+        """Read the replies."""
+        assert limit is None
+        for reply in self._replies:
+            yield self._documents(_rows(reply, self._path))
+
+
+class Counting:
+    """A target that makes its rows and counts their bytes."""
+
+    def __init__(self, settings: Settings, equipment: Any) -> None:
+        """Take how rows are made."""
+        self.form, self.bytes = form_of(settings, equipment), 0
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep nobody away."""
+        yield
+
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+        """Begin."""
+        record(first := Checkpoint(1, scope, datetime.now(UTC), Counts()))
+        return first
+
+    def run_lines(self, series_of: int) -> list[Any]:
+        """Know no runs."""
+        del series_of
+        return []
+
+    def kept(self) -> Iterator[Any]:
+        """Hold nothing yet."""
+        return iter(())
+
+    def texts(self, keys: list[bytes]) -> dict[bytes, str]:
+        """Return no texts: only the largest clusters are described by them."""
+        del keys
+        return {}
+
+    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
+        """Fail: all texts are held in memory."""
+        raise LookupError(len(keys.lengths))
+
+    id, shown = staticmethod(edit.id_value), staticmethod(str)
+
+    def fits(self, documents: Documents) -> NDArray[np.bool_]:
+        """Take all."""
+        return np.ones(len(documents), dtype=np.bool_)
+
+    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
+        """Make the rows."""
+        for rows in (self.form.kept, self.form.ledger):
+            made = rows.encode(batch.documents, decisions, report.checkpoint.run)
+            self.bytes += len(made.data)
+
+    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
+        """Find none."""
+        del index, checkpoint
+        return ""
+
+    def finish(self, report: Report) -> None:
+        """Do nothing."""
+
+    def abort(self, report: Report) -> None:
+        """Do nothing."""
+
+
+class Unsaved:
+    """No snapshots."""
+
+    def load(self, index: KeptIndex) -> str:
+        """Expect none."""
+        del index
+        return ""
+
+    def save(self, index: KeptIndex) -> None:
+        """Keep none."""
+
+
+def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, float]:
+    """Decide all documents; return seconds and processor seconds."""
+    settings = Settings()
+    texts._MOST_BYTES = 1 << 40
+    replies = []
+    for first in range(0, documents, PAGE):
+        made = corpus.documents(first, min(PAGE, documents - first))
+        fields = (b"\x03%d\0" % i + bson.encode(one) for i, one in enumerate(made))
+        replies.append(bytes_of(edit.document(*fields)))
+    equipment = settings.equipment()
+    FirstWins.compile(settings.index, settings.decision, equipment)
+    target, index = Counting(settings, equipment), KeptIndex(settings.index)
+    job = story.Job(
+        about=About("memory", "memory", {}, {}, dry_run=False),
+        scope=Scope(),
+        source=InMemory(settings, replies, documents),
+        target=target,
+        cleaner=Cleaner(settings.cleaning),
+        fingerprinter=equipment.fingerprinter,
+        index=index,
+        decider=FirstWins(index, settings.decision, target.texts_of, equipment.judge),
+        brakes=Brakes(settings.brakes),
+        snapshots=Unsaved(),
+        most_chars=settings.source.max_chars,
+        threads=threads,
+        max_rate=None,
+        progress=QUIET,
+        stop=lambda: False,
+    )
+    began, before = time.perf_counter(), time.process_time()
+    report = story.run(job)
+    taken = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - before}
+    assert report.checkpoint.counts.scanned == documents
+    return {**taken, "kept": report.checkpoint.counts.kept, "bytes": target.bytes}
+
+
+def main() -> None:
+    """Measure in processes bound to cores, in turn; print rates and what a second core brings."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kind", choices=KINDS, default="chinese")
+    parser.add_argument("--file", type=Path)
+    parser.add_argument("--documents", type=lambda n: int(float(n)), default=200_000)
+    parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.child])
+        corpus = SyntheticCorpus.of(given.kind, given.file)
+        print(json.dumps(measure(corpus, given.documents, given.child)))
+        return
+    rates: dict[int, list[float]] = {cores: [] for cores in given.cores}
+    for _ in range(given.turns):
+        for cores, found in rates.items():
+            command = [sys.executable, "-m", "scripts.bench.ceiling", *sys.argv[1:]]
+            told = subprocess.run(
+                [*command, "--child", str(cores)], check=True, stdout=subprocess.PIPE, text=True
+            )
+            row = json.loads(told.stdout.splitlines()[-1])
+            found.append(given.documents / row["seconds"])
+            per = row["cpu"] / given.documents * 1e6
+            print(f"{cores} cores {found[-1]:9,.0f} docs/s {per:7.1f} us/doc processor", flush=True)
+    medians = {cores: statistics.median(found) for cores, found in rates.items()}
+    least = min(medians)
+    for cores, rate in medians.items():
+        print(f"{cores} cores: {rate:,.0f} docs/s, {rate / medians[least]:.2f} of {least}")
+
+
+if __name__ == "__main__":
+    main()
