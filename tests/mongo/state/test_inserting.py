@@ -1,0 +1,80 @@
+"""Raw documents by the thousand reach the server as they are, in commands that it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bson
+import pytest
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
+from pymongo.database import Database
+from pymongo.errors import BulkWriteError
+
+from dedup_job.mongo.bson import assembly
+from dedup_job.mongo.state import inserting
+from dedup_job.mongo.state.inserting import insert
+from dedup_job.native.byte_strings import ByteStrings, strings_of
+
+Db = Database[dict[str, Any]]
+RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
+
+
+def rows_of(count: int, size: int = 10) -> ByteStrings:
+    """Return documents that lie one after the other, with some bytes of text each."""
+    return strings_of([bson.encode({"_id": i, "text": "x" * size}) for i in range(count)])
+
+
+@pytest.fixture(params=[True, False])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the driver take many as one, and not, as it might one day."""
+    monkeypatch.setattr(inserting, "_takes_many", lambda: request.param)
+
+
+def test_this_driver_takes_many_as_one() -> None:
+    assert inserting._takes_many()
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize(("count", "size"), [(1, 10), (3000, 10), (40, 1_000_000)])
+def test_all_are_inserted_byte_for_byte(any_database: Db, count: int, size: int) -> None:
+    rows = rows_of(count, size)
+    insert(any_database.target, rows, None)
+    found = any_database.target.with_options(RAW).find().sort("_id", 1)
+    assert [bytes(row.raw) for row in found] == rows.list()
+
+
+def test_a_document_of_16_mib_goes_alone(any_database: Db) -> None:
+    room = 16 * 1024 * 1024 - len(bson.encode({"_id": 1, "text": ""}))
+    rows = strings_of([bson.encode({"_id": i, "text": "x" * room}) for i in (1, 2)])
+    insert(any_database.target, rows, None)
+    assert any_database.target.count_documents({}) == 2
+
+
+def test_more_than_a_command_takes_goes_in_several(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inserting, "_MOST_ROWS", 7)
+    insert(any_database.target, rows_of(20), None)
+    assert any_database.target.count_documents({}) == 20
+
+
+@pytest.mark.usefixtures("either_way")
+def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_database: Db) -> None:
+    any_database.target.insert_many([{"_id": 7}, {"_id": 33}])
+    with pytest.raises(BulkWriteError) as refused:
+        insert(any_database.target, rows_of(40, 1_000_000), None)
+    errors = refused.value.details["writeErrors"]
+    assert [(error["index"], error["code"]) for error in errors] == [(7, 11000), (33, 11000)]
+    assert any_database.target.count_documents({}) == 40
+
+
+def test_documents_made_of_columns_are_those_that_bson_makes() -> None:
+    made = assembly.documents(
+        *assembly.string_fields("a", strings_of(["文".encode(), b""])),
+        *assembly.field("b", strings_of([bson.encode({}), bson.encode({"c": 1})])),
+    )
+    assert made.list() == [
+        bson.encode({"a": "文", "b": {}}),
+        bson.encode({"a": "", "b": {"c": 1}}),
+    ]
