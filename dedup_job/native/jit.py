@@ -35,6 +35,7 @@ from numba.extending import intrinsic
 from platformdirs import user_cache_path
 
 from dedup_job.files import is_private, open_regular, private_folder
+from dedup_job.native.unlocked import Unlocked
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NATIVE = (
@@ -164,10 +165,9 @@ def _wide(of: Any) -> Any:
 def _cached(function: F, options: Any) -> F:
     dispatcher = _widening(njit(nogil=True, **options)(function))
     folders = _folders_of(Path(function.__code__.co_filename))
-    if not any(folders):
-        return cast("F", dispatcher)
-    dispatcher._cache = _Cache(function, *folders)  # numba has no other way in
-    return cast("F", dispatcher)
+    if any(folders):
+        dispatcher._cache = _Cache(function, *folders)  # numba has no other way in
+    return cast("F", Unlocked(dispatcher))
 
 
 @functools.cache

@@ -11,6 +11,8 @@ from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from dedup_job.native.unlocked import unlocked_time
+
 T = TypeVar("T")
 
 
@@ -30,11 +32,13 @@ class Work:
     """What a stage did. seconds: busy, summed over its threads; processor: of these, at work here.
 
     The rest of the busy seconds goes to waiting for the database, the disk or a processor.
-    documents, bytes: what came out of it.
+    locked: of the processor's seconds, those that are not native code, so that only one thread of
+    all has them at a time; documents, bytes: what came out of the stage.
     """
 
     seconds: float = 0.0
     processor: float = 0.0
+    locked: float = 0.0
     documents: int = 0
     bytes: int = 0
 
@@ -57,12 +61,13 @@ class Stopwatch:
     @contextmanager
     def timing(self, stage: Stage, documents: int = 0, size: int = 0) -> Iterator[None]:
         """Count the time of the block for a stage, and so many documents and bytes."""
-        start, processor = time.perf_counter(), time.thread_time()
+        start, processor, unlocked = time.perf_counter(), time.thread_time(), unlocked_time()
         try:
             yield
         finally:
             seconds, processor = time.perf_counter() - start, time.thread_time() - processor
-            self._add(stage, Work(seconds, processor, documents, size))
+            locked = max(processor - (unlocked_time() - unlocked), 0.0)
+            self._add(stage, Work(seconds, processor, locked, documents, size))
 
     def passed(self, stage: Stage, documents: int, size: int) -> None:
         """Count documents and bytes that came out of a stage."""
@@ -113,6 +118,16 @@ class Profile:
         name = max(shares, key=lambda stage: shares[stage])
         return name, shares[name]
 
+    @property
+    def ceiling(self) -> float:
+        """Documents per second at which the interpreter's lock is held all the time, or 0.
+
+        More cores do not bring a process beyond this.
+        """
+        stages = [work for stage, work in self.work.items() if stage is not Stage.LOAD]
+        locked, documents = sum(w.locked for w in stages), self.work[Stage.DECIDE].documents
+        return documents / locked if locked else 0.0
+
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the profile as values that JSON can hold."""
         return [
@@ -122,6 +137,7 @@ class Profile:
                 "busy": self.busy(stage),
                 "seconds": work.seconds,
                 "processor_seconds": work.processor,
+                "locked_seconds": work.locked,
                 "documents": work.documents,
                 "bytes": work.bytes,
             }

@@ -39,9 +39,11 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.table(_stages(report))
     if profile and report.profile is not None:
         console.say()
-        console.table(_profile(report.profile), spare=("threads", "waiting"))
+        console.table(_profile(report.profile), spare=("threads", "MB/s"))
         stage, share = report.profile.bottleneck
         console.say(f"the others wait for: {stage}, busy {share:.0%} of the time")
+        if ceiling := report.profile.ceiling:
+            console.say(f"with more cores and --threads at most {ceiling:,.0f} docs/s")
     if not checkpoint.counts.scanned:
         console.say(
             "\nNothing to decide: no new document"
@@ -125,7 +127,7 @@ def _stages(report: Report) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    names = ("threads", "busy", "waiting", "processor", "us/doc", "docs/s", "MB/s")
+    names = ("threads", "busy", "processor", "us/doc", "of these locked", "docs/s", "MB/s")
     table = new_table("stage", *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
@@ -135,9 +137,9 @@ def _profile(profile: Profile) -> Table:
             str(stage),
             str(profile.threads_of(stage)),
             f"{busy:.0%}",
-            f"{1 - busy:.0%}",
             f"{work.processor / max(work.seconds, 1e-9):.0%}",
             f"{work.seconds / work.documents * 1e6:,.1f}",
+            f"{work.locked / work.documents * 1e6:,.1f}",
             f"{work.documents / wall:,.0f}",
             f"{work.bytes / wall / 1e6:,.1f}" if work.bytes else "",
         )
