@@ -13,6 +13,10 @@ from pymongo.database import Database
 from dedup_job.mongo.embedded import embedded_server
 from tests.faults.fail_points import TEST_COMMANDS
 
+_LONGEST = (
+    *("faults/", "decision/", "fingerprint/", "mongo/", "cli/"),
+    *("test_packages", "scripts/", "demo/", "review/"),
+)
 _numbers = itertools.count()
 
 
@@ -30,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only `-m faults` or `--thorough` asks for."""
+    """Leave out what only `-m faults` or `--thorough` asks for; the longest come first."""
     asked_for = "faults" in config.getoption("-m")
     thorough = config.getoption("--thorough")
     left_out = [
@@ -39,8 +43,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (not asked_for and item.get_closest_marker("faults") is not None)
         or (not thorough and _is_thorough(item))
     ]
-    items[:] = [item for item in items if item not in left_out]
+    left = set(left_out)
+    items[:] = sorted((item for item in items if item not in left), key=_turn)
     config.hook.pytest_deselected(items=left_out)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Return when a test's turn comes: with several processes, the last ones should be short."""
+    places = [i for i, name in enumerate(_LONGEST) if f"/tests/{name}" in item.path.as_posix()]
+    return min(places, default=len(_LONGEST))
 
 
 def _is_thorough(item: pytest.Item) -> bool:
