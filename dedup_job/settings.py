@@ -124,11 +124,17 @@ class Settings(BaseModel):
         connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
         return self.model_copy(update={"connection": connection})
 
+    def comparing(self) -> Settings:
+        """Return the same settings for a run that compares all ids."""
+        source = self.source.model_copy(update={"compare_every": 1})
+        return self.model_copy(update={"source": source})
+
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
         del values["run"], values["brakes"], values["ledger"]
-        del values["source"]["query"], values["source"]["max_chars"]
+        for name in ("query", "max_chars", "compare_every"):
+            del values["source"][name]
         for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
             del values["index"][name]  # how it is done, not what is found
         for section, name in FILES:  # what they hold counts

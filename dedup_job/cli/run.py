@@ -47,6 +47,9 @@ _Limit = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
+_Compare = Annotated[
+    bool, typer.Option("--compare", help="Compare all ids instead of reading what changed.")
+]
 _ReportFile = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
 ]
@@ -72,6 +75,7 @@ def run(
     target: _Into,
     limit: _Limit = None,
     dry_run: _DryRun = False,
+    compare: _Compare = False,
     report: _ReportFile = None,
     html: _Page = None,
     profile: _Profile = False,
@@ -98,7 +102,9 @@ def run(
             if file is not None:
                 check_writable(option, file)
         told.named(target, settings.connection.db)
-        request = commands.run.Request(source, target, limit=limit, dry_run=dry_run, yes=yes)
+        request = commands.run.Request(
+            source, target, limit=limit, dry_run=dry_run, compare=compare, yes=yes
+        )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)

@@ -13,6 +13,7 @@ from dedup_job.columns import Batch, Decisions, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
+from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.native.byte_strings import ByteStrings
@@ -60,7 +61,10 @@ class DryTarget(Target):
         """Nothing was written that could be missing."""
         return ""
 
-    def finish(self, report: Report) -> None:
+    def bookmark(self) -> None:
+        """Return none: nothing is written that would show when the changes are read to the end."""
+
+    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:  # noqa: ARG002
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)

@@ -94,6 +94,8 @@ def restore(
         keys = all_dropped(on, names, out, again=again)
         on.progress.stage("taking the lease")
         with on.target.hold():
+            if again:  # the next run has to find what the source's changes do not name
+                on.target.state.update({"bookmark": None})
             entry = begun(on.target, status, asked, _about(on, began, status))
             done = Restored(on.target.name, entry.number, before=len(out))
             on.progress.total(len(keys), "restoring")

@@ -38,6 +38,7 @@ _PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 class Request:
     """What one run was asked for, besides settings.
 
+    compare: compare the ids of all documents, whether or not their changes are known;
     yes: go on although most documents seem to have no text.
     """
 
@@ -45,6 +46,7 @@ class Request:
     target: str
     limit: int | None = None
     dry_run: bool = False
+    compare: bool = False
     yes: bool = False
 
 
@@ -71,6 +73,8 @@ _NOBODY = Watch()
 def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Report:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
+    if request.compare:
+        settings = settings.comparing()
     with connected(settings, progress) as (client, database):
         names = (
             Namespace.parse(request.source, database, "--source"),

@@ -19,6 +19,14 @@ class Source(Protocol):
     """Gives the documents that are not decided yet."""
 
     known: int
+    changed: Mapping[str, int]
+
+    def mark(self, since: Any) -> None:
+        """Remember the present moment; since: a bookmark, from where changes are read, or None."""
+
+    @property
+    def bookmark(self) -> Any:
+        """From where the next run may read, once this one has read everything; None if unknown."""
 
     @property
     def undecided(self) -> int | None:
@@ -55,14 +63,17 @@ class Target(Protocol):
     def fits(self, documents: Documents) -> NDArray[np.bool_]:
         """Tell which documents could be stored, bool (n,)."""
 
+    def bookmark(self) -> Any:
+        """Return the bookmark of the last run that read everything; None if it is of no use."""
+
     def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
         """Commit a batch together with the report's checkpoint."""
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return what is not as the run left it, after its last batch; "" where all is well."""
 
-    def finish(self, report: Report) -> None:
-        """Record the end of the run and its last checkpoint."""
+    def finish(self, report: Report, bookmark: Any = None) -> None:
+        """Record the end of the run and its last checkpoint, and from where the next one reads."""
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off; its checkpoint stays the one committed last."""

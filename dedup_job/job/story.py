@@ -99,7 +99,7 @@ def run(job: Job) -> Report:
         if problem:
             job.target.finish(replace(report, status=Status.FAILED))
             raise StateMismatch(problem)
-        job.target.finish(report)
+        job.target.finish(report, job.source.bookmark if course.read_all else None)
         with course.watch.timing(Stage.LOAD):
             job.snapshots.save(job.index)
         return report
@@ -116,6 +116,7 @@ class RunProgress:
         self._expected: int | None = None
         self._series = Series()
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
+        job.source.mark(job.target.bookmark())
         self._first = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -173,6 +174,7 @@ class RunProgress:
         """Return the report of a run that came to its end, or was stopped after a batch."""
         job, stopped = self._job, self._job.stop()
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
+        self._decided = end
         self._series.add(end.seconds, end.counts.scanned, last=True)
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
@@ -181,6 +183,11 @@ class RunProgress:
             unindexed=job.index.unindexed,
             profile=profile,
         )
+
+    @property
+    def read_all(self) -> bool:
+        """Whether every document of the source was read that nobody had decided."""
+        return self._job.scope.limit is None and self._decided.finished
 
     def _seconds(self) -> float:
         return self._first.seconds + time.perf_counter() - self._began
@@ -196,6 +203,7 @@ class RunProgress:
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             known=self._known(),
+            changed=self._job.source.changed,
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
             expected=self._expected,
             series=self._series.points,

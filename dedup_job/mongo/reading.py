@@ -93,11 +93,16 @@ def fetch(
     size: PageSize,
     patience: Patience = NO_PATIENCE,
     path: Sequence[str] = (),
+    query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
-    """Yield the documents of these ids, given in `_id` order, page by page; the vanished not."""
+    """Yield the documents of these ids, given in `_id` order, page by page; the vanished not.
+
+    query: what else they have to match.
+    """
     for left in in_commands(keys):
         while left:
-            terms: Terms = {"filter": bson_edit.among(left), "sort": _BY_ID}
+            among = bson_edit.among(left)
+            terms: Terms = {"filter": {"$and": [query, among]} if query else among, "sort": _BY_ID}
             page, _ = _page(collection, terms, size, None, patience, path)
             if not page:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +25,24 @@ from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
+from dedup_job.mongo.following import (
+    Bookmark,
+    NotFollowed,
+    Position,
+    ReadAfter,
+    changes,
+    in_order,
+    position,
+)
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
 from dedup_job.native.code_points import decoded
 
+log = logging.getLogger("dedup")
+_MISSED = (
+    "%s: %d documents were found by comparing all ids and not in the change stream. They are "
+    "decided now; please report it."
+)
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
@@ -45,6 +60,12 @@ class SourceSettings(BaseModel):
         description="field that holds the text; a.b is a dotted path through objects, not arrays",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
+    compare_every: int = Field(
+        default=30,
+        ge=1,
+        description="of so many runs one compares the ids of all documents, as a proof that "
+        "nothing was missed; the others follow the change stream of a replica set. 1: each of them",
+    )
     max_chars: int = Field(
         default=1_000_000,
         ge=1,
@@ -105,6 +126,10 @@ class Source:
         self._page = page
         self._patience = patience
         self.known = 0  # documents passed over since they were decided before
+        self.changed: Mapping[str, int] = {}  # of these, since then; by what happened to them
+        self.missed: int | None = None  # by the change stream, where all ids are compared as well
+        self._since: Bookmark | None = None
+        self._now: Position | None = None
 
     @property
     def name(self) -> str:
@@ -169,6 +194,33 @@ class Source:
         except ExecutionTimeout:
             return None
 
+    def mark(self, since: Bookmark | None) -> None:
+        """Remember the present moment, before anything is read.
+
+        since: from where the changes are read, instead of comparing the ids of all documents.
+        """
+        try:
+            now = self._patience(lambda: position(self._collection))
+        except NotFollowed as e:
+            _tell(e)
+            return
+        self._now = now
+        self._collection = self._collection.with_options(read_concern=ReadAfter(now.time))
+        if since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
+            self._since = since
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """From where the next run may read, once this one has read everything."""
+        if self._now is None:
+            return None
+        followed = 0 if self._since is None or self._compares else self._since.followed + 1
+        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
+
+    @property
+    def _compares(self) -> bool:
+        return self._since is None or self._since.followed + 1 >= self._settings.compare_every
+
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
         """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
         done = 0
@@ -205,15 +257,58 @@ class Source:
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
             )
             return
+        followed = self._followed()
+        if followed is not None and not self._compares:
+            yield from self._new_of(followed)
+            return
         # comparing ids first reads only what is new; a watermark would miss late ids
         for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
             keys = page.keys.list()
             known = set[bytes]().union(*(held(c, keys, self._patience) for c in self._decided))
             self.known += len(known)
             new = [key for key in keys if key not in known]
-            for start in range(0, len(new), self._page.documents):
-                some = new[start : start + self._page.documents]
-                yield from fetch(self._collection, some, self._page, self._patience, self._path)
+            if followed is not None:
+                self.missed = (self.missed or 0) + len(set(new).difference(followed))
+            yield from self._fetched(new, {})
+        if self.missed:
+            log.warning(_MISSED, self.name, self.missed)
+
+    def _followed(self) -> list[bytes] | None:
+        """Return, in order, the ids of what came since the last run; None where nobody can say."""
+        if self._since is None or self._now is None:
+            return None
+        try:
+            found = changes(
+                self._collection, self._path, self._since.token, self._now.token, self._patience
+            )
+            more = found.updated if self._query else set[bytes]()
+            came = in_order(found.inserted | more)
+        except NotFollowed as e:
+            _tell(e)
+            self._since = None
+            return None
+        if not self._compares:
+            counts = (c.estimated_document_count for c in self._decided)
+            self.known = sum(map(self._patience, counts))
+        inserted = found.inserted
+        self.changed = {
+            "changed": len(found.changed - inserted - found.deleted),
+            "deleted": len(found.deleted - inserted),
+        }
+        return came
+
+    def _new_of(self, keys: Sequence[bytes]) -> Iterator[RawPage]:
+        """Yield the documents of those ids that nobody decided yet."""
+        for start in range(0, len(keys), ID_PAGE.documents):
+            part = keys[start : start + ID_PAGE.documents]
+            rows = (some(c, part, {"_id": 1}, self._patience) for c in self._decided)
+            known = {row.key for found in rows for row in found}
+            yield from self._fetched([key for key in part if key not in known], self._query)
+
+    def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
+        for start in range(0, len(keys), self._page.documents):
+            some = keys[start : start + self._page.documents]
+            yield from fetch(self._collection, some, self._page, self._patience, self._path, query)
 
     def _documents(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""
@@ -263,6 +358,11 @@ class Source:
             detail = f"text of {len(value):,} characters before cleaning, limit {self._most:,}"
             return Quarantined(Reason.TOO_LARGE, detail)
         return value
+
+
+def _tell(why: NotFollowed) -> None:
+    if str(why):
+        log.warning("all ids are compared, which takes longer than reading what is new: %s", why)
 
 
 def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.state.commits import Commits, insert_once
@@ -168,9 +170,35 @@ class Target(TargetReader):
         """
         return self.lasting.problem(kept, checkpoint)
 
-    def finish(self, report: Report) -> None:
-        """Record the end of the run and its last checkpoint."""
+    def bookmark(self) -> Bookmark | None:
+        """Return from where the source's changes are to be read; None to compare all ids.
+
+        None as well where documents or rows of the ledger are not as many as runs wrote: what
+        somebody removed is decided again.
+        """
+        state = self.state.read() or {}
+        saved, last = state.get("bookmark"), state.get("checkpoint")
+        if not saved or not last:
+            return None
+        since = {line.number: line.counts.scanned for line in self.run_lines(saved["run"])}
+        since[last["run"]] = last["counts"]["scanned"]  # written with each batch, the row is not
+        decided = saved["decided"] + sum(n for run, n in since.items() if run > saved["run"])
+        if self._count_decided() != decided:
+            return None
+        return Bookmark(*(saved[each.name] for each in fields(Bookmark)))
+
+    def _count_decided(self) -> int:
+        return sum(self.patience(c.estimated_document_count) for c in (self.documents, self.ledger))
+
+    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:
+        """Record the end of the run and its last checkpoint.
+
+        bookmark: from where the next run reads, if this one has read everything.
+        """
         values, at = {"checkpoint": report.checkpoint.as_dict()}, self.commits.generation
+        if bookmark is not None:
+            own = {"run": report.checkpoint.run, "decided": self._count_decided()}
+            values["bookmark"] = {**asdict(bookmark), **own}
         self.patience(lambda: self.state.update(values, generation=at))
         self.patience(lambda: self._write_run_row(report))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -102,7 +102,9 @@ class Cluster:
 class Report:
     """The outcome of a run; the same values go to the screen, to JSON and to `T.runs`.
 
-    `known` documents were decided by earlier runs and passed over; `seconds` is wall time over all
+    `known` documents were decided by earlier runs and passed over; `changed` says how many of them
+    were `changed` in their text, or `deleted`, since the last run, and is empty where the run did
+    not follow the source's changes; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
@@ -116,6 +118,7 @@ class Report:
     finished: datetime | None
     known: int
     stages: Mapping[str, float]
+    changed: Mapping[str, int] = field(default_factory=dict)
     clusters: tuple[Cluster, ...] = ()
     unindexed: int = 0
     profile: Profile | None = None
@@ -146,6 +149,7 @@ class Report:
             "counts": counts.as_dict(),
             "rates": counts.rates(),
             "known": self.known,
+            "changed": dict(self.changed),
             "expected": self.expected,
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,

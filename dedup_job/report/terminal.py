@@ -70,6 +70,8 @@ def _documents(report: Report) -> Table:
     if report.known:
         table.add_section()
         table.add_row("decided by earlier runs", f"{report.known:,}", "")
+        for name, count in report.changed.items():
+            table.add_row(f"  {name} since", f"{count:,}", "")
     return table
 
 

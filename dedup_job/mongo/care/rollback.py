@@ -110,7 +110,8 @@ def finish_undo(target: Target) -> None:
 def _begin(target: Target, run: int) -> None:
     _check_last(target, run)
     state = target.state.read() or {}
-    target.state.update({"undo": run, "last_run": next_run(state) - 1})
+    values = {"undo": run, "last_run": next_run(state) - 1}
+    target.state.update({**values, "bookmark": None})  # what is taken back is decided again
 
 
 def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:

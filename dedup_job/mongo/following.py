@@ -1,0 +1,232 @@
+"""What came into a collection since a run before: its change stream, from a resume token on.
+
+A run takes a token before its first read. The next one reads from there up to a token of its own,
+so a document is among the changes of one run or was there when the other one read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from bson import Timestamp
+from bson.raw_bson import RawBSONDocument
+from pymongo.change_stream import ChangeStream
+from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
+
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.patience import Patience, is_transient
+from dedup_job.mongo.reading import RawDocuments
+
+Token = Mapping[str, Any]
+MOST = 2_000_000
+"""Ids that are held at most; where there are more, all ids are compared."""
+_NO_STREAMS = (40573, 40324)  # a standalone server, and one of another make
+_HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
+_PIECE = 50_000  # events read between two looks at the time that an attempt takes
+_BATCH = 10_000
+_AWAIT_MILLISECONDS = 50
+_BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
+_PIPELINE: Sequence[Mapping[str, Any]] = (
+    {
+        "$project": {
+            "operationType": 1,
+            "documentKey._id": 1,
+            "fields": {
+                "$concatArrays": [
+                    {"$ifNull": [{"$map": _BY_FIELD}, []]},
+                    {"$ifNull": ["$updateDescription.removedFields", []]},
+                    {"$ifNull": ["$updateDescription.truncatedArrays.field", []]},
+                ]
+            },
+        }
+    },
+)
+
+
+class NotFollowed(Exception):
+    """The changes cannot be read; the message says why, and is empty where none can be expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A moment: a collection's resume token, and the operation time from which reads see it.
+
+    uuid: of the collection, None where the user may not know it.
+    """
+
+    token: Token
+    uuid: bytes | None
+    time: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """From where the next run reads what changed: a token, and the query of the runs up to it.
+
+    followed: runs since the last one that compared the ids of all documents.
+    """
+
+    token: Token
+    uuid: bytes | None
+    query: str | None
+    followed: int
+
+
+@dataclass(slots=True)
+class Changes:
+    """Keys of documents by what happened to them, each once; a set is in no order."""
+
+    inserted: set[bytes] = field(default_factory=set)
+    updated: set[bytes] = field(default_factory=set)  # any field
+    changed: set[bytes] = field(default_factory=set)  # the text
+    deleted: set[bytes] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        """Return how many keys are held."""
+        return sum(map(len, (self.inserted, self.updated, self.changed, self.deleted)))
+
+
+class ReadAfter(ReadConcern):
+    """Reads what a majority holds, as of a moment or later."""
+
+    def __init__(self, time: Timestamp) -> None:
+        super().__init__("majority")
+        self._time = time
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What a command says of it."""
+        return {**super().document, "afterClusterTime": self._time}
+
+
+def position(collection: RawDocuments) -> Position:
+    """Return the present moment. Raises NotFollowed where there are no change streams."""
+    client = collection.database.client
+    if client.is_mongos:  # each shard has a time of its own
+        raise NotFollowed("")
+    with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
+        token = stream.resume_token
+    if token is None:
+        raise NotFollowed("")
+    time = client.admin.command("ping").get("operationTime")
+    if not isinstance(time, Timestamp):
+        raise NotFollowed("")
+    return Position(dict(token), _uuid_of(collection), time)
+
+
+def changes(
+    collection: RawDocuments, path: Sequence[str], since: Token, until: Token, patience: Patience
+) -> Changes:
+    """Return what happened after one token, up to another one at least.
+
+    path: of the text. Raises NotFollowed where the server does not know it any more, where the
+    collection was dropped or renamed, and where there are more than MOST keys.
+    """
+    found, at = Changes(), since
+    while at["_data"] < until["_data"]:  # tokens are ordered
+        piece, at = patience(partial(_piece, collection, path, at, until))
+        _take_in(found, piece)
+        if len(found) > MOST:
+            raise NotFollowed(f"more than {MOST:,} documents changed since")
+    return found
+
+
+def in_order(keys: set[bytes]) -> list[bytes]:
+    """Return keys in the order of their `_id`.
+
+    Raises NotFollowed for ids that only the server can put in order.
+    """
+    kinds = {key[:1] for key in keys}
+    if kinds <= {b"\x07"}:
+        return sorted(keys)
+    if kinds <= {b"\x10", b"\x12"}:  # int32 and int64, behind a name of three bytes and a zero
+        return sorted(keys, key=lambda key: int.from_bytes(key[5:], "little", signed=True))
+    raise NotFollowed("ids of these types are compared")
+
+
+def _uuid_of(collection: RawDocuments) -> bytes | None:
+    try:
+        (row,) = collection.database.list_collections(filter={"name": collection.name})
+    except OperationFailure as e:
+        if e.code != UNAUTHORIZED:
+            raise
+        return None
+    return bytes(row["info"]["uuid"])
+
+
+def _piece(
+    collection: RawDocuments, path: Sequence[str], since: Token, until: Token
+) -> tuple[Changes, Token]:
+    """Read some events; return them, and the token up to which they are all of them."""
+    found = Changes()
+    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+    with _translated(), collection.watch([*_PIPELINE], resume_after=since, **options) as stream:
+        for events, event in enumerate(_events(stream, until)):
+            _enter(found, event, path)
+            if events >= _PIECE:
+                break
+        return found, dict(stream.resume_token or since)
+
+
+def _events(stream: ChangeStream[RawBSONDocument], until: Token) -> Iterator[Any]:
+    """Yield events until all up to a token were had."""
+    while stream.alive:
+        event = stream.try_next()
+        if event is not None:
+            yield event
+        token = stream.resume_token
+        if token is not None and token["_data"] >= until["_data"]:
+            return
+
+
+def _enter(found: Changes, event: Any, path: Sequence[str]) -> None:
+    kind = event["operationType"]
+    if kind not in ("insert", "update", "replace", "delete"):
+        raise NotFollowed(f"the collection had a change of kind {kind!r}")
+    key = bson_edit.id_element(event["documentKey"].raw)
+    if kind == "insert":
+        found.inserted.add(key)
+    elif kind == "delete":
+        found.deleted.add(key)
+    else:
+        found.updated.add(key)
+        if kind == "replace" or any(_touches(name, ".".join(path)) for name in event["fields"]):
+            found.changed.add(key)
+
+
+def _touches(name: str, text: str) -> bool:
+    """Tell whether a change of a field, as a dotted path, is one of the text."""
+    return f"{text}.".startswith(f"{name}.") or name.startswith(f"{text}.")
+
+
+def _take_in(found: Changes, more: Changes) -> None:
+    for own, other in (
+        (found.inserted, more.inserted),
+        (found.updated, more.updated),
+        (found.changed, more.changed),
+        (found.deleted, more.deleted),
+    ):
+        own |= other
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what the server says of a stream that cannot be read into NotFollowed."""
+    try:
+        yield
+    except PyMongoError as e:
+        if is_transient(e):
+            raise
+        if not isinstance(e, OperationFailure) or e.code in _NO_STREAMS:
+            raise NotFollowed("") from e
+        if e.code == UNAUTHORIZED:
+            raise NotFollowed("the user has no right to changeStream on the source") from e
+        if e.code in _HISTORY_LOST:
+            raise NotFollowed("the server's oplog does not go back that far") from e
+        raise NotFollowed(f"the server refuses its change stream (code {e.code})") from e

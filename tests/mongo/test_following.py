@@ -1,0 +1,243 @@
+"""A later run reads what came since the one before, not the ids of everything."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from bson import ObjectId
+from pymongo.database import Database
+
+from dedup_job.mongo.following import NotFollowed, in_order
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    invoke,
+    outcome,
+    run_here,
+    uri_of,
+)
+
+Data = Database[dict[str, Any]]
+
+
+def text(number: int) -> str:
+    """Return a text that is like no other."""
+    return (
+        f"第{number}题 下列关于{chr(0x4E00 + 37 * number % 9000) * 3}的说法正确的是{number * 7919}"
+    )
+
+
+def documents(*numbers: int) -> list[dict[str, Any]]:
+    """Return documents with these numbers as `_id`."""
+    return [{"_id": number, "text": text(number)} for number in numbers]
+
+
+@pytest.fixture
+def followed(database: Data) -> Data:
+    """Return a database in which one run has decided a hundred documents."""
+    database.source.insert_many(documents(*range(1000, 1100)))
+    run_here(database)
+    return database
+
+
+def decided_since(database: Data, **flags: Any) -> set[int]:
+    """Run again; return the ids that this run decided. It must have followed the changes."""
+    report = run_here(database, **flags)
+    assert report.changed, "all ids were compared"
+    return decided_by(database, report.checkpoint.run)
+
+
+def decided_by(database: Data, run: int) -> set[int]:
+    """Return the ids that a run decided."""
+    kept = {row["_id"] for row in database.target.find({"dedup.run": run})}
+    return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
+
+
+def test_only_what_came_since_is_read_late_small_ids_as_well(followed: Data) -> None:
+    followed.source.insert_many([*documents(2000, 5, 1500), {"_id": 7, "text": text(1003)}])
+    assert decided_since(followed) == {5, 7, 1500, 2000}
+    assert decided_since(followed) == set()
+    followed.source.insert_many(documents(1))
+    assert decided_since(followed) == {1}
+    assert_each_source_id_is_in_one_place(followed)
+
+
+def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
+    followed.source.insert_many([*documents(*range(500, 530)), {"_id": 3, "text": text(520)}])
+    run_here(followed)
+    there = outcome(followed)
+    for name in ("target", "target.ledger", "target.runs", "target.state"):
+        followed[name].drop()
+    late = list(followed.source.find({"_id": {"$lt": 1000}}))
+    followed.source.delete_many({"_id": {"$lt": 1000}})
+    run_here(followed)
+    followed.source.insert_many(late)
+    report = run_here(followed, source__compare_every=1)
+    assert report.changed  # what the changes name is looked up as a proof
+    assert outcome(followed) == there
+
+
+def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
+    source = followed.source
+    source.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
+    source.update_one({"_id": 1003}, {"$set": {"other": 1}})
+    source.replace_one({"_id": 1004}, {"text": "换了一整篇"})
+    source.delete_many({"_id": {"$gte": 1090}})
+    source.insert_many(documents(1, 2))
+    source.delete_one({"_id": 2})
+    report = run_here(followed)
+    assert report.changed == {"changed": 3, "deleted": 10}
+    assert report.known == 100
+    assert followed["target.runs"].find_one({"_id": 2})["changed"] == report.changed  # type: ignore[index]
+
+
+def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) -> None:
+    rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
+    database.source.insert_many(rows)
+    run_here(database, source__field="a.b")
+    database.source.update_one({"_id": 1}, {"$set": {"a": {"b": "别的"}}})
+    database.source.update_one({"_id": 2}, {"$set": {"a.b": "别的"}})
+    database.source.update_one({"_id": 3}, {"$unset": {"a.b": 1}})
+    database.source.update_one({"_id": 4}, {"$set": {"a.c": 2}})
+    assert run_here(database, source__field="a.b").changed["changed"] == 3
+
+
+def test_with_a_query_what_matches_since_an_update_is_new(database: Data) -> None:
+    database.source.insert_many([{**row, "ready": False} for row in documents(*range(20))])
+    database.source.update_many({"_id": {"$lt": 10}}, {"$set": {"ready": True}})
+    query = '{"ready": true}'
+    run_here(database, source__query=query)
+    database.source.update_many({"_id": {"$in": [3, 12, 15]}}, {"$set": {"ready": True}})
+    database.source.insert_many([{**row, "ready": False} for row in documents(30)])
+    assert decided_since(database, source__query=query) == {12, 15}
+    report = run_here(database)  # another query: the changes say nothing of its documents
+    assert not report.changed
+    assert decided_by(database, report.checkpoint.run) == {10, 11, 13, 14, 16, 17, 18, 19, 30}
+
+
+def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed: Data) -> None:
+    followed.source.insert_many(documents(1, 2, 3))
+    assert decided_since(followed, limit=1) == {1}
+    assert decided_since(followed) == {2, 3}
+    assert_each_source_id_is_in_one_place(followed)
+
+
+def _remove_from_target(database: Data) -> set[int]:
+    database.target.delete_one({"_id": 1050})
+    return {1050}
+
+
+def _undo(database: Data) -> set[int]:
+    database.source.insert_many(documents(1, 2))
+    run_here(database)
+    names = ("--db", database.name, "--target", "target", "--yes")
+    invoke("undo", "2", *names, DEDUP_URI=uri_of(database))
+    return {1, 2}
+
+
+def _let_decide_again(database: Data) -> set[int]:
+    database.source.insert_one({"_id": 1, "text": text(1003)})
+    run_here(database)
+    names = ("--db", database.name, "--target", "target")
+    invoke("restore", "1", *names, "--again", DEDUP_URI=uri_of(database))
+    return {1}
+
+
+def _make_anew(database: Data) -> set[int]:
+    rows = list(database.source.find())
+    database.source.drop()
+    database.source.insert_many([*rows, *documents(8)])
+    return {8}
+
+
+def _rename_and_back(database: Data) -> set[int]:
+    database.source.rename("elsewhere")
+    database.elsewhere.insert_many(documents(9))
+    database.elsewhere.rename("source")
+    return {9}
+
+
+@pytest.mark.parametrize(
+    "change", [_remove_from_target, _undo, _let_decide_again, _make_anew, _rename_and_back]
+)
+def test_all_ids_are_compared_where_the_changes_do_not_tell_all(
+    followed: Data, change: Callable[[Data], set[int]]
+) -> None:
+    expected = change(followed)
+    report = run_here(followed)
+    assert not report.changed
+    assert decided_by(followed, report.checkpoint.run) == expected
+    assert_each_source_id_is_in_one_place(followed)
+
+
+def test_one_run_of_so_many_compares_as_a_proof(
+    followed: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    bookmarks = followed["target.state"]
+    followed_by = []
+    with caplog.at_level(logging.WARNING, "dedup"):
+        for number in range(4):
+            followed.source.insert_many(documents(number))
+            run_here(followed, source__compare_every=3)
+            followed_by.append(bookmarks.find_one()["bookmark"]["followed"])  # type: ignore[index]
+    assert followed_by == [1, 2, 0, 1]
+    assert not caplog.records  # the proof found nothing that was missed
+    assert_each_source_id_is_in_one_place(followed)
+
+
+def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
+    followed: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    followed.source.insert_many(documents(1))
+    saved = followed["target.state"].find_one()["bookmark"]  # type: ignore[index]
+    run_here(followed)
+    late = followed["target.state"].find_one()["bookmark"]["token"]  # type: ignore[index]
+    followed["target"].delete_one({"_id": 1})  # as if the stream had left it out
+    changed = {**saved, "token": late, "decided": 100, "run": 2}
+    followed["target.state"].update_one({}, {"$set": {"bookmark": changed}})
+    with caplog.at_level(logging.WARNING, "dedup"):
+        report = run_here(followed, source__compare_every=1)
+    assert decided_by(followed, report.checkpoint.run) == {1}
+    assert "1 documents were found by comparing all ids" in caplog.text
+
+
+def test_ids_are_put_in_order_where_that_is_known_and_else_compared() -> None:
+    def key(kind: int, value: bytes) -> bytes:
+        return bytes([kind]) + b"_id\0" + value
+
+    ids = [ObjectId() for _ in range(20)]
+    assert in_order({key(7, i.binary) for i in ids}) == [key(7, i.binary) for i in sorted(ids)]
+    numbers = [-(2**40), -5, 0, 3, 2**33]
+    keys = [
+        key(16, n.to_bytes(4, "little", signed=True))
+        if abs(n) < 2**31
+        else key(18, n.to_bytes(8, "little", signed=True))
+        for n in numbers
+    ]
+    assert in_order(set(keys)) == keys
+    with pytest.raises(NotFollowed):
+        in_order({key(7, ids[0].binary), keys[0]})
+
+
+def test_ids_of_mixed_types_are_found_all_the_same(followed: Data) -> None:
+    followed.source.insert_many([{"_id": "abc", "text": text(1)}, {"_id": 4, "text": text(2)}])
+    run_here(followed)
+    assert_each_source_id_is_in_one_place(followed)
+
+
+def test_a_standalone_server_has_no_changes_to_follow(
+    standalone: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    from tests.conftest import fresh_database
+
+    for database in fresh_database(standalone):
+        database.source.insert_many(documents(1, 2))
+        with caplog.at_level(logging.WARNING, "dedup"):
+            run_here(database)
+            database.source.insert_many(documents(0))
+            report = run_here(database)
+        assert not report.changed
+        assert not caplog.records
+        assert_each_source_id_is_in_one_place(database)
