@@ -26,7 +26,7 @@ from dedup_job.mongo.reading import RawDocuments
 Token = Mapping[str, Any]
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
-_NO_STREAMS = (40573, 40324)  # a standalone server, and one of another make
+_NO_STREAMS = 40324  # a server of another make
 _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
 _PIECE = 50_000  # events read between two looks at the time that an attempt takes
 _BATCH = 10_000
@@ -108,7 +108,7 @@ class ReadAfter(ReadConcern):
 def position(collection: RawDocuments) -> Position:
     """Return the present moment. Raises NotFollowed where there are no change streams."""
     client = collection.database.client
-    if client.is_mongos:  # each shard has a time of its own
+    if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")
     with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
         token = stream.resume_token
@@ -223,7 +223,7 @@ def _translated() -> Iterator[None]:
     except PyMongoError as e:
         if is_transient(e):
             raise
-        if not isinstance(e, OperationFailure) or e.code in _NO_STREAMS:
+        if not isinstance(e, OperationFailure) or e.code == _NO_STREAMS:
             raise NotFollowed("") from e
         if e.code == UNAUTHORIZED:
             raise NotFollowed("the user has no right to changeStream on the source") from e

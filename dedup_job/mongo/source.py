@@ -27,9 +27,11 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.following import (
     Bookmark,
+    Changes,
     NotFollowed,
     Position,
     ReadAfter,
+    Token,
     changes,
     in_order,
     position,
@@ -39,6 +41,7 @@ from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, m
 from dedup_job.native.code_points import decoded
 
 log = logging.getLogger("dedup")
+_COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
 _MISSED = (
     "%s: %d documents were found by comparing all ids and not in the change stream. They are "
     "decided now; please report it."
@@ -127,9 +130,9 @@ class Source:
         self._patience = patience
         self.known = 0  # documents passed over since they were decided before
         self.changed: Mapping[str, int] = {}  # of these, since then; by what happened to them
-        self.missed: int | None = None  # by the change stream, where all ids are compared as well
         self._since: Bookmark | None = None
         self._now: Position | None = None
+        self._why_not = ""  # why the changes cannot be followed
 
     @property
     def name(self) -> str:
@@ -202,7 +205,7 @@ class Source:
         try:
             now = self._patience(lambda: position(self._collection))
         except NotFollowed as e:
-            _tell(e)
+            self._why_not = str(e)
             return
         self._now = now
         self._collection = self._collection.with_options(read_concern=ReadAfter(now.time))
@@ -261,31 +264,32 @@ class Source:
         if followed is not None and not self._compares:
             yield from self._new_of(followed)
             return
+        if self._why_not:
+            log.warning(_COMPARED, self._why_not)
         # comparing ids first reads only what is new; a watermark would miss late ids
+        others = set[bytes]()  # new, and not among the changes
         for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
             keys = page.keys.list()
             known = set[bytes]().union(*(held(c, keys, self._patience) for c in self._decided))
             self.known += len(known)
             new = [key for key in keys if key not in known]
             if followed is not None:
-                self.missed = (self.missed or 0) + len(set(new).difference(followed))
+                others.update(new)
+                others.difference_update(followed)
             yield from self._fetched(new, {})
-        if self.missed:
-            log.warning(_MISSED, self.name, self.missed)
+        if missed := len(others and self._not_changed(others)):
+            log.warning(_MISSED, self.name, missed)
 
     def _followed(self) -> list[bytes] | None:
         """Return, in order, the ids of what came since the last run; None where nobody can say."""
         if self._since is None or self._now is None:
             return None
         try:
-            found = changes(
-                self._collection, self._path, self._since.token, self._now.token, self._patience
-            )
+            found = self._changes(self._since.token, self._now.token)
             more = found.updated if self._query else set[bytes]()
             came = in_order(found.inserted | more)
         except NotFollowed as e:
-            _tell(e)
-            self._since = None
+            self._since, self._why_not = None, str(e)
             return None
         if not self._compares:
             counts = (c.estimated_document_count for c in self._decided)
@@ -296,6 +300,19 @@ class Source:
             "deleted": len(found.deleted - inserted),
         }
         return came
+
+    def _not_changed(self, keys: set[bytes]) -> set[bytes]:
+        """Return those of some documents that did not come while ids were compared."""
+        assert self._now is not None
+        try:
+            until = self._patience(lambda: position(self._collection)).token
+            since = self._changes(self._now.token, until)
+        except NotFollowed:
+            return set()
+        return keys - since.inserted - since.updated
+
+    def _changes(self, since: Token, until: Token) -> Changes:
+        return changes(self._collection, self._path, since, until, self._patience)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[RawPage]:
         """Yield the documents of those ids that nobody decided yet."""
@@ -358,11 +375,6 @@ class Source:
             detail = f"text of {len(value):,} characters before cleaning, limit {self._most:,}"
             return Quarantined(Reason.TOO_LARGE, detail)
         return value
-
-
-def _tell(why: NotFollowed) -> None:
-    if str(why):
-        log.warning("all ids are compared, which takes longer than reading what is new: %s", why)
 
 
 def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:

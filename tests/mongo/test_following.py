@@ -10,7 +10,9 @@ import pytest
 from bson import ObjectId
 from pymongo.database import Database
 
+from dedup_job.mongo import source
 from dedup_job.mongo.following import NotFollowed, in_order
+from dedup_job.mongo.reading import PageSize
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -80,13 +82,13 @@ def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
 
 
 def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
-    source = followed.source
-    source.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
-    source.update_one({"_id": 1003}, {"$set": {"other": 1}})
-    source.replace_one({"_id": 1004}, {"text": "换了一整篇"})
-    source.delete_many({"_id": {"$gte": 1090}})
-    source.insert_many(documents(1, 2))
-    source.delete_one({"_id": 2})
+    data = followed.source
+    data.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
+    data.update_one({"_id": 1003}, {"$set": {"other": 1}})
+    data.replace_one({"_id": 1004}, {"text": "换了一整篇"})
+    data.delete_many({"_id": {"$gte": 1090}})
+    data.insert_many(documents(1, 2))
+    data.delete_one({"_id": 2})
     report = run_here(followed)
     assert report.changed == {"changed": 3, "deleted": 10}
     assert report.known == 100
@@ -201,6 +203,24 @@ def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
         report = run_here(followed, source__compare_every=1)
     assert decided_by(followed, report.checkpoint.run) == {1}
     assert "1 documents were found by comparing all ids" in caplog.text
+
+
+def test_what_comes_while_ids_are_compared_was_not_missed(
+    followed: Data, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = source.held
+
+    def held(*arguments: Any) -> set[bytes]:
+        if not followed.source.count_documents({"_id": 1200}):
+            followed.source.insert_many(documents(1200))
+        return compared(*arguments)
+
+    monkeypatch.setattr(source, "held", held)
+    monkeypatch.setattr(source, "ID_PAGE", PageSize(documents=40))
+    with caplog.at_level(logging.WARNING, "dedup"):
+        report = run_here(followed, source__compare_every=1)
+    assert decided_by(followed, report.checkpoint.run) == {1200}
+    assert not caplog.records
 
 
 def test_ids_are_put_in_order_where_that_is_known_and_else_compared() -> None:

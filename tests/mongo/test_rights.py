@@ -46,6 +46,7 @@ ONE_LESS = [
     for row in PRIVILEGES
     for what in row["actions"]
     if (name := row["resource"]["collection"]) and not name.endswith(LABELS)
+    if what != "changeStream"  # a run does without, and says so
 ]
 TO_LABEL = [
     (name, what)
@@ -198,6 +199,21 @@ def test_a_right_that_is_missing_is_named_before_any_work(
     assert "Grant `read`" in str(error) or "does not exist" in str(error)
     assert "正" not in str(error)
     assert database.list_collection_names() == ["source"]
+
+
+def test_without_the_right_to_follow_the_source_ids_are_compared_and_that_is_said(
+    server: Any, database: Db, caplog: pytest.LogCaptureFixture
+) -> None:
+    uri = user_with(server, ("questions", "changeStream"))
+    invoke("run", *NAMES, DEDUP_URI=uri)
+    assert not caplog.records  # there was nothing to compare
+    database.source.insert_one({"_id": -5, "text": "后来才到的一道题，说的是另外一件事"})
+    invoke("run", *NAMES, DEDUP_URI=uri)
+    assert_each_source_id_is_in_one_place(database)
+    is_replica_set = "setName" in database.client.admin.command("hello")
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == is_replica_set
+    assert all("no right to changeStream" in line for line in said)
 
 
 @pytest.mark.parametrize(("collection", "action"), TO_LABEL)
