@@ -16,7 +16,7 @@ from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
 from dedup_job.documents import Channel, Differing
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
-from dedup_job.index.look_up import LookUp, count_unindexed
+from dedup_job.index.look_up import LookUp, columns_stored, count_unindexed
 from dedup_job.judgment import ReadTexts
 from dedup_job.native.byte_strings import are_equal
 from dedup_job.native.code_points import Packed, Texts, pack, packed_of
@@ -47,8 +47,9 @@ class Choices(NamedTuple):
     numbers of the kept ones; near: the near duplicates, differences: of each, by what it differs
     from the kept one; refused: of kept texts the nearest
     candidates that were compared; candidates: int64 (n,), how many there were of a text that has
-    no equal; missing_originals: by row, numbers of kept documents that are gone; unindexed: how
-    many kept texts their fingerprint does not find later.
+    no equal; missing_originals: by row, numbers of kept documents that are gone; stored: uint32
+    (n,), the columns of keys by which a kept text is to be found, as bits; unindexed: how many kept
+    texts their fingerprint does not find later.
     """
 
     kept: NDArray[np.bool_]
@@ -59,6 +60,7 @@ class Choices(NamedTuple):
     refused: Chosen
     candidates: NDArray[np.int64]
     missing_originals: dict[int, tuple[int, ...]]
+    stored: NDArray[np.uint32]
     unindexed: int
 
 
@@ -141,6 +143,7 @@ def choose(
     batch = _looked_up(kept, weighing, known, rules, pack(texts), fingerprints)
     outcome, said = _decided(batch, rules)
     is_kept = outcome.state == KEPT
+    columns_stored(batch.found.turns, is_kept)
     numbers = len(kept) + np.cumsum(is_kept) - 1
     exact = np.flatnonzero((outcome.state == TWIN) | (outcome.state == REPEATED))
     originals = batch.open.twins[exact]
@@ -161,6 +164,7 @@ def choose(
         _described(batch, outcome.refused[refused], numbers, said, columns),
         outcome.totals,
         _void(batch, outcome),
+        batch.found.turns.stored,
         count_unindexed(batch.found.turns),
     )
 

@@ -130,7 +130,7 @@ class FirstWins:
         rows = np.flatnonzero(choices.kept)
         everything = len(rows) == len(choices.kept)
         self._texts.add(base, texts if everything else texts.take(rows))
-        self._kept.add(keys.take(rows), fingerprints[rows])
+        self._kept.add(keys.take(rows), fingerprints[rows], choices.stored[rows])
         self._kept.unindexed_texts += choices.unindexed
         self._clusters.grow(len(self._kept))
         return choices

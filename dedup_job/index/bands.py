@@ -94,11 +94,12 @@ class BandIndex:
         made._make_room()
         return made
 
-    def extend(self, keys: NDArray[np.uint32]) -> None:
+    def extend(self, keys: NDArray[np.uint32], stored: NDArray[np.uint32] | None = None) -> None:
         """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
 
-        Raises ValueError for keys of another shape or not below 2**KEY_BITS, and OverflowError
-        beyond 2**32 - 2 documents.
+        stored: uint32 (n,), the columns in which each is held, as bits, where somebody has counted
+        what is held under its keys already; None to count it here. Raises ValueError for keys of
+        another shape or not below 2**KEY_BITS, and OverflowError beyond 2**32 - 2 documents.
         """
         keys = self._checked(keys)
         if self._size + len(keys) > _MOST:
@@ -106,7 +107,11 @@ class BandIndex:
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             self._grow(len(some))
-            buckets.insert(self._pages, some, self._size, self.most_equal, self._dropped)
+            if stored is None:
+                buckets.insert(self._pages, some, self._size, self.most_equal, self._dropped)
+            else:
+                own = stored[start : start + _AT_ONCE]
+                buckets.insert_stored(self._pages, some, self._size, own, self._dropped)
             self._size += len(some)
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:

@@ -131,6 +131,32 @@ def insert(
                 dropped[c] += 1
 
 
+@native
+def insert_stored(
+    pages: Pages,
+    keys: NDArray[np.uint32],
+    number: int,
+    stored: NDArray[np.uint32],
+    dropped: NDArray[np.int64],
+) -> None:
+    """Insert rows as `insert` does, each in those columns alone that are set in stored, (n,).
+
+    Only heads are touched, and what a full one moves to.
+    """
+    n, columns = keys.shape
+    mask = _mask_of(pages.buckets)
+    for i in range(n):
+        if i + _AHEAD < n:
+            _fetch_heads(pages, keys[i + _AHEAD], mask)
+        for c in range(columns):
+            if (np.uint64(stored[i]) >> np.uint64(c)) & _ONE == 0:
+                dropped[c] += 1
+                continue
+            key = np.uint64(keys[i, c])
+            head = _head_of(key, pages.buckets, mask, columns, c)
+            _put(pages, head, np.uint64(number + i + 1), key >> _CHECK_SHIFT)
+
+
 @inner
 def _has_room(pages: Pages, head: int, check: np.uint64, most_equal: int) -> bool:
     """Tell whether a bucket holds fewer than `most_equal` documents under a key.
@@ -156,7 +182,7 @@ def _has_room(pages: Pages, head: int, check: np.uint64, most_equal: int) -> boo
 
 
 @inlined
-def _in_use(heads: NDArray[np.uint32], head: int) -> int:
+def _in_use(heads: NDArray[np.uint32], head: int | np.int64) -> int:
     """Count the documents of a head; behind them all is free."""
     count = 0
     for place in range(lines.ENTRIES):
@@ -165,7 +191,7 @@ def _in_use(heads: NDArray[np.uint32], head: int) -> int:
 
 
 @inner
-def _put(pages: Pages, head: int, entry: np.uint64, check: np.uint64) -> None:
+def _put(pages: Pages, head: int | np.int64, entry: np.uint64, check: np.uint64) -> None:
     """Put a document into a bucket."""
     heads, more = pages.heads, pages.more
     if heads[head, _LAST] != 0:

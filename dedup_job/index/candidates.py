@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +53,7 @@ def no_candidates(n: int) -> Candidates:
 
 
 class Earlier(NamedTuple):
-    """Earlier texts as two channels find them, for n texts each, and what is known of them.
+    """Earlier texts as two channels find them, for n texts, and what is known of them.
 
     one, other: what the channels find; values: uint64 (m,), fingerprints by number; bits: uint64
     (m, words), sketches by number, of no words where there are none; first: number from which they
@@ -65,39 +67,117 @@ class Earlier(NamedTuple):
     first: int
 
 
-def merged(before: Earlier, within: Earlier, least: NDArray[np.int64]) -> Candidates:
-    """Return every pair of two channels once, with the columns of both.
+def merged(
+    parts: Sequence[Earlier],
+    values: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    least: NDArray[np.int64],
+) -> Candidates:
+    """Return every pair of two channels once, with the columns of both, measured.
 
-    within: the n texts themselves, of which each has found some; for each text those before come
-    first. least: int64 (n,), with fewer equal bits a candidate of text i is none.
+    parts: earlier texts, those of a later part after those of the one before; values, bits: of the
+    n texts that found them; least: int64 (n,), with fewer equal bits a candidate of text i is none.
     """
-    most = sum(len(found.numbers) for part in (before, within) for found in part[:2])
+    return reduce(concatenated, [_united(part, values, bits, least) for part in parts])
+
+
+def concatenated(before: Candidates, after: Candidates) -> Candidates:
+    """Return what n texts find in one place, and behind it what each finds in another."""
+    if not len(before.numbers) or not len(after.numbers):
+        return before if len(before.numbers) else after
+    counts, more = np.diff(before.offsets), np.diff(after.offsets)
+    offsets = before.offsets + after.offsets
+    first = np.arange(len(before.numbers)) + np.repeat(after.offsets[:-1], counts)
+    second = np.arange(len(after.numbers)) + np.repeat(before.offsets[1:], more)
+    columns: list[NDArray[Any]] = []
+    pairs: Any = zip(before[1:], after[1:], strict=True)
+    for one, other in pairs:
+        both = np.empty(len(first) + len(second) if len(one) else 0, dtype=one.dtype)
+        if len(one):
+            both[first], both[second] = one, other
+        columns.append(both)
+    return Candidates(offsets, *columns)
+
+
+def limit_keys(found: Candidates, most: int, counts: NDArray[np.int64]) -> Candidates:
+    """Return those candidates that are among the first `most` of a key, with these columns.
+
+    counts: int64 (n, 32), by text and column how many were found in earlier parts; counted up.
+    """
+    columns = found.columns.copy()
+    _limit_keys(found.offsets, columns, most, counts)
+    limited = found._replace(columns=columns)
+    return limited if columns.all() else limited.chosen(columns != 0)
+
+
+@jit_no_refcount
+def _limit_keys(
+    offsets: NDArray[np.int64], columns: NDArray[np.uint32], most: int, counts: NDArray[np.int64]
+) -> None:
+    for row in range(offsets.shape[0] - 1):
+        for place in range(offsets[row], offsets[row + 1]):
+            mask, kept = np.uint64(columns[place]), np.uint64(0)
+            for column in range(counts.shape[1]):
+                bit = np.uint64(1) << np.uint64(column)
+                if mask & bit != 0 and counts[row, column] < most:
+                    counts[row, column] += 1
+                    kept |= bit
+            columns[place] = kept
+
+
+def first_of_each(
+    rows: NDArray[np.int64], values: NDArray[np.uint64], most: int
+) -> NDArray[np.bool_]:
+    """Tell which of c finds are among the first `most` of their text with a value, bool (c,).
+
+    rows: int64 (c,), the texts; values: uint64 (c,), what they found, in order for each text.
+    """
+    order = np.lexsort((values, rows))  # stable: the order of each text stays
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = (np.diff(rows[order]) != 0) | (np.diff(values[order]) != 0)
+    begins = np.maximum.accumulate(np.where(is_first, np.arange(len(rows)), 0))
+    chosen = np.empty(len(rows), dtype=np.bool_)
+    chosen[order] = np.arange(len(rows)) - begins < most
+    return chosen
+
+
+def _united(
+    part: Earlier,
+    values: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    least: NDArray[np.int64],
+) -> Candidates:
+    most = len(part.one.numbers) + len(part.other.numbers)
     to = Candidates(
-        np.zeros(len(within.values) + 1, dtype=np.int64),
+        np.zeros(len(values) + 1, dtype=np.int64),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.uint32),
         np.empty(most, dtype=np.uint8),
         np.empty(most, dtype=np.uint8),
     )
-    count = _merge_all(before, within, least, to)
+    count = _unite_all(part, values, bits, least, to)
     columns: list[NDArray[Any]] = [column[:count] for column in to[1:]]
     return Candidates(to.offsets, *columns)
 
 
 @jit_no_refcount
-def _merge_all(before: Earlier, within: Earlier, least: NDArray[np.int64], to: Candidates) -> int:
+def _unite_all(
+    part: Earlier,
+    values: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    least: NDArray[np.int64],
+    to: Candidates,
+) -> int:
     """Write the candidates of all texts and return how many there are."""
     count = 0
     for row in range(least.shape[0]):
-        value, bits = within.values[row], within.bits[row]
-        count = _merge(before, row, value, bits, least[row], to, count)
-        count = _merge(within, row, value, bits, least[row], to, count)
+        count = _unite(part, row, values[row], bits[row], least[row], to, count)
         to.offsets[row + 1] = count
     return count
 
 
 @inlined
-def _merge(
+def _unite(
     earlier: Earlier,
     row: int,
     value: np.uint64,

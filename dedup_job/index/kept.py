@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,25 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.documents import Channel
-from dedup_job.index.bands import BandIndex
-from dedup_job.index.equal import EqualIndex, Ids
-from dedup_job.index.hamming import HammingIndex
-from dedup_job.index.look_up import LookUp, look_up
+from dedup_job.index.look_up import LookUp, bases_of, look_up
+from dedup_job.index.segment import Segment
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part, SnapshotError
-from dedup_job.native.byte_strings import ByteStrings, strings_of
-from dedup_job.native.growing import Growing
+from dedup_job.index.snapshot import Part
+from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
 _NO_RUN = 2**62  # later than all
-_OF_EACH = (  # parts of a snapshot with a row for each kept document
-    "near.fingerprints",
-    "near.searchable",
-    "equal.digests",
-    "ids.short",
-    "ids.is_long",
-    "bits",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +33,39 @@ class KeptIndex:
 
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
-        self._by_simhash = Channel.SIMHASH in settings.channels
         self.forget()
 
     def forget(self) -> None:
         """Begin anew."""
-        self._near = HammingIndex(
-            self._settings.distance,
-            blocks=self._settings.blocks,
-            bytes_per_fingerprint=self._settings.bytes_per_document,
-        )
-        self._equal = EqualIndex()
-        self._ids = Ids()
-        self._bands: BandIndex | None = None
-        self._bits: Growing[np.uint64] | None = None
+        self._segments = [Segment(self._settings)]
+        self._count = 0
         self._heirs: dict[int, int] = {}
         self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
         """Return the number of kept documents known."""
-        return len(self._ids)
+        return self._count
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """The parts, in the order in which their documents were kept; only the last one grows."""
+        return self._segments
 
     @property
     def nbytes(self) -> int:
         """Memory of the kept documents in bytes."""
-        more = [self._bands.nbytes] if self._bands is not None else []
-        more += [self._bits.nbytes] if self._bits is not None else []
-        return self._near.nbytes + self._equal.nbytes + self._ids.nbytes + sum(more)
+        return sum(one.nbytes for one in self._segments)
 
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self.unindexed_texts + (0 if self._bands is None else int(self._bands.dropped.sum()))
+        bands = [one.bands for one in self._segments if one.bands is not None]
+        return self.unindexed_texts + sum(int(one.dropped.sum()) for one in bands)
+
+    def seal(self) -> None:
+        """Let what is kept from now on go to a segment of its own."""
+        if len(self._segments[-1]):
+            self._segments.append(Segment(self._settings))
 
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.
@@ -107,18 +96,19 @@ class KeptIndex:
         if page.keys:
             self.add(page.keys, page.fingerprints)
 
-    def add(self, keys: Sequence[bytes] | ByteStrings, texts: Fingerprints) -> None:
-        """Remember n documents by their keys; they get the next numbers."""
-        start = len(self._ids)
-        self._ids.extend(strings_of(keys))
-        self._equal.extend(texts.digests)
-        self._near.extend(texts.values, ~texts.short)
-        self._sketched(texts)
-        if texts.sketches is not None and self._bands is not None:
-            self._bands.extend(texts.sketches.keys)
-        if texts.sketches is not None and self._bits is not None:
-            self._bits.grow(len(self._ids))
-            self._bits.array[start : len(self._ids)] = texts.sketches.bits
+    def add(
+        self,
+        keys: Sequence[bytes] | ByteStrings,
+        texts: Fingerprints,
+        stored: NDArray[np.uint32] | None = None,
+    ) -> None:
+        """Remember n documents by their keys; they get the next numbers.
+
+        stored: uint32 (n,), the columns of keys by which each is to be found, as bits: those with
+        fewer documents under its key than the limit. None while there is one segment, which counts.
+        """
+        self._segments[-1].add(strings_of(keys), texts, stored)
+        self._count += len(texts)
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
@@ -126,11 +116,24 @@ class KeptIndex:
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:
         """Return the same keys in a column."""
-        return self._ids.of(numbers)
+        if len(self._segments) == 1:
+            return self._segments[0].ids.of(numbers)
+        return joined(
+            [
+                segment.ids.of(own).spread(rows, len(numbers))
+                for segment, rows, own in self._places(numbers)
+            ]
+        )
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
-        numbers = self._equal.find(self._near.fingerprints, texts.values, texts.digests)
+        numbers = np.full(len(texts), -1, dtype=np.int64)
+        bases = bases_of(self._segments).tolist()
+        for segment, base in zip(self._segments, bases, strict=False):
+            left = np.flatnonzero(numbers < 0)
+            values, digests = texts.values[left], texts.digests[left]
+            found = segment.equal.find(segment.near.fingerprints, values, digests)
+            numbers[left] = np.where(found >= 0, found + base, -1)
         if self._heirs:
             for row in np.flatnonzero(numbers >= 0).tolist():
                 while (heir := self._heirs.get(int(numbers[row]))) is not None:
@@ -146,17 +149,8 @@ class KeptIndex:
 
         least: int64 (n,), as many bits of the sketches have to be equal.
         """
-        near = self._near if self._by_simhash else None
-        self._sketched(texts)
-        bits = None if self._bits is None else self._bits.array
-        return look_up(self._near.fingerprints, near, self._bands, bits, texts, least)
-
-    def _sketched(self, texts: Fingerprints) -> None:
-        """Make room for sketches such as these texts have."""
-        if texts.sketches is not None and self._bands is None:
-            self._bands = BandIndex(texts.sketches.keys.shape[1])
-            if width := texts.sketches.bits.shape[1]:
-                self._bits = Growing(0, width, np.uint64)
+        self._segments[-1].sketched(texts)
+        return look_up(self._segments, texts, least)
 
     def near(self, text: Fingerprints, distance: int) -> list[Neighbour]:
         """Return all kept documents within the distance of one text, the nearest first.
@@ -165,13 +159,17 @@ class KeptIndex:
         Of equally near ones the first kept comes first. Raises ValueError for a distance beyond
         that of the settings.
         """
-        if not 0 <= distance <= self._near.distance:
-            raise ValueError(f"distance is {distance}, expected 0 to {self._near.distance}")
+        most = self._settings.distance
+        if not 0 <= distance <= most:
+            raise ValueError(f"distance is {distance}, expected 0 to {most}")
         same = int(self.equal(text)[0])
         found = {same: 0} if same >= 0 else {}
         if not text.short[0]:
-            near = self._near.search(text.values)
-            found |= dict(zip(near.numbers.tolist(), near.distances.tolist(), strict=True))
+            bases = bases_of(self._segments).tolist()
+            for segment, base in zip(self._segments, bases, strict=False):
+                near = segment.near.search(text.values)
+                numbers = (near.numbers + base).tolist()
+                found |= dict(zip(numbers, near.distances.tolist(), strict=True))
         ordered = sorted(found, key=lambda number: (found[number], number != same, number))
         wanted = [number for number in ordered if found[number] <= distance]
         return [
@@ -181,56 +179,42 @@ class KeptIndex:
 
     def sample(self, numbers: Sequence[int]) -> list[tuple[bytes, int]]:
         """Return key and fingerprint of some kept documents."""
-        values = self._near.fingerprints[list(numbers)].tolist()
-        return list(zip(self.keys(numbers), values, strict=True))
+        values = self.held(np.asarray(numbers, dtype=np.int64)).values
+        return list(zip(self.keys(numbers), values.tolist(), strict=True))
 
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""
-        return Fingerprints(
-            values=self._near.fingerprints[numbers],
-            digests=self._equal.digests[numbers],
-            short=~self._near.searchable[numbers],
-        )
+        values, digests = np.empty((2, len(numbers)), dtype=np.uint64)
+        short = np.empty(len(numbers), dtype=np.bool_)
+        for segment, rows, own in self._places(numbers):
+            values[rows] = segment.near.fingerprints[own]
+            digests[rows] = segment.equal.digests[own]
+            short[rows] = ~segment.near.searchable[own]
+        return Fingerprints(values, digests, short)
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a snapshot keeps of all that is remembered: facts and arrays."""
-        facts: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
-        parts: dict[str, HammingIndex | EqualIndex | Ids | BandIndex] = {
-            "near": self._near,
-            "equal": self._equal,
-            "ids": self._ids,
-        }
-        if self._bands is not None:
-            parts["bands"] = self._bands
-        if self._bits is not None:
-            arrays["bits"] = self._bits.array[: len(self)]
-        for name, part in parts.items():
-            facts[name], own = part.dump()
-            arrays |= {f"{name}.{key}": value for key, value in own.items()}
-        return facts, arrays
+    def _places(
+        self, numbers: NDArray[np.int64]
+    ) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield for each segment which of some numbers lie in it, and where.
+
+        IndexError where there is no such number.
+        """
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self):
+            raise IndexError(f"there are {len(self)} kept documents, not all of {numbers[:9]}")
+        bases = bases_of(self._segments)
+        of = np.searchsorted(bases, numbers, side="right") - 1
+        for place, segment in enumerate(self._segments):
+            rows = np.flatnonzero(of == place)
+            yield segment, rows, numbers[rows] - bases[place]
+
+    def dump(self, segment: int = 0) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps of a segment: facts and arrays."""
+        return self._segments[segment].dump()
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Remember what `dump` gave away, and nothing else. Raises SnapshotError."""
-        try:
-            self._load(facts, parts)
-            held = {len(self._near), len(self._equal), len(self._ids)}
-            held |= {part.rows for name, part in parts.items() if name in _OF_EACH}
-        except (KeyError, ValueError, TypeError, IndexError) as e:
-            raise SnapshotError("it is damaged") from e
-        if len(held) != 1:
-            raise SnapshotError("it is damaged: its parts are of different sizes")
-
-    def _load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        def own(name: str) -> dict[str, Part]:
-            prefix = f"{name}."
-            return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}
-
-        self._near.load(facts["near"], own("near"))
-        self._equal = EqualIndex.load(facts["equal"], own("equal"))
-        self._ids = Ids.load(facts["ids"], own("ids"))
-        if "bands" in facts:
-            self._bands = BandIndex.load(facts["bands"], own("bands"))
-        if "bits" in parts:
-            bits = parts["bits"]
-            self._bits = Growing.mapped(bits.pages, bits.shape[1], np.uint64)
+        """Remember what `dump` gave away, behind what is remembered. Raises SnapshotError."""
+        made = Segment.load(self._settings, facts, parts)
+        if not len(self._segments[-1]):
+            self._segments.pop()
+        self._segments.append(made)
+        self._count += len(made)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +11,18 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
 from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
-from dedup_job.index.candidates import BY_SIMHASH, Candidates, Earlier, merged, no_candidates
-from dedup_job.index.hamming import HammingIndex, pairs_within
+from dedup_job.index.candidates import (
+    BY_SIMHASH,
+    Candidates,
+    Earlier,
+    concatenated,
+    first_of_each,
+    limit_keys,
+    merged,
+    no_candidates,
+)
+from dedup_job.index.hamming import pairs_within
+from dedup_job.index.segment import Found, Segment
 from dedup_job.native.jit import inner, jit_no_refcount
 
 _COLUMNS = 32
@@ -19,10 +31,10 @@ _COLUMNS = 32
 class Turns(NamedTuple):
     """What n rows find, and by what later ones find those of them that are kept.
 
-    held: what the index holds for each row; pairs: the earlier rows that share a key; asked_for:
-    bool (n,), whether a later row shares a key; limits: int64 (3,), columns of keys, documents held
-    under one key, documents found by one fingerprint; twins: int64 (n,), kept documents with the
-    same fingerprint; same: int64 (n,), a number for each fingerprint; short: bool (n,).
+    held: what the index holds for each row; pairs: the earlier rows that share a key; limits: int64
+    (3,), columns of keys, documents held under one key, documents found by one fingerprint; twins:
+    int64 (n,), kept documents with the same fingerprint; same: int64 (n,), a number for each
+    fingerprint; short: bool (n,).
 
     What changes: kept: bool (n,); stored: uint32 (n,), columns in which a kept row is held;
     visible: uint32 (n,), these and BY_SIMHASH; here: int64 (n,), kept rows of a fingerprint that
@@ -31,7 +43,6 @@ class Turns(NamedTuple):
 
     held: Candidates
     pairs: Candidates
-    asked_for: NDArray[np.bool_]
     limits: NDArray[np.int64]
     twins: NDArray[np.int64]
     same: NDArray[np.int64]
@@ -44,29 +55,28 @@ class Turns(NamedTuple):
 
 
 def turns_of(
-    index: BandIndex | None, texts: Fingerprints, twins: NDArray[np.int64], most_same: int
+    held: Candidates,
+    bands: BandIndex | None,
+    texts: Fingerprints,
+    twins: NDArray[np.int64],
+    most_same: int,
 ) -> Turns:
-    """Look the keys of n texts up, in the index and among themselves.
+    """Look the keys of n texts up among themselves.
 
-    twins: as in Turns; most_same: so many kept documents are found by one fingerprint. An index
-    holds a bounded number of documents under a key, so whether a kept row of the batch is found by
-    later ones depends on how many came before it. When all rows are decided, the kept ones are
-    added by `BandIndex.extend`.
+    held: what was found for them by keys; bands: what kept ones are added to; twins: as in Turns;
+    most_same: so many kept documents are found by one fingerprint. An index holds a bounded number
+    of documents under a key, so whether a kept row of the batch is found by later ones depends on
+    how many came before it.
     """
     n = len(texts)
-    held = pairs = no_candidates(n)
-    columns = most_equal = 0
-    if index is not None and texts.sketches is not None:
-        keys = texts.sketches.keys
-        held, pairs = index.search(keys), pairs_sharing(keys)
-        columns, most_equal = index.columns, index.most_equal
-    asked_for = np.zeros(n, dtype=np.bool_)
-    asked_for[pairs.numbers] = True
+    pairs, columns, most_equal = no_candidates(n), 0, 0
+    if bands is not None and texts.sketches is not None:
+        pairs = pairs_sharing(texts.sketches.keys)
+        columns, most_equal = bands.columns, bands.most_equal
     _, same = np.unique(texts.values, return_inverse=True)
     return Turns(
         held=held,
         pairs=pairs,
-        asked_for=asked_for,
         limits=np.array([columns, most_equal, most_same], dtype=np.int64),
         twins=twins,
         same=same.astype(np.int64),
@@ -100,13 +110,19 @@ def keep(turns: Turns, row: int) -> None:
         turns.visible[row] |= np.uint32(BY_SIMHASH)
 
 
+@jit_no_refcount
+def columns_stored(turns: Turns, kept: NDArray[np.bool_]) -> None:
+    """Enter in `stored` the columns of kept rows, also of those of which no later one was told."""
+    for row in range(kept.shape[0]):
+        if kept[row] and not turns.kept[row]:
+            turns.stored[row] = _columns_held(turns, row)
+
+
 @inner
 def _columns_held(turns: Turns, row: int) -> np.uint32:
-    """Return the columns in which a row is held; all of them where no later row asks for it."""
+    """Return the columns in which a row is held: those with fewer documents than the limit."""
     columns, most = turns.limits[0], turns.limits[1]
     every = np.uint32((np.int64(1) << columns) - 1)
-    if not turns.asked_for[row]:
-        return every
     held, pairs = turns.held, turns.pairs
     found = held.offsets[row + 1] - held.offsets[row]
     for place in range(pairs.offsets[row], pairs.offsets[row + 1]):
@@ -156,45 +172,66 @@ class LookUp(NamedTuple):
     alone: NDArray[np.bool_]
 
 
-def look_up(
-    values: NDArray[np.uint64],
-    near: HammingIndex | None,
-    bands: BandIndex | None,
-    bits: NDArray[np.uint64] | None,
-    texts: Fingerprints,
-    least: NDArray[np.int64],
-) -> LookUp:
-    """Look n texts up; values and bits are of the kept documents, by number.
+def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
+    """Look n texts up in all segments, and among themselves.
 
-    near, bands: what finds kept documents, None where a channel is not used; least: int64 (n,), as
-    many bits of the sketches have to be equal.
+    least: int64 (n,), as many bits of the sketches have to be equal.
     """
-    n = len(texts)
-    most_same = MOST_EQUAL if bits is None else MOST_SKETCHED
-    twins = np.zeros(n, dtype=np.int64)
-    before = within = no_candidates(n)
-    if near is not None:
-        before = near.search(texts.values, most_equal=most_same)
-        rows = before.rows
-        twins = np.bincount(rows[before.distances == 0], minlength=n)
-        before = before.chosen(~texts.short[rows])  # a short text has no simhash to compare
-        within = pairs_within(texts.values, ~texts.short, near.distance)
-    turns = turns_of(bands, texts, twins, most_same)
+    n, bases = len(texts), bases_of(segments)
+    own_bits = np.empty((n, 0), dtype=np.uint64) if texts.sketches is None else texts.sketches.bits
+    if any(len(one) and one.bits.shape[1] != own_bits.shape[1] for one in segments):
+        own_bits = own_bits[:, :0]  # there is nothing to compare them with
+    most_same = MOST_SKETCHED if own_bits.shape[1] else MOST_EQUAL
+    found = _limited(segments, [one.find(texts, most_same) for one in segments], most_same)
+    twins, within = np.zeros(n, dtype=np.int64), no_candidates(n)
+    parts: list[Earlier] = []
+    for one, (close, shared), base in zip(segments, found, bases.tolist(), strict=False):
+        rows = close.rows
+        twins += np.bincount(rows[close.distances == 0], minlength=n)
+        chosen = close.chosen(~texts.short[rows])  # a short text has no simhash to compare
+        parts.append(Earlier(chosen, shared, one.near.fingerprints, one.bits, base))
+    if segments[-1].by_simhash:
+        within = pairs_within(texts.values, ~texts.short, segments[-1].near.distance)
+    sharing = (p.other._replace(numbers=p.other.numbers + p.first) for p in parts)
+    held = reduce(concatenated, sharing)
+    turns = turns_of(held, segments[-1].bands, texts, twins, most_same)
     alone: NDArray[np.bool_] = np.bincount(turns.same, minlength=n)[turns.same] == 1
-    for part in (within, turns.pairs):
-        alone[part.numbers] = False
-        alone &= np.diff(part.offsets) == 0
-    if bits is None or texts.sketches is None:
-        bits, own_bits = np.empty((0, 0), dtype=np.uint64), np.empty((n, 0), dtype=np.uint64)
-    else:
-        own_bits = texts.sketches.bits
-    candidates = merged(
-        Earlier(before, turns.held, values, bits, 0),
-        Earlier(within, turns.pairs, texts.values, own_bits, len(values)),
-        least,
-    )
+    for pairs in (within, turns.pairs):
+        alone[pairs.numbers] = False
+        alone &= np.diff(pairs.offsets) == 0
+    count = int(bases[-1])
+    parts.append(Earlier(within, turns.pairs, texts.values, own_bits, count))
+    candidates = merged(parts, texts.values, own_bits, least)
     alone &= np.diff(candidates.offsets) == 0
-    return LookUp(candidates, len(values), turns, alone)
+    return LookUp(candidates, count, turns, alone)
+
+
+def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
+    """Return the number of the first document of each segment, and of the next one to come."""
+    return np.cumsum([0, *map(len, segments)], dtype=np.int64)
+
+
+def _limited(
+    segments: Sequence[Segment], found: Sequence[Found], most_same: int
+) -> Sequence[Found]:
+    """Return what segments find, as one with all documents would.
+
+    Each holds the first so many documents of a key or a fingerprint; of all the first count.
+    """
+    if len(segments) == 1:
+        return found
+    counts = np.zeros((len(found[0].sharing.offsets) - 1, _COLUMNS), dtype=np.int64)
+    bands = segments[-1].bands
+    most = 0 if bands is None else bands.most_equal
+    rows = np.concatenate([one.near.rows for one in found])
+    pairs = zip(segments, found, strict=True)
+    values = np.concatenate([s.near.fingerprints[one.near.numbers] for s, one in pairs])
+    chosen = first_of_each(rows, values, most_same)
+    masks = np.split(chosen, np.cumsum([len(one.near.numbers) for one in found])[:-1])
+    return [
+        Found(one.near.chosen(mask), limit_keys(one.sharing, most, counts))
+        for one, mask in zip(found, masks, strict=True)
+    ]
 
 
 def count_unindexed(turns: Turns) -> int:

@@ -87,12 +87,11 @@ def grown(sizes: list[int], draw: Function) -> None:
         rows = len(batch)
         zeros, short = np.zeros(rows, dtype=np.uint64), np.ones(rows, dtype=np.bool_)
         sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,))
-        turns = turns_of(
-            index, Fingerprints(zeros, zeros, short, sketches), zeros.astype(np.int64), 1
-        )
+        texts = Fingerprints(zeros, zeros, short, sketches)
+        turns = turns_of(index.search(batch), index, texts, zeros.astype(np.int64), 1)
         for i in range(rows):
             keep(turns, i)
-        index.extend(batch)
+        index.extend(batch, turns.stored)
 
     pairs_sharing(stored[:BATCH])
     job(stored[:BATCH])  # compiled

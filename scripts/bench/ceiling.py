@@ -35,6 +35,7 @@ from dedup_job.decision import Brakes, FirstWins, texts
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.mongo.bson import edit
+from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.reading import _rows
 from dedup_job.mongo.source import Source
 from dedup_job.native.byte_strings import ByteStrings, bytes_of
@@ -55,7 +56,13 @@ class InMemory(Source):
         self._settings, self._path = settings.source, settings.source.field.split(".")
         self._most = 10 * settings.source.max_chars
         self._replies, self.known = replies, 0
+        self.changed = {}
         self.undecided = count  # type: ignore[misc]
+
+    def mark(self, since: Bookmark | None) -> None:
+        """Follow nothing."""
+
+    bookmark = None
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
         """Read the replies."""
@@ -116,7 +123,10 @@ class Counting:
         del index, checkpoint
         return ""
 
-    def finish(self, report: Report) -> None:
+    def bookmark(self) -> None:
+        """Know none."""
+
+    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:
         """Do nothing."""
 
     def abort(self, report: Report) -> None:

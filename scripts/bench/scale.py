@@ -196,6 +196,10 @@ def show(rows: list[tuple[str, str, str]], ended: Ended, client: Client, run: in
         ("seconds until it began", f"{start:.1f}", ""),
         ("seconds after its last commit", f"{ended.seconds - start - row['seconds']:.1f}", ""),
         *((f"seconds by stage: {name}", f"{s:.1f}", "") for name, s in row["stages"].items()),
+        *(
+            (f"processor, us a document: {one['stage']}", f"{_each(one):.1f}", "")
+            for one in row["profile"]
+        ),
         ("duplicates", f"{sum(row['counts']['duplicate'].values()):,}", ""),
         ("candidates a document", f"{row['counts']['candidates']['mean']:.3f}", ""),
         ("candidates at most", f"{row['counts']['candidates']['max']:,}", ""),
@@ -204,6 +208,10 @@ def show(rows: list[tuple[str, str, str]], ended: Ended, client: Client, run: in
     for name, value, wanted in rows:
         print(f"{name:36} {value:>14} {wanted and f'wanted {wanted}'}".rstrip())
     sys.stdout.flush()
+
+
+def _each(stage: Mapping[str, Any]) -> float:
+    return float(stage["processor_seconds"] / max(stage["documents"], 1) * 1e6)
 
 
 def index_bytes(folder: Path) -> int:

@@ -17,7 +17,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import bands, look_up, snapshot
-from dedup_job.index import kept as kept_module
+from dedup_job.index import segment as segment_module
 from dedup_job.judgment.folding import fold_texts
 from tests.deciding import Decider, as_of_any_process
 from tests.judging import DigitJudge, verdict
@@ -281,7 +281,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(
-            kept_module,
+            segment_module,
             "BandIndex",
             type("Few", (bands.BandIndex,), {"__init__": few(most_equal)}),
         )
@@ -312,11 +312,14 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
             naive.gone.add(kept.number)
             del decider.texts[key_of(kept.number)]
     elif what == "snapshot" and not naive.gone:  # else its size would give it away
-        facts, arrays = decider.index.dump()
-        snapshot.write(folder / "index", facts, arrays)
-        saved = snapshot.read(folder / "index")
+        files = [folder / f"{number}.index" for number in range(len(decider.index.segments))]
+        for file, segment in zip(files, decider.index.segments, strict=True):
+            snapshot.write(file, *segment.dump())
         decider.forget()
-        decider.index.load(saved.facts, saved.parts)
+        for saved in map(snapshot.read, files):
+            decider.index.load(saved.facts, saved.parts)
+        if rng.random() < 0.7:
+            decider.index.seal()
     elif what:
         numbers = [kept.number for kept in there]
         pages = [

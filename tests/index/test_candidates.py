@@ -28,11 +28,10 @@ def together(values, before, within=(), bits=None, held_bits=None, least=None):
     own = np.array(values, dtype=np.uint64)
     one, other = [*before, no_candidates(n), no_candidates(n)][:2]
     own_one, own_other = [*within, no_candidates(n), no_candidates(n)][:2]
-    return merged(
-        Earlier(one, other, VALUES, words(held_bits, 4), 0),
-        Earlier(own_one, own_other, own, words(bits, n), 4),
-        np.zeros(n, dtype=np.int64) if least is None else np.array(least),
-    )
+    held = Earlier(one, other, VALUES, words(held_bits, 4), 0)
+    within = Earlier(own_one, own_other, own, words(bits, n), 4)
+    least = np.zeros(n, dtype=np.int64) if least is None else np.array(least)
+    return merged([held, within], own, words(bits, n), least)
 
 
 VALUES = np.array([0b1, 0b11, 0b111, 2**64 - 1], dtype=np.uint64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, bands, look_up
-from dedup_job.index import kept as kept_module
+from dedup_job.index import segment as segment_module
 from dedup_job.index.candidates import BY_SIMHASH
 
 A = 0x0F0F_1234_5678_9ABC
@@ -90,14 +91,15 @@ ROWS = st.lists(
 def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows, cuts, data):
     """Some texts are kept, others not; of equal keys the first so many are found."""
     channels, least = CHANNELS[name], data.draw(st.sampled_from([0, 30, 64]))
-    simhash = name != "minhash"
+    simhash, sealing = name != "minhash", data.draw(st.booleans())
     most_equal = data.draw(st.sampled_from([1, 2, 128]))
     is_kept = [data.draw(st.booleans()) for _ in rows]
     chosen = IndexSettings(channels=("simhash",) if simhash else ("minhash",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)
-        patch.setattr(kept_module, "BandIndex", lambda n: bands.BandIndex(n, most_equal=most_equal))
+        few = partial(bands.BandIndex, most_equal=most_equal)
+        patch.setattr(segment_module, "BandIndex", few)
         index, kept = KeptIndex(chosen), []
         bounds = sorted({0, *(min(cut, len(rows)) for cut in cuts), len(rows)})
         for start, stop in pairwise(bounds):
@@ -119,7 +121,12 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                         look_up.keep(found.turns, row)
                     places[row] = len(kept)
                     kept.append(rows[start + row])
-            index.add([b"key"] * len(places), batch[list(places)])
+            rows_kept = np.zeros(stop - start, dtype=np.bool_)
+            rows_kept[list(places)] = True
+            look_up.columns_stored(found.turns, rows_kept)
+            index.add([b"key"] * len(places), batch[list(places)], found.turns.stored[list(places)])
+            if sealing:
+                index.seal()
 
 
 def test_a_text_that_was_not_kept_is_found_by_none():

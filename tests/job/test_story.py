@@ -59,6 +59,9 @@ class FakeSource:
         self._target = target
         self._page = page
         self.known = 0
+        self.changed = {}
+        self.bookmark = "here"
+        self.marked = []
         self.pages_read = 0
         self.limits = []
 
@@ -66,6 +69,11 @@ class FakeSource:
     def undecided(self):
         """Return how many documents are left to decide."""
         return len(self._contents.keys() - self._target.decided.keys())
+
+    def mark(self, since):
+        """Take the bookmark, before anything is read or written."""
+        assert self.pages_read == 0
+        self.marked.append(since)
 
     def pages(self, limit):
         """Count the decided documents as known and yield the others."""
@@ -94,6 +102,7 @@ class FakeTarget:
         self.contents = {}
         self.checkpoint = None
         self.reports = []  # one for each batch written
+        self.left = None
         self.ends = []  # one for each run that came to its end
         self.wrong = ""  # what is found at the end
         self.breaks = []  # one for each run that broke off
@@ -184,9 +193,14 @@ class FakeTarget:
         assert len(index) >= checkpoint.counts.kept
         return self.wrong
 
-    def finish(self, report):
-        """Take the last checkpoint."""
+    def bookmark(self):
+        """Return the bookmark that the last run left."""
+        return self.left
+
+    def finish(self, report, bookmark=None):
+        """Take the last checkpoint, and the bookmark if there is one."""
         assert self.held
+        self.left = bookmark or self.left
         self.ends.append(report)
         self.checkpoint = report.checkpoint
 
@@ -508,6 +522,19 @@ def test_a_limit_bounds_the_documents_decided(target, limit, threads):
     assert target.order == list(TEXTS)[:limit]
     assert report.status is Status.DONE
     assert report.checkpoint.finished
+
+
+def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(target):
+    sources = [FakeSource(TEXTS, target) for _ in range(4)]
+    for number, source in enumerate(sources):
+        source.bookmark = number
+    run(job(target, source=sources[0], limit=5))
+    run(job(target, source=sources[1], stop=StopAfter(2)))
+    assert target.left is None
+    run(job(target, source=sources[2]))
+    run(job(target, source=sources[3]))
+    assert [source.marked for source in sources] == [[None], [None], [None], [2]]
+    assert target.left == 3
 
 
 def test_a_limit_counts_what_the_first_part_of_the_run_decided(target):

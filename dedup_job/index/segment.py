@@ -1,0 +1,158 @@
+"""A part of the kept documents, with all that finds them; numbers begin at 0 in each.
+
+A segment that grows takes documents; one that came from disk is as good. What several of them find
+together is what one with all documents would: limits hold in the order of arrival (look_up.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.columns import Fingerprints
+from dedup_job.documents import Channel
+from dedup_job.index.bands import BandIndex
+from dedup_job.index.candidates import Candidates, no_candidates
+from dedup_job.index.equal import EqualIndex, Ids
+from dedup_job.index.hamming import HammingIndex
+from dedup_job.index.settings import IndexSettings
+from dedup_job.index.snapshot import Part, SnapshotError
+from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.growing import Growing
+
+_OF_EACH = (  # parts of a snapshot with a row for each kept document
+    "near.fingerprints",
+    "near.searchable",
+    "equal.digests",
+    "ids.short",
+    "ids.is_long",
+    "bits",
+)
+
+
+class Found(NamedTuple):
+    """What n texts find in a segment: by fingerprints, and by keys."""
+
+    near: Candidates
+    sharing: Candidates
+
+
+class Segment:
+    """Kept documents, numbered from 0 in the order in which they were kept."""
+
+    def __init__(self, settings: IndexSettings) -> None:
+        self.by_simhash = Channel.SIMHASH in settings.channels
+        self.near = HammingIndex(
+            settings.distance,
+            blocks=settings.blocks,
+            bytes_per_fingerprint=settings.bytes_per_document,
+        )
+        self.equal = EqualIndex()
+        self.ids = Ids()
+        self.bands: BandIndex | None = None
+        self._bits: Growing[np.uint64] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of documents held."""
+        return len(self.ids)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        more = [part.nbytes for part in (self.bands, self._bits) if part is not None]
+        return self.near.nbytes + self.equal.nbytes + self.ids.nbytes + sum(more)
+
+    @property
+    def bits(self) -> NDArray[np.uint64]:
+        """The sketches by number, uint64 (n, words); of no words where there are none."""
+        if self._bits is None:
+            return np.empty((len(self), 0), dtype=np.uint64)
+        return self._bits.array[: len(self)]
+
+    def add(
+        self, keys: ByteStrings, texts: Fingerprints, stored: NDArray[np.uint32] | None = None
+    ) -> None:
+        """Remember n documents by their keys; they get the next numbers.
+
+        stored: uint32 (n,), the columns in which each is to be found, as bits; None: those in
+        which this segment holds fewer than the limit.
+        """
+        start = len(self)
+        self.ids.extend(keys)
+        self.equal.extend(texts.digests)
+        self.near.extend(texts.values, ~texts.short)
+        if texts.sketches is None:
+            return
+        self.sketched(texts)
+        assert self.bands is not None
+        self.bands.extend(texts.sketches.keys, stored)
+        if self._bits is not None:
+            self._bits.grow(len(self))
+            self._bits.array[start : len(self)] = texts.sketches.bits
+
+    def sketched(self, texts: Fingerprints) -> None:
+        """Make room for sketches such as these texts have."""
+        if texts.sketches is not None and self.bands is None:
+            self.bands = BandIndex(texts.sketches.keys.shape[1])
+            if width := texts.sketches.bits.shape[1]:
+                self._bits = Growing(0, width, np.uint64)
+
+    def find(self, texts: Fingerprints, most_same: int) -> Found:
+        """Look n texts up; of equal fingerprints the first `most_same` are found."""
+        near = sharing = no_candidates(len(texts))
+        if self.bands is not None and texts.sketches is not None:
+            sharing = self.bands.search(texts.sketches.keys)
+        if self.by_simhash:
+            near = self.near.search(texts.values, most_equal=most_same)
+        return Found(near, sharing)
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps: facts and arrays."""
+        facts: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        parts: dict[str, HammingIndex | EqualIndex | Ids | BandIndex] = {
+            "near": self.near,
+            "equal": self.equal,
+            "ids": self.ids,
+        }
+        if self.bands is not None:
+            parts["bands"] = self.bands
+        if self._bits is not None:
+            arrays["bits"] = self.bits
+        for name, part in parts.items():
+            facts[name], own = part.dump()
+            arrays |= {f"{name}.{key}": value for key, value in own.items()}
+        return facts, arrays
+
+    @classmethod
+    def load(
+        cls, settings: IndexSettings, facts: Mapping[str, Any], parts: Mapping[str, Part]
+    ) -> Segment:
+        """Return the segment that `dump` gave away. Raises SnapshotError."""
+        made = cls(settings)
+        try:
+            made._load(facts, parts)
+            held = {len(made.near), len(made.equal), len(made.ids)}
+            held |= {part.rows for name, part in parts.items() if name in _OF_EACH}
+        except (KeyError, ValueError, TypeError, IndexError) as e:
+            raise SnapshotError("it is damaged") from e
+        if len(held) != 1:
+            raise SnapshotError("it is damaged: its parts are of different sizes")
+        return made
+
+    def _load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        def own(name: str) -> dict[str, Part]:
+            prefix = f"{name}."
+            return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}
+
+        self.near.load(facts["near"], own("near"))
+        self.equal = EqualIndex.load(facts["equal"], own("equal"))
+        self.ids = Ids.load(facts["ids"], own("ids"))
+        if "bands" in facts:
+            self.bands = BandIndex.load(facts["bands"], own("bands"))
+        if "bits" in parts:
+            bits = parts["bits"]
+            self._bits = Growing.mapped(bits.pages, bits.shape[1], np.uint64)
