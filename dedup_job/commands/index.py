@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def describe(
             ("target", on.target.name),
             ("its documents", f"{on.target.documents.estimated_document_count():,}"),
             ("its batches", f"{version.generation:,}"),
-            *_facts(file),
+            *_facts(file, on.snapshots.files()),
             ("used by the next run", used),
             *([("settings", f"those of run {on.settings_of}")] if on.settings_of else []),
         ]
@@ -66,10 +66,8 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
         return 0, []
     index = KeptIndex(on.settings.index)
     try:
-        saved = snapshot.read(file)
-        if saved.facts["generation"] != version.generation:
+        if on.snapshots.read(index)[-1]["generation"] != version.generation:
             return 0, []  # a run does not use it
-        index.load(saved.facts["index"], saved.parts)
     except NoSnapshotError:
         return 0, []
     except SnapshotError as e:
@@ -130,25 +128,27 @@ def _why_not(on: Opened) -> str | None:
     return on.snapshots.load(KeptIndex(on.settings.index))
 
 
-def _facts(file: Path) -> Iterator[tuple[str, str]]:
+def _facts(file: Path, files: Sequence[Path]) -> Iterator[tuple[str, str]]:
     try:
-        size = _bytes_on_disk(file)
+        size = sum(map(_bytes_on_disk, files or [file]))
     except OSError as e:
         why = "" if isinstance(e, FileNotFoundError) else f" ({e.strerror})"
         yield "snapshot", f"none; it would be {file}{why}"
         return
     yield "snapshot", str(file)
     yield "size on disk", f"{size / 1e6:,.1f} MB"
+    if len(files) > 1:
+        yield "in files", f"{len(files)}"
     try:
-        facts = snapshot.facts_of(file)
+        each = [snapshot.facts_of(one) for one in files]
     except (OSError, SnapshotError):
         return  # the reason is the one why it would not be used
-    near = facts["index"]["near"]
+    near = each[0]["index"]["near"]
     yield "format", str(snapshot.FORMAT)  # another one is not read
-    yield "documents", f"{facts['kept']:,}"
+    yield "documents", f"{sum(facts['kept'] for facts in each):,}"
     blocks = tuple(Block(*block) for block in near["blocks"])
     yield "layout", f"distance {near['distance']}: {Layout(near['distance'], blocks)}"
-    yield "of batch", f"{facts['generation']:,}"
+    yield "of batch", f"{each[-1]['generation']:,}"
 
 
 def _bytes_on_disk(file: Path) -> int:

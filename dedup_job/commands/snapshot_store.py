@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,22 @@ _SAMPLE = 1000
 
 
 class SnapshotStore:
-    """Saves what the index remembers of a target and brings it back."""
+    """Saves what the index remembers of a target and brings it back.
+
+    A file holds a segment of the index. It names the batch up to which all files together are the
+    target, and that of the file before it: what does not follow is of former times.
+    """
 
     def __init__(self, target: TargetReader, settings: IndexSettings) -> None:
         self._target = target
         self._folder = settings.folder or user_state_path("dedup")
         self._least = settings.snapshot_from
         self._settings = settings
+        self._generations: list[int] = []  # of the files that the index was loaded from
 
     @property
     def file(self) -> Path | None:
-        """Where the snapshot of the target is or would be; None before its first run."""
+        """Where the snapshot of the target begins or would; None before its first run."""
         version = self._target.version()
         return None if version is None else self._file_of(version)
 
@@ -39,20 +44,43 @@ class SnapshotStore:
 
         Else returns why not, "" where there is none.
         """
-        file = self.file
-        if file is None:
-            return ""
         try:
-            saved = snapshot.read(file)
-            self._prove(saved.facts)
-            kept.load(saved.facts["index"], saved.parts)
+            facts = self.read(kept)
+            self._prove(facts)
             self._prove_sample(kept)
         except NoSnapshotError:
             return ""
         except SnapshotError as e:
             kept.forget()
             return str(e)
+        self._generations = [one["generation"] for one in facts]
+        kept.seal()
         return None
+
+    def read(self, kept: KeptIndex) -> list[Mapping[str, Any]]:
+        """Let the index remember what the files hold, proved or not; return their facts.
+
+        Raises SnapshotError; NoSnapshotError where there is none.
+        """
+        version = self._target.version()
+        if version is None:
+            raise NoSnapshotError("the target has none")
+        found: list[Mapping[str, Any]] = []
+        while not found or found[-1]["generation"] != version.generation:
+            try:
+                saved = snapshot.read(self._file_of(version, len(found)))
+            except NoSnapshotError:
+                if found:
+                    break
+                raise
+            try:
+                if found and saved.facts["after"] != found[-1]["generation"]:
+                    break
+                kept.load(saved.facts["index"], saved.parts)
+            except KeyError as e:
+                raise SnapshotError("it is damaged") from e
+            found.append(saved.facts)
+        return found
 
     def save(self, kept: KeptIndex) -> None:
         """Save what the index remembers, if that is worth a file and is not there already.
@@ -62,61 +90,66 @@ class SnapshotStore:
         version = self._target.version()
         if version is None or len(kept) < self._least:
             return
-        file = self._file_of(version)
+        if self._generations and self._generations[-1] == version.generation:
+            return
         try:
-            if not self._is_saved(file, version.generation):
-                self.write(kept, version)
+            self.write(kept, version)
         except OSError as e:
             log.warning(
                 "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
                 "the target instead, which takes longer.",
-                file,
+                self._file_of(version),
                 e.strerror or e,
             )
 
     def write(self, kept: KeptIndex, version: Version) -> Path:
         """Save what the index remembers of the target as it was at `version`, and return where.
 
-        Raises OSError; the former file stays then.
+        Only the last segment is written. Raises OSError; the former files stay then.
         """
-        file = self._file_of(version)
+        segment, number = kept.compact(), len(kept.segments) - 1
+        del self._generations[number:]
+        file = self._file_of(version, number)
         snapshot.remove_partial(file)
-        facts, arrays = kept.dump()
+        facts, arrays = segment.dump()
         snapshot.write(
             file,
             {
                 "target": self._target.name,
                 "generation": version.generation,
+                "after": self._generations[-1] if number else None,
                 "stamp": self._target.stamp,
-                "kept": len(kept),
+                "kept": len(segment),
                 "index": facts,
             },
             arrays,
         )
-        return file
+        self._generations.append(version.generation)
+        while (old := self._file_of(version, number := number + 1)).exists():
+            old.unlink()
+        return self._file_of(version)
 
-    def _file_of(self, version: Version) -> Path:
-        return self._folder / f"{version.id}.index"
+    def files(self) -> list[Path]:
+        """Return the files that are there, whether or not they are of use."""
+        version, found = self._target.version(), list[Path]()
+        while version and (file := self._file_of(version, len(found))).exists():
+            found.append(file)
+        return found
 
-    def _is_saved(self, file: Path, generation: int) -> bool:
-        try:
-            return bool(snapshot.facts_of(file)["generation"] == generation)
-        except (SnapshotError, KeyError):
-            return False
+    def _file_of(self, version: Version, number: int = 0) -> Path:
+        return self._folder / f"{version.id}{f'.{number}' if number else ''}.index"
 
-    def _prove(self, facts: Mapping[str, Any]) -> None:
-        """Raise SnapshotError unless the snapshot was saved when the target was as it is now."""
-        version = self._target.version()
-        assert version is not None  # it names the file
-        if facts["generation"] != version.generation:
-            raise SnapshotError(
-                f"it is of batch {facts['generation']:,}, the target is at {version.generation:,}"
-            )
-        if not stamps.agree(facts["stamp"], self._target.stamp, as_made=False):
+    def _prove(self, files: Sequence[Mapping[str, Any]]) -> None:
+        """Raise SnapshotError unless the files were saved when the target was as it is now."""
+        version, last = self._target.version(), files[-1]["generation"]
+        assert version is not None  # it names the files
+        if last != version.generation:
+            raise SnapshotError(f"it is of batch {last:,}, the target is at {version.generation:,}")
+        if not all(stamps.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
             raise SnapshotError("it was made with other settings")
-        count = self._target.count(facts["kept"])
-        if count != facts["kept"]:
-            raise SnapshotError(f"it holds {facts['kept']:,} documents, the target {count:,}")
+        held = sum(facts["kept"] for facts in files)
+        if (count := self._target.count(held)) != held:
+            raise SnapshotError(f"it holds {held:,} documents, the target {count:,}")
 
     def _prove_sample(self, kept: KeptIndex) -> None:
         """Raise SnapshotError unless documents chosen at random have their fingerprints."""

@@ -132,6 +132,16 @@ class BandIndex:
         count = offsets[-1]
         return Candidates(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
 
+    def keys(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the keys of all n documents, and the columns in which each is held.
+
+        uint32 (n, columns) and, as bits, uint32 (n,); a key of another column is 0.
+        """
+        keys = np.zeros((self._size, self.columns), dtype=np.uint32)
+        stored = np.zeros(self._size, dtype=np.uint32)
+        buckets.collect_keys(self._pages, keys, stored)
+        return keys, stored
+
     @property
     def _pages(self) -> buckets.Pages:
         return buckets.Pages(self._heads.array, self._more.array, self._buckets)

@@ -246,6 +246,30 @@ def split(pages: Pages, columns: int, stop: int) -> None:
 
 
 @jit_no_refcount
+def collect_keys(pages: Pages, keys: NDArray[np.uint32], stored: NDArray[np.uint32]) -> None:
+    """Write each document's keys, uint32 (n, columns), and its columns as bits, (n,).
+
+    A key is the check over the lowest bits of the bucket's address.
+    """
+    columns = keys.shape[1]
+    low = (np.uint64(1) << _CHECK_SHIFT) - _ONE
+    for head in range(pages.buckets * columns):
+        bucket, column = head // columns, head % columns
+        chunks, chunk = pages.heads, np.int64(head)
+        while True:
+            for place in range(lines.ENTRIES):
+                entry = np.int64(chunks[chunk, lines.FIRST + place])
+                if entry != 0:
+                    check = check_of(chunks, chunk, place)
+                    keys[entry - 1, column] = (check << _CHECK_SHIFT) | (np.uint64(bucket) & low)
+                    stored[entry - 1] |= np.uint32(_ONE << np.uint64(column))
+            chunk = np.int64(chunks[chunk, lines.NEXT])
+            if chunk == 0:
+                break
+            chunks = pages.more
+
+
+@jit_no_refcount
 def search(
     pages: Pages,
     keys: NDArray[np.uint32],

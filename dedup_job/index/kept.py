@@ -16,6 +16,7 @@ from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part
 from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
+_LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 
 
@@ -66,6 +67,20 @@ class KeptIndex:
         """Let what is kept from now on go to a segment of its own."""
         if len(self._segments[-1]):
             self._segments.append(Segment(self._settings))
+
+    def compact(self) -> Segment:
+        """Let the last segment be one that is not small beside the one before; return it.
+
+        Sizes fall from each to the next then, so that there are few, and each document is moved
+        few times (O'Neil et al., "The log-structured merge-tree", 1996). Those before stay as they
+        are.
+        """
+        while len(self._segments) > 1:
+            *_, before, last = self._segments
+            if len(before) >= max(_LEAST, _TIMES * len(last)):
+                break
+            before.take_in(self._segments.pop())
+        return self._segments[-1]
 
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.
@@ -207,9 +222,10 @@ class KeptIndex:
             rows = np.flatnonzero(of == place)
             yield segment, rows, numbers[rows] - bases[place]
 
-    def dump(self, segment: int = 0) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a snapshot keeps of a segment: facts and arrays."""
-        return self._segments[segment].dump()
+    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a snapshot keeps of the only segment: facts and arrays."""
+        (segment,) = self._segments
+        return segment.dump()
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
         """Remember what `dump` gave away, behind what is remembered. Raises SnapshotError."""

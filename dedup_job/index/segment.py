@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Fingerprints
+from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.candidates import Candidates, no_candidates
@@ -23,6 +23,7 @@ from dedup_job.index.snapshot import Part, SnapshotError
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
+_AT_ONCE = 100_000  # documents taken from one segment into another
 _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "near.fingerprints",
     "near.searchable",
@@ -99,6 +100,25 @@ class Segment:
             self.bands = BandIndex(texts.sketches.keys.shape[1])
             if width := texts.sketches.bits.shape[1]:
                 self._bits = Growing(0, width, np.uint64)
+
+    def take_in(self, later: Segment) -> None:
+        """Add what a later segment holds."""
+        every = np.arange(len(later))
+        keys = stored = None
+        if later.bands is not None:
+            keys, stored = later.bands.keys()
+        for start in range(0, len(later), _AT_ONCE):
+            rows = every[start : start + _AT_ONCE]
+            sketches = None
+            if keys is not None:
+                sketches = Sketches(keys[rows], later.bits[rows], ())
+            texts = Fingerprints(
+                values=later.near.fingerprints[rows],
+                digests=later.equal.digests[rows],
+                short=~later.near.searchable[rows],
+                sketches=sketches,
+            )
+            self.add(later.ids.of(rows), texts, None if stored is None else stored[rows])
 
     def find(self, texts: Fingerprints, most_same: int) -> Found:
         """Look n texts up; of equal fingerprints the first `most_same` are found."""

@@ -1,9 +1,9 @@
 """An index on disk: one file, checked whole before use, then mapped into memory.
 
 Layout: a page of magic, format and header length; the header, JSON; then the arrays. Every part
-begins at a page and is covered by a checksum up to the next, spare room included, so a byte that
-changed anywhere is found. A file is written aside, flushed and renamed: there is always a whole
-one, the former or the new.
+begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
+found. A file is written aside, flushed and renamed: there is always a whole one, the former or the
+new.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQ16s")  # magic, format, length and checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
 _PIECE = 1 << 26
-_SPARE = 1 / 64  # room for what the next runs add
-_LEAST_SPARE = 1 << 20
 
 
 class SnapshotError(Exception):
@@ -104,7 +102,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 
 def _write(stream: BinaryIO, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     described: list[dict[str, Any]] = [
-        {"name": name, "dtype": a.dtype.str, "shape": a.shape, "room": _room(a.nbytes)}
+        {"name": name, "dtype": a.dtype.str, "shape": a.shape, "room": _rounded(a.nbytes)}
         for name, a in arrays.items()
     ]
     for array, about in zip(arrays.values(), described, strict=True):
@@ -173,10 +171,6 @@ def _checksum(array: NDArray[Any], room: int) -> str:
 
 def _bytes(array: NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-
-
-def _room(size: int) -> int:
-    return _rounded(size + max(int(size * _SPARE), _LEAST_SPARE))
 
 
 def _rounded(size: int) -> int:

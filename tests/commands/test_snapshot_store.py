@@ -11,6 +11,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.demo import make_corpus
+from dedup_job.index import kept as kept_module
 from dedup_job.mongo.target import Target
 from tests.running import outcome, run_here
 
@@ -169,3 +170,93 @@ def test_a_target_of_a_former_version_without_an_id_has_no_snapshot(
     monkeypatch.setattr(Target, "version", lambda _: None)
     assert watched.run() == ""
     assert_as_in_one_run(watched)
+
+
+@pytest.fixture
+def parted(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Return the same database, the second half decided by a run of its own with its own file."""
+    monkeypatch.setattr(kept_module, "_LEAST", 1)
+    monkeypatch.setattr(kept_module, "_TIMES", 0.5)
+    assert watched.run() is None
+    return watched
+
+
+def names(runs: Watched) -> list[str]:
+    """Return what stands behind the target's id in the names of the files."""
+    return sorted(file.name.partition(".")[2] for file in runs.folder.iterdir())
+
+
+def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted: Watched) -> None:
+    assert names(parted) == ["1.index", "index"]
+    (whole,) = parted.folder.glob(f"{'[0-9a-f]' * 32}.index")
+    before = whole.stat()
+    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    assert parted.run() is None
+    assert names(parted) == ["1.index", "2.index", "index"]
+    after = whole.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert_as_in_one_run(parted)
+    assert parted.run() is None
+
+
+def test_small_segments_are_put_together(parted: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_module, "_TIMES", 4)
+    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    assert parted.run() is None
+    assert names(parted) == ["index"]
+    assert parted.run() is None
+    assert_as_in_one_run(parted)
+
+
+def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted: Watched) -> None:
+    known = parted.database.target.find_one({}) or {}
+    for number in range(3):
+        parted.database.source.insert_one({**known, "_id": f"again {number}"})
+        assert parted.run() is None
+        assert names(parted) == ["1.index", "2.index", "index"]
+
+
+def _remove(file: Path, _: Path) -> None:
+    file.unlink()
+
+
+def _damage(file: Path, _: Path) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(9000)
+        stream.write(b"\xff")
+
+
+def _put_the_first_in_its_place(file: Path, first: Path) -> None:
+    file.write_bytes(first.read_bytes())
+
+
+@pytest.mark.parametrize("change", [_remove, _damage, _put_the_first_in_its_place])
+def test_without_one_of_its_files_the_index_is_read_from_the_target(
+    parted: Watched, change: Any
+) -> None:
+    (second,) = parted.folder.glob("*.1.index")
+    (first,) = (file for file in parted.folder.iterdir() if file != second)
+    change(second, first)
+    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    assert parted.run()
+    assert names(parted) == ["index"]
+    assert parted.run() is None
+    assert_as_in_one_run(parted)
+
+
+def test_a_file_of_former_times_behind_the_last_one_is_not_used(
+    parted: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was killed between writing and removing leaves it."""
+    (second,) = parted.folder.glob("*.1.index")
+    former = second.read_bytes()
+    monkeypatch.setattr(kept_module, "_TIMES", 100)
+    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    assert parted.run() is None
+    assert names(parted) == ["index"]
+    second.write_bytes(former)
+    assert parted.run() is None
+    monkeypatch.setattr(kept_module, "_TIMES", 0.5)
+    parted.database.source.insert_many(make_corpus(1000, seed=8)[900:])
+    assert parted.run() is None
+    assert_as_in_one_run(parted)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
+from dedup_job.index.segment import Segment
+from dedup_job.native.byte_strings import strings_of
 
 A = 0x0F0F_1234_5678_9ABC
 
@@ -187,6 +191,47 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
             expected, found = getattr(one.candidates, column), getattr(other.candidates, column)
             assert np.array_equal(expected, found)
         assert len(one.candidates.numbers) > 200
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([A, A ^ 1, A ^ 0b111, 5]),
+            st.booleans(),
+            st.tuples(st.integers(0, 3), st.integers(0, 2**30 - 1)),
+        ),
+        min_size=1,
+        max_size=60,
+    ),
+    st.integers(0, 60),
+    st.integers(1, 3),
+)
+def test_a_segment_that_took_in_another_one_is_as_one_with_all_documents(rows, cut, least):
+    texts = [text(i, value, short=short) for i, (value, short, _) in enumerate(rows)]
+    keys = np.array([row[2] for row in rows])
+    bits = np.arange(2 * len(rows)).reshape(-1, 2)
+    prints = arrays(texts, sketches(keys, bits))
+    names = strings_of([key_of(i) if i % 3 else b"\x07_id\0" + bytes(12) for i in range(len(rows))])
+    stored = np.array([i * least % 4 for i in range(len(rows))], dtype=np.uint32)
+    whole, first, second = (Segment(IndexSettings()) for _ in range(3))
+    whole.add(names, prints, stored)
+    for segment, part in ((first, slice(0, cut)), (second, slice(cut, None))):
+        rows_of = np.arange(len(rows))[part]
+        segment.add(names.take(rows_of), prints[part], stored[part])
+    first.take_in(second)
+    every = np.arange(len(rows))
+    assert first.ids.of(every).list() == whole.ids.of(every).list()
+    assert np.array_equal(first.bits, whole.bits)
+    assert np.array_equal(first.equal.digests, whole.equal.digests)
+    assert np.array_equal(first.near.searchable, whole.near.searchable)
+    for one, other in zip(first.find(prints, 2), whole.find(prints, 2), strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    assert whole.bands is not None
+    found_keys, found_stored = whole.bands.keys()
+    assert np.array_equal(found_stored, stored)
+    held = (stored[:, np.newaxis] >> np.arange(2)) & 1
+    assert np.array_equal(found_keys, keys * held)
 
 
 def test_memory_counts_all_that_is_held():

@@ -93,7 +93,7 @@ def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path
 
 
 def test_a_flipped_byte_anywhere_is_detected(file):
-    """Every byte of the first pages, then one in each further stretch, spare room included."""
+    """Every byte of the first pages, then one in each further stretch."""
     snapshot.write(file, FACTS, ARRAYS)
     whole = bytearray(file.read_bytes())
     rng = random.Random(3)
