@@ -45,16 +45,17 @@ class SnapshotStore:
         Else returns why not, "" where there is none.
         """
         try:
-            facts = self.read(kept)
-            self._prove(facts)
-            self._prove_sample(kept)
+            files = self.read(kept)
+            self._check_settings(files)
+            kept.seal()
+            self._read_what_came_since(kept, files[-1])
+            self._prove(kept)
         except NoSnapshotError:
             return ""
         except SnapshotError as e:
             kept.forget()
             return str(e)
-        self._generations = [one["generation"] for one in facts]
-        kept.seal()
+        self._generations = [one["generation"] for one in files]
         return None
 
     def read(self, kept: KeptIndex) -> list[Mapping[str, Any]]:
@@ -119,6 +120,7 @@ class SnapshotStore:
                 "generation": version.generation,
                 "after": self._generations[-1] if number else None,
                 "stamp": self._target.stamp,
+                "run": self._last_run(),
                 "kept": len(segment),
                 "index": facts,
             },
@@ -128,6 +130,12 @@ class SnapshotStore:
         while (old := self._file_of(version, number := number + 1)).exists():
             old.unlink()
         return self._file_of(version)
+
+    def _last_run(self) -> int | None:
+        """Return the last run, of which all is in the index; None if it may go on."""
+        checkpoint = (self._target.state.read() or {}).get("checkpoint")
+        last = self._target.last_run()
+        return last["_id"] if last and checkpoint and checkpoint["finished"] else None
 
     def files(self) -> list[Path]:
         """Return the files that are there, whether or not they are of use."""
@@ -139,20 +147,32 @@ class SnapshotStore:
     def _file_of(self, version: Version, number: int = 0) -> Path:
         return self._folder / f"{version.id}{f'.{number}' if number else ''}.index"
 
-    def _prove(self, files: Sequence[Mapping[str, Any]]) -> None:
-        """Raise SnapshotError unless the files were saved when the target was as it is now."""
-        version, last = self._target.version(), files[-1]["generation"]
-        assert version is not None  # it names the files
-        if last != version.generation:
-            raise SnapshotError(f"it is of batch {last:,}, the target is at {version.generation:,}")
+    def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
         if not all(stamps.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
             raise SnapshotError("it was made with other settings")
-        held = sum(facts["kept"] for facts in files)
-        if (count := self._target.count(held)) != held:
-            raise SnapshotError(f"it holds {held:,} documents, the target {count:,}")
 
-    def _prove_sample(self, kept: KeptIndex) -> None:
-        """Raise SnapshotError unless documents chosen at random have their fingerprints."""
+    def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
+        """Read what runs have kept since the last file was written; it is read again, if not saved.
+
+        A process may have ended before it wrote its file, and a person may restore documents.
+        """
+        version, run = self._target.version(), last.get("run")
+        assert version is not None  # it names the files
+        if last["generation"] == version.generation:
+            return
+        if run is None or not self._target.rows.has_runs:
+            raise SnapshotError(
+                f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
+            )
+        kept.remember_more(self._target.kept(after=run))
+
+    def _prove(self, kept: KeptIndex) -> None:
+        """Raise SnapshotError unless the target holds as many documents, with these fingerprints.
+
+        Those of documents that are chosen at random are compared.
+        """
+        if (count := self._target.count(len(kept))) != len(kept):
+            raise SnapshotError(f"it holds {len(kept):,} documents, the target {count:,}")
         numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
         sample = dict(kept.sample(numbers))
         if self._target.fingerprints(list(sample)) != sample:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.index.look_up import LookUp, bases_of, look_up
+from dedup_job.index.look_up import LookUp, bases_of, columns_stored, look_up
 from dedup_job.index.segment import Segment
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part
@@ -106,6 +106,22 @@ class KeptIndex:
         for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
             for page in later:
                 self._add_page(page[np.flatnonzero(page.run == run)])
+
+    def remember_more(self, pages: Iterable[KeptPage]) -> None:
+        """Take in, in the same order, what was kept after all that is remembered."""
+        every = [page for page in pages if page.keys]
+        for run in sorted({int(run) for page in every for run in np.unique(page.run)}):
+            for page in every:
+                self._add_counted(page[np.flatnonzero(page.run == run)])
+
+    def _add_counted(self, page: KeptPage) -> None:
+        """Add documents by those keys under which all segments hold fewer than the limit."""
+        if not page.keys:
+            return
+        least = np.zeros(len(page.keys), dtype=np.int64)
+        turns = self.look_up(page.fingerprints, least).turns
+        columns_stored(turns, np.ones(len(page.keys), dtype=np.bool_))
+        self.add(page.keys, page.fingerprints, turns.stored)
 
     def _add_page(self, page: KeptPage) -> None:
         if page.keys:

@@ -198,12 +198,16 @@ class TargetReader:
             return count
         return self.patience(lambda: documents.count_documents({}, hint="_id_"))
 
-    def kept(self) -> Iterator[KeptPage]:
-        """Yield what is kept in `_id` order; StateMismatch names what is not dedup's own."""
+    def kept(self, after: int | None = None) -> Iterator[KeptPage]:
+        """Yield what is kept in `_id` order; StateMismatch names what is not dedup's own.
+
+        after: only what runs with a higher number kept, where documents name their run.
+        """
         strange: list[bytes] = []
         count = 0
         projection = self.rows.projection
-        for rows in pages(majority(self.documents), _PAGE, None, projection, self.patience):
+        query = None if after is None else {"dedup.run": {"$gt": after}}
+        for rows in pages(majority(self.documents), _PAGE, query, projection, self.patience):
             page, others = self.rows.decode(rows)
             count += len(others)
             strange += others[: _NAMED - len(strange)]

@@ -14,6 +14,7 @@ from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.run import Report, Status
 from dedup_job.report.stages import Profile, Stage
 
+_TELLING = 1.0  # seconds of a run from which its ceiling says something
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
@@ -42,7 +43,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.table(_profile(report.profile), spare=("threads", "MB/s"))
         stage, share = report.profile.bottleneck
         console.say(f"the others wait for: {stage}, busy {share:.0%} of the time")
-        if ceiling := report.profile.ceiling:
+        if (ceiling := report.profile.ceiling) and report.profile.seconds >= _TELLING:
             console.say(f"with more cores and --threads at most {ceiling:,.0f} docs/s")
     if not checkpoint.counts.scanned:
         console.say(

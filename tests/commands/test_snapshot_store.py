@@ -84,13 +84,56 @@ def test_a_stopped_run_keeps_its_index_for_the_same_command(watched: Watched) ->
     assert_as_in_one_run(watched)
 
 
-def test_a_snapshot_from_before_another_run_is_not_used(watched: Watched, tmp_path: Path) -> None:
-    """The other run keeps its own elsewhere, as on another machine."""
-    watched.run(index__folder=str(tmp_path / "elsewhere"), limit=150)
+def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run keeps its own elsewhere, as on another machine; or it is killed before."""
+    read: list[int] = []
+    kept = Target.kept
+
+    def counted(target: Target, after: int | None = None) -> Any:
+        for page in kept(target, after):
+            read.append(len(page.keys))
+            yield page
+
+    monkeypatch.setattr(Target, "kept", counted)
+    watched.run(index__folder=str(tmp_path / "elsewhere"), limit=100)
+    watched.run(index__folder=str(tmp_path / "elsewhere"), limit=50)
+    later = watched.database.target.count_documents({"dedup.run": {"$gt": 1}})
+    read.clear()
+    assert watched.run() is None
+    assert sum(read) == later > 50
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
+
+
+def test_what_was_kept_since_is_found_like_all_else_by_the_first_so_many_of_a_key(
+    watched: Watched, tmp_path: Path
+) -> None:
+    """A crowd under the same keys, of which an index holds the first 128."""
+    crowd = [
+        {"_id": f"c{i:03}", "text": f"下列关于细胞结构与功能的叙述，正确的是哪一项？选项编号{i}"}
+        for i in range(300)
+    ]
+    for number, part in enumerate((crowd[:90], crowd[90:170], crowd[170:230], crowd[230:])):
+        watched.database.source.insert_many(part)
+        elsewhere = {"index__folder": str(tmp_path / "elsewhere")} if number in (1, 2) else {}
+        watched.run(**elsewhere)
+    assert watched.recalled[-1] is None
+    assert_as_in_one_run(watched)
+
+
+def test_after_a_run_that_may_go_on_all_is_read(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nobody knows which of its documents the snapshot holds."""
+    with monkeypatch.context() as patch:
+        patch.setattr(SnapshotStore, "_last_run", lambda _: None)
+        watched.run(limit=100)
+    watched.run(index__folder=str(tmp_path / "elsewhere"), limit=20)
     reason = watched.run()
     assert reason is not None
     assert "the target is at" in reason
-    assert watched.run() is None
     assert_as_in_one_run(watched)
 
 
@@ -231,15 +274,16 @@ def _put_the_first_in_its_place(file: Path, first: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [_remove, _damage, _put_the_first_in_its_place])
-def test_without_one_of_its_files_the_index_is_read_from_the_target(
+def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
     parted: Watched, change: Any
 ) -> None:
     (second,) = parted.folder.glob("*.1.index")
     (first,) = (file for file in parted.folder.iterdir() if file != second)
     change(second, first)
     parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
-    assert parted.run()
-    assert names(parted) == ["index"]
+    said = parted.run()
+    assert said == ("it is damaged" if change is _damage else None)
+    assert names(parted) == (["index"] if change is _damage else ["1.index", "index"])
     assert parted.run() is None
     assert_as_in_one_run(parted)
 
