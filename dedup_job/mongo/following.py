@@ -31,6 +31,8 @@ _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
 _PIECE = 50_000  # events read between two looks at the time that an attempt takes
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
+_STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
+_VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
 _BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
 _PIPELINE: Sequence[Mapping[str, Any]] = (
     {
@@ -57,11 +59,11 @@ class NotFollowed(Exception):
 class Position:
     """A moment: a collection's resume token, and the operation time from which reads see it.
 
-    uuid: of the collection, None where the user may not know it.
+    uuid: of the collection.
     """
 
     token: Token
-    uuid: bytes | None
+    uuid: bytes
     time: Timestamp
 
 
@@ -73,7 +75,7 @@ class Bookmark:
     """
 
     token: Token
-    uuid: bytes | None
+    uuid: bytes
     query: str | None
     followed: int
 
@@ -142,21 +144,28 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 
     Raises NotFollowed for ids that only the server can put in order.
     """
-    kinds = {key[:1] for key in keys}
-    if kinds <= {b"\x07"}:
+    kinds = {key[0] for key in keys}
+    if kinds <= {_OBJECT_ID}:
         return sorted(keys)
-    if kinds <= {b"\x10", b"\x12"}:  # int32 and int64, behind a name of three bytes and a zero
-        return sorted(keys, key=lambda key: int.from_bytes(key[5:], "little", signed=True))
+    if kinds <= {_STRING}:
+        return sorted(keys, key=lambda key: key[_VALUE + 4 : -1])  # behind its length
+    if kinds <= {_INT32, _INT64}:
+        return sorted(keys, key=lambda key: int.from_bytes(key[_VALUE:], "little", signed=True))
+    if kinds <= {_BINARY} and len({key[: _VALUE + 5] for key in keys}) == 1:
+        return sorted(keys)  # of one length and subtype, as UUIDs are
     raise NotFollowed("ids of these types are compared")
 
 
-def _uuid_of(collection: RawDocuments) -> bytes | None:
+def _uuid_of(collection: RawDocuments) -> bytes:
+    """Return it; NotFollowed where it may not be seen, or where ids are not in order of bytes."""
     try:
         (row,) = collection.database.list_collections(filter={"name": collection.name})
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
-        return None
+        raise NotFollowed("the user has no right to listCollections of the source") from e
+    if row["options"].get("collation"):
+        raise NotFollowed("the source has a collation")
     return bytes(row["info"]["uuid"])
 
 
@@ -183,6 +192,7 @@ def _events(stream: ChangeStream[RawBSONDocument], until: Token) -> Iterator[Any
         token = stream.resume_token
         if token is not None and token["_data"] >= until["_data"]:
             return
+    raise NotFollowed("its change stream ended")
 
 
 def _enter(found: Changes, event: Any, path: Sequence[str]) -> None:

@@ -31,6 +31,7 @@ from dedup_job.native.xxh3 import xxh3_of_each
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
+_STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
 COMMAND_BYTES = 8 * 1024 * 1024
 """Bytes of ids in one command, half of what it may take."""
 _LARGEST = bson_edit.fields({"_id": MaxKey()})
@@ -316,8 +317,11 @@ def held(
 ) -> set[bytes]:
     """Return those of some ids, given in `_id` order, that a collection holds.
 
-    Read between the first and the last that can be a bound; those beyond are asked for by name.
+    Read between the first and the last that can be a bound; those beyond are asked for by name, and
+    all of them where a collation has given them another order than this collection's.
     """
+    if not _are_in_order_of_bytes(keys):
+        return {row.key for row in some(collection, keys, _BY_ID, patience)}
     low = next((i for i, key in enumerate(keys) if _is_bound(key)), len(keys))
     high = next((i for i in range(len(keys), low, -1) if _is_bound(keys[i - 1])), low)
     found: set[bytes] = set()
@@ -326,6 +330,12 @@ def held(
     if others := [*keys[:low], *keys[high:]]:
         found.update(row.key for row in some(collection, others, _BY_ID, patience))
     return found
+
+
+def _are_in_order_of_bytes(keys: Sequence[bytes]) -> bool:
+    """Tell whether strings among some ids are in the order that they have without a collation."""
+    strings = [key[_STRING_AT:-1] for key in keys if key[0] == _STRING]
+    return strings == sorted(strings)
 
 
 def _is_bound(key: bytes) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bson import ObjectId
+from bson import Binary, ObjectId, encode
 from pymongo.database import Database
 
 from dedup_job.mongo import source
+from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.following import NotFollowed, in_order
 from dedup_job.mongo.reading import PageSize
 from tests.running import (
@@ -223,22 +224,38 @@ def test_what_comes_while_ids_are_compared_was_not_missed(
     assert not caplog.records
 
 
-def test_ids_are_put_in_order_where_that_is_known_and_else_compared() -> None:
-    def key(kind: int, value: bytes) -> bytes:
-        return bytes([kind]) + b"_id\0" + value
+def ids_of(kind: str) -> list[Any]:
+    """Return some ids."""
+    return {
+        "ObjectId": [ObjectId() for _ in range(9)],
+        "int": [-(2**40), -5, 0, 3, 2**33, 2**62],
+        "str": ["", "a", "aa", "b", "\x01", "你", "你好", "￿", "😀", "a\0b"],
+        "UUID": [Binary(bytes([i * 37 % 256] * 16), 4) for i in range(9)],
+    }[kind]
 
-    ids = [ObjectId() for _ in range(20)]
-    assert in_order({key(7, i.binary) for i in ids}) == [key(7, i.binary) for i in sorted(ids)]
-    numbers = [-(2**40), -5, 0, 3, 2**33]
-    keys = [
-        key(16, n.to_bytes(4, "little", signed=True))
-        if abs(n) < 2**31
-        else key(18, n.to_bytes(8, "little", signed=True))
-        for n in numbers
-    ]
-    assert in_order(set(keys)) == keys
+
+@pytest.mark.parametrize("kind", ["ObjectId", "int", "str", "UUID"])
+def test_ids_are_put_in_the_order_of_the_server(database: Data, kind: str) -> None:
+    ids = ids_of(kind)
+    database.source.insert_many([{"_id": i} for i in ids])
+    rows = [encode(row) for row in database.source.find({}, {"_id": 1}).sort("_id", 1)]
+    keys = [id_element(row) for row in rows]
+    assert in_order({*keys}) == keys
+
+
+@pytest.mark.parametrize("ids", [[1, "a"], [1.5, 2.5], [Binary(b"a", 0), Binary(b"bb", 0)]])
+def test_ids_that_only_the_server_puts_in_order_are_compared(ids: list[Any]) -> None:
     with pytest.raises(NotFollowed):
-        in_order({key(7, ids[0].binary), keys[0]})
+        in_order({id_element(encode({"_id": i})) for i in ids})
+
+
+def test_a_collation_has_an_order_of_its_own(database: Data) -> None:
+    database.create_collection("source", collation={"locale": "zh"})
+    for names in ("张李王", "赵钱"):
+        database.source.insert_many([{"_id": name, "text": text(ord(name))} for name in names])
+        report = run_here(database)
+    assert not report.changed
+    assert_each_source_id_is_in_one_place(database)
 
 
 def test_ids_of_mixed_types_are_found_all_the_same(followed: Data) -> None:

@@ -162,7 +162,7 @@ class _Checkpoint(_Strict):
 
 class _Bookmark(_Strict):
     token: dict[str, Any]
-    uuid: bytes | None
+    uuid: bytes
     query: str | None
     followed: _Count
     run: _Count
