@@ -133,8 +133,9 @@ class SnapshotStore:
 
     def _last_run(self) -> int | None:
         """Return the last run, of which all is in the index; None if it may go on."""
-        checkpoint = (self._target.state.read() or {}).get("checkpoint")
-        last = self._target.last_run()
+        patience = self._target.patience
+        checkpoint = (patience(self._target.state.read) or {}).get("checkpoint")
+        last = patience(self._target.last_run)
         return last["_id"] if last and checkpoint and checkpoint["finished"] else None
 
     def files(self) -> list[Path]:

@@ -176,7 +176,7 @@ class Target(TargetReader):
         None as well where documents or rows of the ledger are not as many as runs wrote: what
         somebody removed is decided again.
         """
-        state = self.state.read() or {}
+        state = self.patience(self.state.read) or {}
         saved, last = state.get("bookmark"), state.get("checkpoint")
         if not saved or not last:
             return None

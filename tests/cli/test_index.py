@@ -163,11 +163,17 @@ def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
 
 def test_info_says_why_a_snapshot_would_not_be_used(kept: Kept) -> None:
     kept.run()
+    kept.database.target.delete_one({})
+    assert kept.info()["used by the next run"].startswith("no: it holds ")
+
+
+def test_info_tells_of_a_snapshot_to_which_the_next_run_adds_what_came_since(kept: Kept) -> None:
+    kept.run()
     kept.database.source.insert_many(texts(5, 30))
     kept.run(snapshot_from=1000)
     told = kept.info()
     assert (told["of batch"], told["its batches"]) == ("1", "2")
-    assert told["used by the next run"] == "no: it is of batch 1, the target is at 2"
+    assert told["used by the next run"] == "yes"
 
 
 @pytest.mark.parametrize("place", [0, 5000, -1])
