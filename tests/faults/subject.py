@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -46,6 +47,7 @@ class Subject:
         self._count = 0
         self.documents = documents
         client: MongoClient[dict[str, Any]] = MongoClient(uri, **more)
+        weakref.finalize(self, client.close)  # else it warns when it is collected
         self.database: Db = client[name]
         self.database.source.insert_many(make_corpus(documents))
         self.environment = {
