@@ -61,7 +61,7 @@ def _is_thorough(item: pytest.Item) -> bool:
     return (
         parameters is not None
         and parameters.params.get("any_server") == "standalone"
-        and item.path.parent.name == "cli"
+        and item.path.parent.name in ("cli", "commands")
         and item.get_closest_marker("standalone") is None
     )
 

@@ -97,7 +97,7 @@ def rebuild(
             version, file = _version_and_file(on)
             on.progress.stage("loading the index")
             index = KeptIndex(on.settings.index)
-            read_index(on.target, index, on.progress)
+            read_index(on.target, on.snapshots, index, on.progress)
             if on.target.version() != version:  # this process slept through its lease
                 raise LeaseLost(
                     f"another run wrote to {on.target.name} while it was read; nothing was saved. "

@@ -1,4 +1,4 @@
-"""Whether the index of a run will fit into memory, said before the run rather than by its end."""
+"""How much of an index may lie in memory, said before the run rather than by its end."""
 
 from __future__ import annotations
 
@@ -13,44 +13,60 @@ from dedup_job.index import IndexSettings
 
 log = logging.getLogger("dedup")
 _REST = 500e6  # bytes: dictionary, native code, batches under way
+_LEAST = 100e6  # of the part of the index that grows
+_PACKING = 1.1  # times as much memory as it takes while it is packed
 _CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
+
+
+def index_memory(allowed: int | None) -> float:
+    """Return how many bytes the part of an index that grows may take; what is more goes into files.
+
+    allowed: bytes for the whole process, None for what the machine has. Raises UsageError where
+    they are too few for any index.
+    """
+    limit = _available() if allowed is None else allowed
+    if allowed is not None and allowed < _REST + _LEAST:
+        raise UsageError(
+            f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
+            f"{(_REST + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
+            "--max-memory."
+        )
+    return max((limit - _REST) / _PACKING, _LEAST)
 
 
 def check_memory(
     allowed: int | None, index: IndexSettings, each: float, kept: int, more: int
 ) -> None:
-    """Raise UsageError where the index may need more bytes than are allowed.
+    """Warn where the index of a run may not fit into its memory.
 
-    each: bytes that a kept document takes; kept: documents that it begins with; more: those to be
-    decided, all of which may be kept. Where nothing is said about memory (None), a warning is
-    given if the machine has less.
+    allowed: as above, and the same error; each: bytes that a kept document takes; kept: documents
+    that it begins with; more: those to be decided, all of which may be kept.
     """
-    needed = _REST + (kept + more) * each
+    index_memory(allowed)
     limit = _available() if allowed is None else allowed
-    if needed <= limit:
-        return
-    whose = "this machine has" if allowed is None else "run.max_memory allows"
-    left = " available" if allowed is None else ""
-    way_out = _way_out(allowed, index, each, kept, limit)
-    message = (
-        f"the index may need {needed / 1e9:,.1f} GB for {kept:,} documents kept and about "
-        f"{more:,} to be decided ({each:.0f} bytes each and {_REST / 1e9:.1f} GB for "
-        f"the rest), and {whose} {limit / 1e9:,.1f} GB{left}. {way_out}"
-    )
-    if allowed is None:
-        log.warning("%s", message)
-    else:
-        raise UsageError(message)
+    needed = _REST + (kept + more) * each
+    if needed > limit:
+        whose = "this machine has" if allowed is None else "run.max_memory allows"
+        left = " available" if allowed is None else ""
+        log.warning(
+            "the index may need %.1f GB for %s documents kept and about %s to be decided (%.0f "
+            "bytes each and %.1f GB for the rest), and %s %.1f GB%s. What does not fit is put into "
+            "files, packed, in the folder of the index, and read from there, which is slower. %s",
+            needed / 1e9,
+            f"{kept:,}",
+            f"{more:,}",
+            each,
+            _REST / 1e9,
+            whose,
+            limit / 1e9,
+            left,
+            _way_out(allowed, index, each),
+        )
 
 
-def _way_out(
-    allowed: int | None, index: IndexSettings, each: float, kept: int, limit: float
-) -> str:
+def _way_out(allowed: int | None, index: IndexSettings, each: float) -> str:
     """Return what can be done about it."""
     ways = ["raise --max-memory" if allowed is not None else "use a machine with more"]
-    fits = int((limit - _REST) / each) - kept
-    if fits > 0:
-        ways.append(f"decide no more than --limit {fits}")
     if Channel.MINHASH in index.channels:
         without = index.model_copy(update={"channels": (Channel.SIMHASH,)})
         saved = index.bytes_each(judged=False) - without.bytes_each(judged=False)

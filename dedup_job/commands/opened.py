@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch, UsageError
@@ -105,7 +106,8 @@ def _opened(
             form_of(settings, equipment, as_made=as_made),
             patience_with(client, settings.run.retry_for, progress),
         )
-        snapshots = SnapshotStore(target, settings.index)
+        memory = index_memory(settings.run.max_memory)
+        snapshots = SnapshotStore(target, settings.index, memory)
         yield Opened(settings, equipment, target, snapshots, progress, database)
 
 

@@ -11,14 +11,18 @@ each compile for themselves. A part takes a core for a minute or two.
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from bson import encode
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Fingerprints
 from dedup_job.commands.in_memory import deduplicate
 from dedup_job.decision import FirstWins
 from dedup_job.fingerprint import DocumentFrequencies
+from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.bands import BandIndex
 from dedup_job.mongo.bson.scan import find_fields, pack_path
 from dedup_job.settings import load_settings, preset_names
@@ -58,7 +62,23 @@ def the_rest() -> None:
     presets = (load_settings(name) for name in preset_names())
     for chosen in (settings, *presets, load_settings(None, _OTHERS)):
         list(deduplicate([*_TEXTS, *_TEXTS, f"{_TEXTS[0]}。{_TEXTS[1]}"], chosen))
-    DocumentFrequencies(settings.equipment().fingerprinter).add(_TEXTS)
+    fingerprinter = settings.equipment().fingerprinter
+    DocumentFrequencies(fingerprinter).add(_TEXTS)
+    _seal_an_index(settings.index, fingerprinter.fingerprint(_TEXTS))
+
+
+def _seal_an_index(settings: IndexSettings, texts: Fingerprints) -> None:
+    """Compile what packs an index, and what looks up in one that is packed."""
+    kept = KeptIndex(settings)
+    kept.add([b""] * len(texts), texts)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "index")
+        snapshot.write(file, *kept.sealed())
+        saved = snapshot.read(file)
+        kept.load(saved.facts, saved.parts)
+        kept.equal(texts)
+        kept.look_up(texts, np.zeros(len(texts), dtype=np.int64))
+        snapshot.write(file, *kept.sealed())
 
 
 _PARTS = {"cleaning": cleaning, "deciding": deciding, "the-rest": the_rest}

@@ -12,7 +12,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.dry_survey import SurveyCollector
-from dedup_job.commands.memory_plan import check_memory
+from dedup_job.commands.memory_plan import check_memory, index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
@@ -107,10 +107,10 @@ def _job(
 ) -> story.Job:
     """Wire the parts of a run together."""
     cleaner = Cleaner(settings.cleaning)
-    snapshots = SnapshotStore(target, settings.index)
+    kind = SnapshotStore
     if isinstance(target, DryTarget):
         target.look_into(source, cleaner, watch.collector)
-        snapshots = DrySnapshots(target, settings.index)
+        kind = DrySnapshots
     limits = settings.brakes
     if request.yes:  # whoever says so knows the field
         limits = limits.model_copy(update={"without_text": 1.0})
@@ -126,7 +126,7 @@ def _job(
         index=index,
         decider=FirstWins(index, settings.decision, target.texts_of, equipment.judge),
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
-        snapshots=snapshots,
+        snapshots=kind(target, settings.index, index_memory(settings.run.max_memory)),
         most_chars=settings.source.max_chars,
         threads=settings.run.threads or preparing_threads(target.hosts),
         max_rate=settings.run.max_rate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,8 +27,12 @@ class SnapshotStore:
     target, and that of the file before it: what does not follow is of former times.
     """
 
-    def __init__(self, target: TargetReader, settings: IndexSettings) -> None:
+    def __init__(
+        self, target: TargetReader, settings: IndexSettings, memory: float = math.inf
+    ) -> None:
+        """Take the target; memory: bytes that the part of the index that grows may take."""
         self._target = target
+        self._memory = memory
         self._folder = settings.folder or user_state_path("dedup")
         self._least = settings.snapshot_from
         self._settings = settings
@@ -47,7 +52,6 @@ class SnapshotStore:
         try:
             files = self.read(kept)
             self._check_settings(files)
-            kept.seal()
             self._read_what_came_since(kept, files[-1])
             self._prove(kept)
         except NoSnapshotError:
@@ -57,6 +61,24 @@ class SnapshotStore:
             return str(e)
         self._generations = [one["generation"] for one in files]
         return None
+
+    def relieve(self, kept: KeptIndex) -> None:
+        """Put what has grown too large into a file that goes with this process, and map it.
+
+        Where that is impossible, it stays in memory, and there is a warning.
+        """
+        if kept.growing_bytes <= self._memory:
+            return
+        try:
+            kept.replace_growing(lambda *arrays: snapshot.mapped(self._folder, *arrays))
+        except OSError as e:
+            self._memory = math.inf
+            log.warning(
+                "the index has outgrown its memory, and %s cannot take a part of it (%s): it stays "
+                "in memory. Make room there, or name another folder with index.folder.",
+                self._folder,
+                e.strerror or e,
+            )
 
     def read(self, kept: KeptIndex) -> list[Mapping[str, Any]]:
         """Let the index remember what the files hold, proved or not; return their facts.
@@ -106,13 +128,13 @@ class SnapshotStore:
     def write(self, kept: KeptIndex, version: Version) -> Path:
         """Save what the index remembers of the target as it was at `version`, and return where.
 
-        Only the last segment is written. Raises OSError; the former files stay then.
+        Only the last segments are written, as one. Raises OSError; the former files stay then.
         """
-        segment, number = kept.compact(), len(kept.segments) - 1
+        number = min(kept.to_merge(), len(self._generations))  # others lie in no file
         del self._generations[number:]
         file = self._file_of(version, number)
         snapshot.remove_partial(file)
-        facts, arrays = segment.dump()
+        facts, arrays = kept.sealed(number)
         snapshot.write(
             file,
             {
@@ -121,7 +143,7 @@ class SnapshotStore:
                 "after": self._generations[-1] if number else None,
                 "stamp": self._target.stamp,
                 "run": self._last_run(),
-                "kept": len(segment),
+                "kept": facts["ids"]["size"],
                 "index": facts,
             },
             arrays,

@@ -29,9 +29,10 @@ _LAST = lines.CHECKS - 1
 _HALF = np.uint64(0xFFFF)
 _CHECK_SHIFT = np.uint64(ADDRESS_BITS)
 _ONE = np.uint64(1)
+_KEY_SHIFT = np.uint64(32)
 _AHEAD = 2  # rows
 COLUMN_BITS = 5
-_COLUMN_SHIFT = np.uint64(COLUMN_BITS)
+COLUMN_SHIFT = np.uint64(COLUMN_BITS)
 _COLUMN_MASK = np.uint64((1 << COLUMN_BITS) - 1)
 _DIGIT_BITS, _FEW = 9, 40
 
@@ -87,7 +88,8 @@ def _fetch_heads(pages: Pages, keys: NDArray[np.uint32], mask: np.uint64) -> Non
     """Ask for the heads of a row that is to come, so that they are there by then."""
     columns = keys.shape[0]
     for c in range(columns):
-        lines.fetch_row(pages.heads, _head_of(np.uint64(keys[c]), pages.buckets, mask, columns, c))
+        head = _head_of(np.uint64(keys[c]), pages.buckets, mask, columns, c)
+        lines.fetch(pages.heads, head * lines.WORDS)
 
 
 @inlined
@@ -246,23 +248,22 @@ def split(pages: Pages, columns: int, stop: int) -> None:
 
 
 @jit_no_refcount
-def collect_keys(pages: Pages, keys: NDArray[np.uint32], stored: NDArray[np.uint32]) -> None:
-    """Write each document's keys, uint32 (n, columns), and its columns as bits, (n,).
+def collect_column(pages: Pages, columns: int, column: int, items: NDArray[np.uint64]) -> None:
+    """Write what a column holds, bucket by bucket: key << 32 | number, uint64 (m,).
 
     A key is the check over the lowest bits of the bucket's address.
     """
-    columns = keys.shape[1]
-    low = (np.uint64(1) << _CHECK_SHIFT) - _ONE
-    for head in range(pages.buckets * columns):
-        bucket, column = head // columns, head % columns
-        chunks, chunk = pages.heads, np.int64(head)
+    low, count = (_ONE << _CHECK_SHIFT) - _ONE, 0
+    for bucket in range(pages.buckets):
+        chunks, chunk = pages.heads, np.int64(bucket * columns + column)
         while True:
             for place in range(lines.ENTRIES):
-                entry = np.int64(chunks[chunk, lines.FIRST + place])
+                entry = np.uint64(chunks[chunk, lines.FIRST + place])
                 if entry != 0:
                     check = check_of(chunks, chunk, place)
-                    keys[entry - 1, column] = (check << _CHECK_SHIFT) | (np.uint64(bucket) & low)
-                    stored[entry - 1] |= np.uint32(_ONE << np.uint64(column))
+                    key = (check << _CHECK_SHIFT) | (np.uint64(bucket) & low)
+                    items[count] = (key << _KEY_SHIFT) | (entry - _ONE)
+                    count += 1
             chunk = np.int64(chunks[chunk, lines.NEXT])
             if chunk == 0:
                 break
@@ -292,20 +293,34 @@ def search(
             return i
         if i + _AHEAD < keys.shape[0]:
             _fetch_heads(pages, keys[i + _AHEAD], mask)
-        n = _collect(pages, mask, keys[i], room)
-        items = _sorted(room.items[0], room.items[1], n, size)
-        former = np.uint64(2**64 - 1)
-        for j in range(n):
-            number = items[j] >> _COLUMN_SHIFT
-            bit = _ONE << (items[j] & _COLUMN_MASK)
-            if number != former:
-                found[count] = number
-                masks[count] = 0
-                count += 1
-                former = number
-            masks[count - 1] |= bit
+        items = _collect(pages, mask, keys[i], room)
+        count = enter(room, items, size, found, masks, count)
         offsets[i + 1] = count
     return len(keys)
+
+
+@inner
+def enter(
+    room: Room,
+    n: int,
+    size: int,
+    found: NDArray[np.uint32],
+    masks: NDArray[np.uint32],
+    count: int,
+) -> int:
+    """Append the documents of the n items in the room, ascending; return the new count."""
+    items = _sorted(room.items[0], room.items[1], n, size)
+    former = np.uint64(2**64 - 1)
+    for j in range(n):
+        number = items[j] >> COLUMN_SHIFT
+        bit = _ONE << (items[j] & _COLUMN_MASK)
+        if number != former:
+            found[count] = number
+            masks[count] = 0
+            count += 1
+            former = number
+        masks[count - 1] |= bit
+    return count
 
 
 @inner
@@ -349,7 +364,7 @@ def _look(
         entry = np.uint64(chunks[chunk, lines.FIRST + lines.first_bit(equal)])
         equal &= equal - _ONE
         if entry != 0:
-            items[count] = ((entry - _ONE) << _COLUMN_SHIFT) | np.uint64(column)
+            items[count] = ((entry - _ONE) << COLUMN_SHIFT) | np.uint64(column)
             count += 1
     return count
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index.snapshot import Part
+from dedup_job.index.packed import PackedColumns, column_of, find_first, pack
+from dedup_job.index.snapshot import Part, Pieces
 from dedup_job.native.byte_strings import ByteStrings, elements_of, joined, repeated
 from dedup_job.native.growing import Growing
 from dedup_job.native.jit import jit_no_refcount
@@ -53,12 +54,12 @@ class Ids:
         """Memory of the arrays in bytes."""
         return self._short.nbytes + self._is_long.nbytes + self._long.nbytes
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def dump(self) -> tuple[dict[str, Any], dict[str, Pieces]]:
         """Return what a snapshot keeps: facts and arrays."""
         return {"size": self._size, "long_size": self._long_size}, {
-            "short": self._short.array[: self._size],
-            "is_long": self._is_long.array[: self._size],
-            "long": self._long.array[: self._long_size],
+            "short": Pieces.of(self._short.array[: self._size]),
+            "is_long": Pieces.of(self._is_long.array[: self._size]),
+            "long": Pieces.of(self._long.array[: self._long_size]),
         }
 
     @classmethod
@@ -161,22 +162,6 @@ class EqualIndex:
         """All digests by number, uint64 (n,); not to be changed."""
         return self._digests.array[: self._size]
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a snapshot keeps: facts and arrays."""
-        return {"size": self._size, "slots": self._slots}, {
-            "digests": self._digests.array[: self._size],
-            "table": self._table.array[: self._slots],
-        }
-
-    @classmethod
-    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> EqualIndex:
-        """Return the index that `dump` gave away."""
-        made = cls()
-        made._size, made._slots = facts["size"], facts["slots"]
-        made._digests = Growing.mapped(parts["digests"].pages, 0, np.uint64)
-        made._table = Growing.mapped(parts["table"].pages, 0, np.uint32)
-        return made
-
     def extend(self, digests: NDArray[np.uint64]) -> None:
         """Add n texts by their digests, uint64 (n,); they get the next n numbers from 0."""
         start, stop = self._size, self._size + len(digests)
@@ -207,3 +192,57 @@ class EqualIndex:
         table = self._table.array[: self._slots]
         _find(table, self._digests.array, fingerprints, values, digests, found)
         return found
+
+
+class PackedEqual:
+    """An EqualIndex to which nothing is added."""
+
+    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        """Use what `pack_equal` gave away. Raises ValueError where its parts do not fit."""
+        self._keys = PackedColumns(facts, parts)
+        self.digests: NDArray[np.uint64] = parts["digests"].array()
+
+    def __len__(self) -> int:
+        """Return the number of texts held."""
+        return len(self.digests)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes."""
+        return self.digests.nbytes + self._keys.nbytes
+
+    def find(
+        self,
+        fingerprints: NDArray[np.uint64],
+        values: NDArray[np.uint64],
+        digests: NDArray[np.uint64],
+    ) -> NDArray[np.int64]:
+        """Return the same as an EqualIndex."""
+        found = np.empty(len(values), dtype=np.int64)
+        find_first(self._keys.packed, self.digests, fingerprints, values, digests, found)
+        return found
+
+
+def pack_equal(
+    sources: Sequence[EqualIndex | PackedEqual],
+) -> tuple[dict[str, Any], dict[str, Pieces]]:
+    """Return indexes as one, with numbers behind those of the former: facts, and arrays."""
+    digests = [one.digests for one in sources]
+    facts, arrays = pack([_Keys(one) for one in digests])
+    return facts, {"digests": Pieces.of(*digests), **arrays}
+
+
+class _Keys:
+    """Digests as a column of keys, which holds all of them."""
+
+    columns, most_equal = 1, 1
+
+    def __init__(self, digests: NDArray[np.uint64]) -> None:
+        self._digests = digests
+        self.dropped = np.zeros(1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def column(self, _: int) -> NDArray[np.uint64]:
+        return column_of(self._digests)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dedup_job.index import chunks
 from dedup_job.index.candidates import BY_SIMHASH, Candidates
 from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
-from dedup_job.index.snapshot import Part
+from dedup_job.index.snapshot import Part, Pieces
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.code_points import offsets_of
 from dedup_job.native.growing import Growing
@@ -81,7 +81,7 @@ class HammingIndex:
         """Memory of the arrays in bytes."""
         return self._pool.nbytes + self._fingerprints.nbytes + self._searchable.nbytes
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def dump(self) -> tuple[dict[str, Any], dict[str, Pieces]]:
         """Return what a snapshot keeps: facts and arrays."""
         equal = [(first, number) for first, later in self._equal.items() for number in later]
         facts = {
@@ -91,12 +91,13 @@ class HammingIndex:
             "planned": self._planned,
             "used": self._used,
         }
-        return facts, {
+        arrays = {
             "fingerprints": self._fingerprints.array[: self._size],
             "searchable": self._searchable.array[: self._size],
             "pool": self._pool.array[: self._used],
             "equal": np.array(equal, dtype=np.uint32).reshape(-1, 2),
         }
+        return facts, {name: Pieces.of(array) for name, array in arrays.items()}
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
         """Become the index that `dump` gave away.
@@ -117,10 +118,8 @@ class HammingIndex:
         self._room = chunks.make_room(self._tables)
         self._planned, self._used = facts["planned"], facts["used"]
         self._pool = Growing.mapped(parts["pool"].pages, WORDS, np.uint32)
-        part = parts["equal"]
-        pairs = np.frombuffer(part.pages, dtype=np.uint32, count=2 * part.rows).reshape(-1, 2)
         self._equal = {}
-        for first, number in pairs.tolist():
+        for first, number in parts["equal"].array().tolist():
             self._equal.setdefault(first, array("I")).append(number)
 
     def extend(

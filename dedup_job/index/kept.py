@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
 from dedup_job.index.look_up import LookUp, bases_of, columns_stored, look_up
-from dedup_job.index.segment import Segment
+from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part
+from dedup_job.index.snapshot import Part, Pieces, Snapshot
 from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
@@ -68,19 +68,38 @@ class KeptIndex:
         if len(self._segments[-1]):
             self._segments.append(Segment(self._settings))
 
-    def compact(self) -> Segment:
-        """Let the last segment be one that is not small beside the one before; return it.
+    def to_merge(self) -> int:
+        """Return from which segment on all together are not small beside the one before.
 
-        Sizes fall from each to the next then, so that there are few, and each document is moved
-        few times (O'Neil et al., "The log-structured merge-tree", 1996). Those before stay as they
-        are.
+        Where these are merged, sizes fall from each to the next, so that there are few, and each
+        document is moved few times (O'Neil et al., "The log-structured merge-tree", 1996).
         """
-        while len(self._segments) > 1:
-            *_, before, last = self._segments
-            if len(before) >= max(_LEAST, _TIMES * len(last)):
-                break
-            before.take_in(self._segments.pop())
-        return self._segments[-1]
+        first = len(self._segments) - 1
+        merged = len(self._segments[first])
+        while first and len(self._segments[first - 1]) < max(_LEAST, _TIMES * merged):
+            first -= 1
+            merged += len(self._segments[first])
+        return first
+
+    def sealed(self, first: int = 0) -> tuple[dict[str, Any], dict[str, Pieces]]:
+        """Return the segments from `first` on as one that is packed: facts and arrays."""
+        return sealed(self._settings, self._segments[first:])
+
+    @property
+    def growing_bytes(self) -> int:
+        """Memory in bytes of the segment that grows; the system can do without the others'."""
+        return self._segments[-1].nbytes
+
+    def replace_growing(
+        self, mapped: Callable[[dict[str, Any], dict[str, Pieces]], Snapshot]
+    ) -> None:
+        """Pack the segment that grows and begin another one; numbers stay.
+
+        mapped: puts what `sealed` returns into a file and maps it.
+        """
+        saved = mapped(*self.sealed(len(self._segments) - 1))
+        made = Segment.load(self._settings, saved.facts, saved.parts)
+        self._segments[-1:] = [made, Segment(self._settings)]
 
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.
@@ -124,7 +143,9 @@ class KeptIndex:
         self.add(page.keys, page.fingerprints, turns.stored)
 
     def _add_page(self, page: KeptPage) -> None:
-        if page.keys:
+        if self._count > len(self._segments[-1]):
+            self._add_counted(page)
+        elif page.keys:
             self.add(page.keys, page.fingerprints)
 
     def add(
@@ -238,15 +259,9 @@ class KeptIndex:
             rows = np.flatnonzero(of == place)
             yield segment, rows, numbers[rows] - bases[place]
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a snapshot keeps of the only segment: facts and arrays."""
-        (segment,) = self._segments
-        return segment.dump()
-
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Remember what `dump` gave away, behind what is remembered. Raises SnapshotError."""
+        """Remember what `sealed` gave away, behind what is remembered. Raises SnapshotError."""
         made = Segment.load(self._settings, facts, parts)
-        if not len(self._segments[-1]):
-            self._segments.pop()
-        self._segments.append(made)
+        self.seal()
+        self._segments.insert(-1, made)
         self._count += len(made)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
-from dedup_job.index.bands import BandIndex, count_meetings, pairs_sharing
 from dedup_job.index.candidates import (
     BY_SIMHASH,
     Candidates,
@@ -22,7 +21,9 @@ from dedup_job.index.candidates import (
     no_candidates,
 )
 from dedup_job.index.hamming import pairs_within
+from dedup_job.index.packed import Columns
 from dedup_job.index.segment import Found, Segment
+from dedup_job.index.sharing import count_meetings, pairs_sharing
 from dedup_job.native.jit import inner, jit_no_refcount
 
 _COLUMNS = 32
@@ -56,7 +57,7 @@ class Turns(NamedTuple):
 
 def turns_of(
     held: Candidates,
-    bands: BandIndex | None,
+    bands: Columns | None,
     texts: Fingerprints,
     twins: NDArray[np.int64],
     most_same: int,

@@ -1,29 +1,30 @@
 """A part of the kept documents, with all that finds them; numbers begin at 0 in each.
 
-A segment that grows takes documents; one that came from disk is as good. What several of them find
+A segment grows in memory, or it is sealed: packed, in a file, mapped. What several of them find
 together is what one with all documents would: limits hold in the order of arrival (look_up.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.candidates import Candidates, no_candidates
-from dedup_job.index.equal import EqualIndex, Ids
+from dedup_job.index.equal import EqualIndex, Ids, PackedEqual, pack_equal
 from dedup_job.index.hamming import HammingIndex
+from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part, SnapshotError
+from dedup_job.index.snapshot import Part, Pieces, SnapshotError
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
-_AT_ONCE = 100_000  # documents taken from one segment into another
+_AT_ONCE = 100_000  # ids taken from one segment into another
 _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "near.fingerprints",
     "near.searchable",
@@ -46,14 +47,10 @@ class Segment:
 
     def __init__(self, settings: IndexSettings) -> None:
         self.by_simhash = Channel.SIMHASH in settings.channels
-        self.near = HammingIndex(
-            settings.distance,
-            blocks=settings.blocks,
-            bytes_per_fingerprint=settings.bytes_per_document,
-        )
-        self.equal = EqualIndex()
+        self.near = _empty_near(settings)
+        self.equal: EqualIndex | PackedEqual = EqualIndex()
         self.ids = Ids()
-        self.bands: BandIndex | None = None
+        self.bands: BandIndex | PackedColumns | None = None
         self._bits: Growing[np.uint64] | None = None
 
     def __len__(self) -> int:
@@ -82,6 +79,7 @@ class Segment:
         which this segment holds fewer than the limit.
         """
         start = len(self)
+        assert not isinstance(self.equal, PackedEqual)  # a sealed one does not grow
         self.ids.extend(keys)
         self.equal.extend(texts.digests)
         self.near.extend(texts.values, ~texts.short)
@@ -89,6 +87,7 @@ class Segment:
             return
         self.sketched(texts)
         assert self.bands is not None
+        assert not isinstance(self.bands, PackedColumns)
         self.bands.extend(texts.sketches.keys, stored)
         if self._bits is not None:
             self._bits.grow(len(self))
@@ -101,25 +100,6 @@ class Segment:
             if width := texts.sketches.bits.shape[1]:
                 self._bits = Growing(0, width, np.uint64)
 
-    def take_in(self, later: Segment) -> None:
-        """Add what a later segment holds."""
-        every = np.arange(len(later))
-        keys = stored = None
-        if later.bands is not None:
-            keys, stored = later.bands.keys()
-        for start in range(0, len(later), _AT_ONCE):
-            rows = every[start : start + _AT_ONCE]
-            sketches = None
-            if keys is not None:
-                sketches = Sketches(keys[rows], later.bits[rows], ())
-            texts = Fingerprints(
-                values=later.near.fingerprints[rows],
-                digests=later.equal.digests[rows],
-                short=~later.near.searchable[rows],
-                sketches=sketches,
-            )
-            self.add(later.ids.of(rows), texts, None if stored is None else stored[rows])
-
     def find(self, texts: Fingerprints, most_same: int) -> Found:
         """Look n texts up; of equal fingerprints the first `most_same` are found."""
         near = sharing = no_candidates(len(texts))
@@ -129,34 +109,18 @@ class Segment:
             near = self.near.search(texts.values, most_equal=most_same)
         return Found(near, sharing)
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a snapshot keeps: facts and arrays."""
-        facts: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
-        parts: dict[str, HammingIndex | EqualIndex | Ids | BandIndex] = {
-            "near": self.near,
-            "equal": self.equal,
-            "ids": self.ids,
-        }
-        if self.bands is not None:
-            parts["bands"] = self.bands
-        if self._bits is not None:
-            arrays["bits"] = self.bits
-        for name, part in parts.items():
-            facts[name], own = part.dump()
-            arrays |= {f"{name}.{key}": value for key, value in own.items()}
-        return facts, arrays
-
     @classmethod
     def load(
         cls, settings: IndexSettings, facts: Mapping[str, Any], parts: Mapping[str, Part]
     ) -> Segment:
-        """Return the segment that `dump` gave away. Raises SnapshotError."""
+        """Return the segment that `sealed` gave away; it does not grow. Raises SnapshotError."""
         made = cls(settings)
         try:
             made._load(facts, parts)
             held = {len(made.near), len(made.equal), len(made.ids)}
             held |= {part.rows for name, part in parts.items() if name in _OF_EACH}
+            if made.bands is not None:
+                held.add(len(made.bands))
         except (KeyError, ValueError, TypeError, IndexError) as e:
             raise SnapshotError("it is damaged") from e
         if len(held) != 1:
@@ -169,10 +133,63 @@ class Segment:
             return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}
 
         self.near.load(facts["near"], own("near"))
-        self.equal = EqualIndex.load(facts["equal"], own("equal"))
+        self.equal = PackedEqual(facts["equal"], own("equal"))
         self.ids = Ids.load(facts["ids"], own("ids"))
         if "bands" in facts:
-            self.bands = BandIndex.load(facts["bands"], own("bands"))
+            self.bands = PackedColumns(facts["bands"], own("bands"))
         if "bits" in parts:
             bits = parts["bits"]
             self._bits = Growing.mapped(bits.pages, bits.shape[1], np.uint64)
+
+
+def sealed(
+    settings: IndexSettings, segments: Sequence[Segment]
+) -> tuple[dict[str, Any], dict[str, Pieces]]:
+    """Return segments that follow one another as one that is packed: facts, and arrays.
+
+    In memory there is at a time a column of keys, and what finds fingerprints where there are
+    several segments.
+    """
+    segments = [one for one in segments if len(one)] or list(segments[:1])
+    near, ids = segments[0].near, segments[0].ids
+    if len(segments) > 1:
+        near, ids = _near_of(settings, segments), _ids_of(segments)
+    dumped = {
+        "near": near.dump(),
+        "ids": ids.dump(),
+        "equal": pack_equal([one.equal for one in segments]),
+    }
+    bands = [one.bands for one in segments if one.bands is not None]
+    if bands:
+        dumped["bands"] = pack(bands)
+    facts = {name: own for name, (own, _) in dumped.items()}
+    arrays = {f"{name}.{key}": a for name, (_, own) in dumped.items() for key, a in own.items()}
+    if bands and segments[0].bits.shape[1]:
+        arrays["bits"] = Pieces.of(*(one.bits for one in segments))
+    return facts, arrays
+
+
+def _near_of(settings: IndexSettings, segments: Sequence[Segment]) -> HammingIndex:
+    """Return the fingerprints of segments in one index."""
+    made = _empty_near(settings, sum(map(len, segments)))
+    for one in segments:
+        made.extend(one.near.fingerprints, one.near.searchable)
+    return made
+
+
+def _empty_near(settings: IndexSettings, expected: int = 0) -> HammingIndex:
+    return HammingIndex(
+        settings.distance,
+        blocks=settings.blocks,
+        bytes_per_fingerprint=settings.bytes_per_document,
+        expected=expected,
+    )
+
+
+def _ids_of(segments: Sequence[Segment]) -> Ids:
+    """Return the ids of segments in one column."""
+    made = Ids()
+    for one in segments:
+        for start in range(0, len(one), _AT_ONCE):
+            made.extend(one.ids.of(np.arange(start, min(start + _AT_ONCE, len(one)))))
+    return made

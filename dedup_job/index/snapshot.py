@@ -1,9 +1,9 @@
 """An index on disk: one file, checked whole before use, then mapped into memory.
 
-Layout: a page of magic, format and header length; the header, JSON; then the arrays. Every part
+Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Every part
 begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
-found. A file is written aside, flushed and renamed: there is always a whole one, the former or the
-new.
+found. An array is written piece by piece, so that none needs to be in memory as a whole. A file is
+written aside, flushed and renamed: there is always a whole one, the former or the new.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import math
 import mmap
 import os
 import struct
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import xxhash
@@ -25,9 +26,9 @@ from numpy.typing import NDArray
 
 from dedup_job.files import open_regular, replacing
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"dedupidx"
-_PREAMBLE = struct.Struct("<8sIQ16s")  # magic, format, length and checksum of the header
+_PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
 _PIECE = 1 << 26
 
@@ -49,6 +50,26 @@ class Part:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
+    def array(self) -> NDArray[Any]:
+        """Return the array."""
+        count = math.prod(self.shape)
+        return np.frombuffer(self.pages, dtype=self.dtype, count=count).reshape(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """An array to be written, in pieces along its first axis that are made in turn, once."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    pieces: Iterable[NDArray[Any]]
+
+    @classmethod
+    def of(cls, *arrays: NDArray[Any]) -> Pieces:
+        """Return arrays, one at least, one after the other as one."""
+        first = arrays[0]
+        return cls(first.dtype, (sum(map(len, arrays)), *first.shape[1:]), arrays)
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -58,12 +79,25 @@ class Snapshot:
     parts: Mapping[str, Part]
 
 
-def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> None:
     """Write a snapshot; the former file stays until this one is whole. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as stream:
         _write(stream, facts, arrays)
     _flush_folder(file.parent)
+
+
+def mapped(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> Snapshot:
+    """Put arrays into a file without a name and map it: it goes with the last map.
+
+    Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as stream:
+        _write(stream, facts, arrays)
+        stream.flush()
+        stream.seek(0)
+        return _read(stream)
 
 
 def remove_partial(file: Path) -> None:
@@ -82,7 +116,7 @@ def read(file: Path) -> Snapshot:
 def facts_of(file: Path) -> Mapping[str, Any]:
     """Return a file's facts without checking its arrays. Raises SnapshotError."""
     with _opened(file) as stream:
-        facts: Mapping[str, Any] = _header(stream)["facts"]
+        facts: Mapping[str, Any] = _header(stream)[0]["facts"]
         return facts
 
 
@@ -100,73 +134,91 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         raise SnapshotError("it is damaged") from e
 
 
-def _write(stream: BinaryIO, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    described: list[dict[str, Any]] = [
-        {"name": name, "dtype": a.dtype.str, "shape": a.shape, "room": _rounded(a.nbytes)}
-        for name, a in arrays.items()
+def _write(stream: IO[bytes], facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> None:
+    stream.write(bytes(_PAGE))
+    described = [
+        {"name": name, "dtype": one.dtype.str, "shape": one.shape, **_written(stream, one)}
+        for name, one in arrays.items()
     ]
-    for array, about in zip(arrays.values(), described, strict=True):
-        about["checksum"] = _checksum(array, about["room"])
-    header = json.dumps({"facts": facts, "arrays": described}).encode()
-    digest = xxhash.xxh3_128_digest(header)
-    stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, len(header), digest)))
+    header, place = json.dumps({"facts": facts, "arrays": described}).encode(), stream.tell()
     stream.write(_padded(header))
-    for array, about in zip(arrays.values(), described, strict=True):
-        stream.write(_bytes(array))
-        left = about["room"] - array.nbytes  # a hole read through a map may need room on the disk
-        for start in range(0, left, _PIECE):
-            stream.write(bytes(min(left - start, _PIECE)))
+    digest = xxhash.xxh3_128_digest(header)
+    stream.seek(0)
+    stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, place, len(header), digest)))
 
 
-def _header(stream: BinaryIO) -> dict[str, Any]:
-    preamble = stream.read(_PAGE)
-    magic, version, length, digest = _PREAMBLE.unpack_from(preamble)
+def _written(stream: IO[bytes], array: Pieces) -> dict[str, Any]:
+    """Write an array and zeros up to the next page; return what is to be known about it.
+
+    Zeros are written, too: a hole that is read through a map may need room on the disk.
+    """
+    digest, size = xxhash.xxh3_128(), 0
+    for piece in array.pieces:
+        data = _bytes(piece)
+        size += len(data)
+        for start in range(0, len(data), _PIECE):
+            stream.write(data[start : start + _PIECE])
+            digest.update(data[start : start + _PIECE])
+    expected = math.prod(array.shape) * array.dtype.itemsize
+    if size != expected:
+        raise ValueError(f"{size:,} bytes came of an array of {expected:,}")
+    rest = bytes(_rounded(size) - size)
+    stream.write(rest)
+    digest.update(rest)
+    return {"room": size + len(rest), "checksum": digest.hexdigest()}
+
+
+def _header(stream: IO[bytes]) -> tuple[dict[str, Any], int]:
+    """Return the header and its place."""
+    preamble, size = stream.read(_PAGE), os.fstat(stream.fileno()).st_size
+    magic, version, place, length, digest = _PREAMBLE.unpack_from(preamble)
     if magic != _MAGIC or any(preamble[_PREAMBLE.size :]):
         raise ValueError("no preamble")
     if version != FORMAT:
         raise SnapshotError(f"it has format {version}, this version reads {FORMAT}")
-    if length > os.fstat(stream.fileno()).st_size:
-        raise ValueError("too short")
+    if place + _rounded(length) != size:
+        raise ValueError("of another length")
+    stream.seek(place)
     padded = stream.read(_rounded(length))
     if xxhash.xxh3_128_digest(padded[:length]) != digest or any(padded[length:]):
         raise ValueError("wrong checksum")
     header: dict[str, Any] = json.loads(padded[:length])
-    return header
+    return header, place
 
 
-def _read(stream: BinaryIO) -> Snapshot:
-    header = _header(stream)
-    at = stream.tell()
-    parts: dict[str, Part] = {}
+def _read(stream: IO[bytes]) -> Snapshot:
+    header, end = _header(stream)
+    at, parts = _PAGE, dict[str, Part]()
     for about in header["arrays"]:
         room = about["room"]
-        if os.fstat(stream.fileno()).st_size < at + room:
+        if at + room > end:
             raise ValueError("too short")
         pages = mmap.mmap(stream.fileno(), room, access=mmap.ACCESS_COPY, offset=at)
-        if _checksum(np.frombuffer(pages, dtype=np.uint8), room) != about["checksum"]:
+        if _checksum(pages) != about["checksum"]:
             raise ValueError("wrong checksum")
+        _expect_random_access(pages)
         shape, dtype = tuple(about["shape"]), np.dtype(about["dtype"])
         if min(shape) < 0 or math.prod(shape) * dtype.itemsize > room:
             raise ValueError("an array larger than its room")
         parts[about["name"]] = Part(pages, shape[0], shape, dtype)
         at += room
-    if os.fstat(stream.fileno()).st_size != at:
+    if at != end:
         raise ValueError("too long")
     return Snapshot(header["facts"], parts)
 
 
-def _checksum(array: NDArray[Any], room: int) -> str:
-    """Digest the array's bytes and the zeros behind them up to `room`."""
+def _checksum(pages: mmap.mmap) -> str:
     digest = xxhash.xxh3_128()
-    data = _bytes(array)
-    for start in range(0, len(data), _PIECE):
-        digest.update(data[start : start + _PIECE])
-    left = room - len(data)
-    zeros = bytes(min(left, _PIECE))
-    while left > 0:
-        digest.update(zeros[:left])
-        left -= len(zeros)
+    with memoryview(pages) as data:
+        for start in range(0, len(data), _PIECE):
+            digest.update(data[start : start + _PIECE])
     return digest.hexdigest()
+
+
+def _expect_random_access(pages: mmap.mmap) -> None:
+    """Where memory is short, a page that is missing is read alone, not with those around it."""
+    if hasattr(mmap, "MADV_RANDOM"):
+        pages.madvise(mmap.MADV_RANDOM)
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:

@@ -28,11 +28,12 @@ def load_index(
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")
-    read_index(target, index, progress, stop)
+    read_index(target, snapshots, index, progress, stop)
 
 
 def read_index(
     target: Target,
+    snapshots: Snapshots,
     index: KeptIndex,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
@@ -47,5 +48,6 @@ def read_index(
             kept += len(page.keys)
             progress.loaded(kept)
             yield page
+            snapshots.relieve(index)
 
     index.remember(counted)

@@ -85,5 +85,8 @@ class Snapshots(Protocol):
     def load(self, index: KeptIndex) -> str | None:
         """Fill the index; return why not, None if it did, "" if there was nothing to expect."""
 
+    def relieve(self, index: KeptIndex) -> None:
+        """Put what has grown too large for memory where it can be read."""
+
     def save(self, index: KeptIndex) -> None:
         """Keep it for the next run."""

@@ -151,6 +151,7 @@ class RunProgress:
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
+            self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
             before, counts = self._decided, self._decided.counts + Counts.of(decisions)
             after = before.advanced(counts, self._seconds(), _last_id(batch, before))

@@ -57,23 +57,22 @@ def _near_entries(_typing: Any, pool: Any, _chunk: Any, _check: Any, _limit: Any
 near_entries: Any = intrinsic(_near_entries)
 
 
-def _fetch_row(_typing: Any, rows: Any, _row: Any) -> Any:
-    """Ask for a row of 64 bytes without waiting for it."""
+def _fetch(_typing: Any, array: Any, _place: Any) -> Any:
+    """Ask for the cache line of an element, by its place in memory, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-        words = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.mul(arguments[1], ir.IntType(64)(WORDS))
-        line = builder.bitcast(builder.gep(words.data, [place]), pointer)
+        elements = context.make_array(signature.args[0])(context, builder, arguments[0])
+        line = builder.bitcast(builder.gep(elements.data, [arguments[1]]), pointer)
         form = ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32])
         fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
         builder.call(fetch, [line, i32(0), i32(3), i32(1)])  # to read, into all caches, data
         return context.get_dummy_value()
 
-    return types.none(rows, types.int64), generate
+    return types.none(array, types.int64), generate
 
 
-fetch_row: Any = intrinsic(_fetch_row)
+fetch: Any = intrinsic(_fetch)
 
 
 @inlined

@@ -27,8 +27,9 @@ import psutil
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
-from dedup_job.index.bands import BandIndex, pairs_sharing
+from dedup_job.index.bands import BandIndex
 from dedup_job.index.look_up import keep, turns_of
+from dedup_job.index.sharing import pairs_sharing
 from dedup_job.native.code_points import pack
 from scripts.bench.index import resident, seconds, table
 

@@ -141,6 +141,9 @@ class Unsaved:
         del index
         return ""
 
+    def relieve(self, index: KeptIndex) -> None:
+        """Have memory for all."""
+
     def save(self, index: KeptIndex) -> None:
         """Keep none."""
 

@@ -53,7 +53,7 @@ def remembered(size: int, sketched: bool, rng: np.random.Generator) -> KeptIndex
 def save(index: KeptIndex, file: Path, turn: int) -> float:
     """Save it; return the seconds."""
     began = time.perf_counter()
-    facts, arrays = index.dump()
+    facts, arrays = index.sealed()
     snapshot.write(file, {"turn": turn, "index": facts}, arrays)
     return time.perf_counter() - began
 

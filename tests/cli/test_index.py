@@ -14,7 +14,7 @@ from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.index import plan
+from dedup_job.index import plan, snapshot
 from tests.running import dedup, invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -156,7 +156,7 @@ def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
     assert told["documents"] == told["its documents"] == "30"
     assert told["of batch"] == told["its batches"] == "1"
     assert told["layout"].startswith("distance 3: ")
-    assert told["format"] == "1"
+    assert told["format"] == str(snapshot.FORMAT)
     assert re.fullmatch(r"\d+\.\d MB", told["size on disk"])
     assert told["used by the next run"] == "yes"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -485,10 +486,15 @@ def test_many_are_one_entry_and_are_undone_together(
     assert good(many, tmp_path, "--all") == {}
 
 
+CUTS = [(0, 0, ()), (1, 1, ("--again",)), (2, 3, ()), (3, 0, ("--again",)), (9, 3, ())]
+ALL_CUTS = [
+    pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
+    for cut in product([0, 1, 2, 3, 4, 9], [0, 1, 3], [(), ("--again",)])
+]
+
+
 @pytest.mark.standalone
-@pytest.mark.parametrize("way", [(), ("--again",)])
-@pytest.mark.parametrize("commits", [0, 1, 3])
-@pytest.mark.parametrize("moment", [0, 1, 2, 3, 4, 9])
+@pytest.mark.parametrize(("moment", "commits", "way"), ALL_CUTS)
 def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
     many: Db,
     tmp_path: Path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.commands import memory_plan as memory
-from dedup_job.commands.memory_plan import check_memory
+from dedup_job.commands.memory_plan import check_memory, index_memory
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
 from dedup_job.index import IndexSettings
@@ -22,45 +23,61 @@ EACH = DEFAULT.bytes_each(judged=True)
 SIMHASH = IndexSettings(channels=(Channel.SIMHASH,))
 
 
-def test_an_index_that_fits_into_the_memory_allowed_is_no_matter() -> None:
+def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     check_memory(int(1e9), DEFAULT, EACH, kept=1_000_000, more=900_000)
+    assert not caplog.messages
 
 
-def test_one_that_does_not_fit_is_refused_with_the_figures_and_what_to_do() -> None:
-    with pytest.raises(UsageError) as refused:
-        check_memory(int(4e9), DEFAULT, EACH, kept=10_000_000, more=40_000_000)
-    message = str(refused.value)
+def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    check_memory(int(4e9), DEFAULT, EACH, kept=10_000_000, more=40_000_000)
     for words in (
         "13.6 GB",
         "10,000,000 documents kept",
         "40,000,000 to be decided",
         "262 bytes each",
         "run.max_memory allows 4.0 GB",
+        "put into files",
         "raise --max-memory",
-        "--limit 3358778",
         "72 bytes each",
     ):
-        assert words in message, message
+        assert words in caplog.text, caplog.text
 
 
-def test_no_limit_is_proposed_where_what_is_kept_does_not_fit_already() -> None:
-    with pytest.raises(UsageError) as refused:
-        check_memory(int(1e9), SIMHASH, 62, kept=10_000_000, more=1)
-    assert "--limit" not in str(refused.value)
-    assert "channels" not in str(refused.value)
+def test_no_other_channels_are_proposed_where_there_are_none_to_leave_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    check_memory(int(1e9), SIMHASH, 62, kept=10_000_000, more=1)
+    assert "raise --max-memory" in caplog.text
+    assert "channels" not in caplog.text
 
 
-def test_a_machine_with_less_memory_is_a_warning(
+def test_what_an_index_may_take_is_what_a_run_leaves_of_the_memory_allowed() -> None:
+    assert index_memory(int(1.6e9)) == pytest.approx(1e9)
+    assert index_memory(int(0.6e9)) == pytest.approx(0.1e9)
+    with pytest.raises(UsageError, match=r"allows 0\.3 GB; a run takes 0\.6 GB at least"):
+        index_memory(int(0.3e9))
+
+
+def test_a_machine_with_little_memory_gets_a_warning_and_the_least_index(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(
-        memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=2_000_000_000)
-    )
+    available(monkeypatch, 2_000_000_000)
     with caplog.at_level(logging.WARNING, "dedup"):
         check_memory(None, DEFAULT, EACH, kept=0, more=1_000_000)
         assert not caplog.messages
         check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
     assert "this machine has 2.0 GB available" in caplog.text
+    available(monkeypatch, 300_000_000)
+    assert index_memory(None) == 100e6
+
+
+def available(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(memory, "_CGROUP", Path("/nowhere"))
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=size))
 
 
 @pytest.mark.parametrize(("most", "warned"), [("max\n", False), ("3000000000\n", True)])

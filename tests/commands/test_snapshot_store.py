@@ -11,7 +11,9 @@ from pymongo.database import Database
 
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.demo import make_corpus
+from dedup_job.index import KeptIndex
 from dedup_job.index import kept as kept_module
+from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.target import Target
 from tests.running import outcome, run_here
 
@@ -68,6 +70,50 @@ def assert_as_in_one_run(runs: Watched) -> None:
 def test_the_next_run_begins_with_the_snapshot(watched: Watched) -> None:
     assert watched.run() is None
     assert_as_in_one_run(watched)
+
+
+def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each batch finds the segment too large; the next run has one file again."""
+    segments: list[int] = []
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    replace = KeptIndex.replace_growing
+
+    def counted(kept: KeptIndex, mapped: Any) -> None:
+        replace(kept, mapped)
+        segments.append(len(kept.segments))
+
+    monkeypatch.setattr(KeptIndex, "replace_growing", counted)
+    watched.run(run__batch_documents=50)
+    assert max(segments) > 4
+    assert_as_in_one_run(watched)
+    assert watched.file.exists()
+    assert watched.run() is None
+
+
+def test_so_does_one_that_is_read_from_the_target(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched.file.unlink()
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", PageSize(documents=40))
+    assert watched.run() == ""
+    assert_as_in_one_run(watched)
+
+
+def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_said(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(**_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    monkeypatch.setattr("dedup_job.index.snapshot.tempfile.TemporaryFile", full)
+    watched.run(run__batch_documents=50)
+    assert_as_in_one_run(watched)
+    told = f"{watched.folder} cannot take a part of it (No space left on device)"
+    assert caplog.text.count(told) == 1
 
 
 def test_a_run_with_nothing_to_do_leaves_the_snapshot_and_a_third_uses_it(watched: Watched) -> None:

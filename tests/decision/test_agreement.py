@@ -18,6 +18,7 @@ from dedup_job.documents import Channel, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import segment as segment_module
+from dedup_job.index.segment import sealed
 from dedup_job.judgment.folding import fold_texts
 from tests.deciding import Decider, as_of_any_process
 from tests.judging import DigitJudge, verdict
@@ -175,7 +176,8 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
 @pytest.mark.parametrize(
     ("size", "options"),
     [
-        (3000, DEFAULT),
+        (1500, DEFAULT),
+        pytest.param(3000, DEFAULT, marks=pytest.mark.thorough),
         (3000, FULL),
         (3000, FULL | {"most_candidates": 3}),
         (3000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
@@ -183,7 +185,7 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
         (800, {"channels": (Channel.MINHASH,), "similarity": 0.9}),
         (300, {"channels": ALL, "similarity": 0.85}),
     ],
-    ids=["similarity", "judge", "few", "plain", "sentences", "minhash", "all"],
+    ids=["similarity", "more", "judge", "few", "plain", "sentences", "minhash", "all"],
 )
 def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
     """Of all kinds of near duplicates, short texts, templates and equal ones."""
@@ -236,7 +238,8 @@ def runs(draw):
     rows = draw(st.lists(st.sampled_from(few), min_size=12, max_size=60))
     cuts = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=1, max_size=6)))
     between = [
-        draw(st.sampled_from(["", "", "snapshot", "pages", "remove", "remove"])) for _ in cuts
+        draw(st.sampled_from(["", "", "snapshot", "memory", "pages", "remove", "remove"]))
+        for _ in cuts
     ]
     return rows, cuts, between
 
@@ -311,15 +314,18 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
         for kept in rng.sample(there, (len(there) + 1) // 2):
             naive.gone.add(kept.number)
             del decider.texts[key_of(kept.number)]
+    elif what == "memory":
+        decider.index.replace_growing(lambda *arrays: snapshot.mapped(folder, *arrays))
     elif what == "snapshot" and not naive.gone:  # else its size would give it away
-        files = [folder / f"{number}.index" for number in range(len(decider.index.segments))]
-        for file, segment in zip(files, decider.index.segments, strict=True):
-            snapshot.write(file, *segment.dump())
+        segments, files = list(decider.index.segments), []
+        while segments:  # sealed alone or several as one
+            count = rng.randint(1, len(segments))
+            files.append(folder / f"{len(files)}.index")
+            snapshot.write(files[-1], *sealed(decider.index._settings, segments[:count]))
+            del segments[:count]
         decider.forget()
         for saved in map(snapshot.read, files):
             decider.index.load(saved.facts, saved.parts)
-        if rng.random() < 0.7:
-            decider.index.seal()
     elif what:
         numbers = [kept.number for kept in there]
         pages = [
@@ -349,5 +355,5 @@ def test_a_thousand_documents_are_decided_alike_in_batches_of_any_size_and_over_
             found += as_of_any_process(decider.decide(pool.batch(some, start, FORM)))
             start += size
         assert found == whole
-    facts, _ = alone.index.dump()
+    facts, _ = alone.index.sealed()
     assert facts["bands"]["size"] == sum(isinstance(d, Kept) for d in whole)

@@ -14,8 +14,8 @@ from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import look_up as in_turn
-from dedup_job.index import snapshot
-from dedup_job.index.bands import MOST_EQUAL, BandIndex, pairs_sharing
+from dedup_job.index.bands import MOST_EQUAL, BandIndex
+from dedup_job.index.sharing import pairs_sharing
 from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growing import Growing
 from tests.reference.sketch import NaiveBands
@@ -274,21 +274,15 @@ def test_keys_of_any_memory_layout_are_taken():
 
 
 @pytest.mark.usefixtures("growing")
-@pytest.mark.parametrize("n", [0, 5, 3000])
-def test_it_comes_back_from_a_snapshot_and_grows_on(n, tmp_path):
-    rng = np.random.default_rng(n)
-    keys, later = skewed_keys(rng, n), skewed_keys(rng, 4000)
+@pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
+def test_a_column_says_what_it_holds(make):
+    keys = make(np.random.default_rng(6), 3000)
     index, naive = both(keys)
-    snapshot.write(tmp_path / "bands", *index.dump())
-    read = snapshot.read(tmp_path / "bands")
-    loaded = BandIndex.load(read.facts, read.parts)
-    assert_naive(loaded, naive, np.concatenate([keys[::30], later[:30]]))
-    before = (tmp_path / "bands").read_bytes()
-    loaded.extend(later)
-    for row in later.tolist():
-        naive.add(row)
-    assert_naive(loaded, naive, np.concatenate([keys[::60], later[::60]]))
-    assert (tmp_path / "bands").read_bytes() == before
+    for column, table in enumerate(naive.tables):
+        expected = [(key, number) for key, numbers in table.items() for number in numbers]
+        items = index.column(column)
+        assert items.dtype == np.uint64
+        assert [divmod(item, 2**32) for item in sorted(items.tolist())] == sorted(expected)
 
 
 def test_it_says_what_memory_it_takes():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
-from dedup_job.index.segment import Segment
+from dedup_job.index.segment import Segment, sealed
 from dedup_job.native.byte_strings import strings_of
 
 A = 0x0F0F_1234_5678_9ABC
@@ -155,7 +155,7 @@ def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
     tmp_path, saved_blocks, blocks, distance
 ):
     rows = near_each_other(300)
-    facts, kept = remembering(rows, blocks=saved_blocks).dump()
+    facts, kept = remembering(rows, blocks=saved_blocks).sealed()
     file = tmp_path / "index"
     snapshot.write(file, {"index": facts}, kept)
     saved = snapshot.read(file)
@@ -178,7 +178,7 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
     names = [key_of(row[0]) for row in rows]
     whole.add(names, arrays(rows, sketches(keys, bits)))
     first.add(names[:50], arrays(rows[:50], sketches(keys[:50], bits[:50])))
-    facts, parts = first.dump()
+    facts, parts = first.sealed()
     snapshot.write(tmp_path / "index", facts, parts)
     saved = snapshot.read(tmp_path / "index")
     second.load(saved.facts, saved.parts)
@@ -193,7 +193,11 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
         assert len(one.candidates.numbers) > 200
 
 
-@settings(deadline=None, max_examples=40)
+@settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     st.lists(
         st.tuples(
@@ -206,8 +210,11 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
     ),
     st.integers(0, 60),
     st.integers(1, 3),
+    st.booleans(),
 )
-def test_a_segment_that_took_in_another_one_is_as_one_with_all_documents(rows, cut, least):
+def test_segments_sealed_as_one_are_as_one_with_all_documents(
+    tmp_path, rows, cut, least, sealed_before
+):
     texts = [text(i, value, short=short) for i, (value, short, _) in enumerate(rows)]
     keys = np.array([row[2] for row in rows])
     bits = np.arange(2 * len(rows)).reshape(-1, 2)
@@ -219,19 +226,48 @@ def test_a_segment_that_took_in_another_one_is_as_one_with_all_documents(rows, c
     for segment, part in ((first, slice(0, cut)), (second, slice(cut, None))):
         rows_of = np.arange(len(rows))[part]
         segment.add(names.take(rows_of), prints[part], stored[part])
-    first.take_in(second)
+    if sealed_before:
+        first = reloaded(tmp_path, [first])
+    both = reloaded(tmp_path, [first, second])
     every = np.arange(len(rows))
-    assert first.ids.of(every).list() == whole.ids.of(every).list()
-    assert np.array_equal(first.bits, whole.bits)
-    assert np.array_equal(first.equal.digests, whole.equal.digests)
-    assert np.array_equal(first.near.searchable, whole.near.searchable)
-    for one, other in zip(first.find(prints, 2), whole.find(prints, 2), strict=True):
+    assert both.ids.of(every).list() == whole.ids.of(every).list()
+    assert np.array_equal(both.bits, whole.bits)
+    assert np.array_equal(both.equal.digests, whole.equal.digests)
+    assert np.array_equal(both.near.searchable, whole.near.searchable)
+    for one, other in zip(both.find(prints, 2), whole.find(prints, 2), strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-    assert whole.bands is not None
-    found_keys, found_stored = whole.bands.keys()
-    assert np.array_equal(found_stored, stored)
-    held = (stored[:, np.newaxis] >> np.arange(2)) & 1
-    assert np.array_equal(found_keys, keys * held)
+
+
+def reloaded(folder, segments):
+    snapshot.write(folder / "sealed", *sealed(IndexSettings(), segments))
+    saved = snapshot.read(folder / "sealed")
+    return Segment.load(IndexSettings(), saved.facts, saved.parts)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [
+        ([], 0),
+        ([5], 0),
+        ([100, 5], 0),  # small ones are merged
+        ([300, 5], 1),  # a large one stays as it is
+        ([300, 80], 0),  # not beside one that is a quarter as large
+        ([2000, 300, 5], 2),
+        ([2000, 300, 80], 1),
+        ([2000, 300, 100, 80, 70], 0),
+        ([300, 0], 1),
+    ],
+)
+def test_segments_are_merged_so_that_sizes_fall(monkeypatch, sizes, first):
+    monkeypatch.setattr("dedup_job.index.kept._LEAST", 200)
+    kept = KeptIndex(IndexSettings())
+    for size in sizes:
+        kept.seal()
+        rows = [text(i, i) for i in range(size)]
+        kept.add([key_of(row[0]) for row in rows], arrays(rows))
+    if sizes and not sizes[-1]:
+        assert len(kept.segments) == len(sizes)
+    assert kept.to_merge() == first
 
 
 def test_memory_counts_all_that_is_held():

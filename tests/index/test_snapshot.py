@@ -14,7 +14,7 @@ import pytest
 from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.documents import Document
 from dedup_job.index import snapshot
-from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.index.snapshot import NoSnapshotError, Pieces, SnapshotError
 from tests.deciding import Decider, as_of_any_process
 
 ARRAYS = {
@@ -30,15 +30,21 @@ def file(tmp_path):
     return tmp_path / "folder" / "one.index"
 
 
-def arrays_of(saved):
+def pieces():
+    """Return the arrays as they are written: whole, or in pieces."""
+    numbers = ARRAYS["numbers"]
     return {
-        name: np.frombuffer(part.pages, part.dtype, int(np.prod(part.shape))).reshape(part.shape)
-        for name, part in saved.parts.items()
+        **{name: Pieces.of(array) for name, array in ARRAYS.items()},
+        "numbers": Pieces(numbers.dtype, numbers.shape, iter(np.split(numbers, [0, 7, 7, 4096]))),
     }
 
 
+def arrays_of(saved):
+    return {name: part.array() for name, part in saved.parts.items()}
+
+
 def test_facts_and_arrays_come_back(file):
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     saved = snapshot.read(file)
     assert saved.facts == FACTS == snapshot.facts_of(file)
     found = arrays_of(saved)
@@ -50,7 +56,7 @@ def test_facts_and_arrays_come_back(file):
 
 
 def test_what_is_changed_in_memory_does_not_reach_the_file(file):
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     arrays_of(snapshot.read(file))["numbers"][:] = 7
     assert np.array_equal(arrays_of(snapshot.read(file))["numbers"], ARRAYS["numbers"])
 
@@ -58,7 +64,7 @@ def test_what_is_changed_in_memory_does_not_reach_the_file(file):
 @pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="the system does not tell")
 def test_a_file_has_no_holes(file):
     """On a full tmpfs, reading one through a map would end the process."""
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     with file.open("rb") as stream:
         assert os.lseek(stream.fileno(), 0, os.SEEK_HOLE) == file.stat().st_size
 
@@ -78,7 +84,7 @@ def test_what_is_no_regular_file_is_not_read(file):
     for look in (snapshot.read, snapshot.facts_of):
         with pytest.raises(SnapshotError):
             look(file)
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     assert snapshot.facts_of(file) == FACTS
 
 
@@ -87,14 +93,14 @@ def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path
     other = tmp_path / "other"
     other.write_text("kept")
     file.with_name(f".{file.name}.{os.getpid()}").symlink_to(other)
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     assert other.read_text() == "kept"
     assert snapshot.facts_of(file) == FACTS
 
 
 def test_a_flipped_byte_anywhere_is_detected(file):
     """Every byte of the first pages, then one in each further stretch."""
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     whole = bytearray(file.read_bytes())
     rng = random.Random(3)
     near = range(200), range(4096, 4700), range(len(whole) - 50, len(whole))
@@ -114,7 +120,7 @@ def test_a_flipped_byte_anywhere_is_detected(file):
 
 @pytest.mark.parametrize("cut", [1, 4095, 4096, 10_000, 1_000_000])
 def test_a_file_that_is_too_short_or_too_long_is_detected(file, cut):
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
     whole = file.read_bytes()
     file.write_bytes(whole[:-cut])
     with pytest.raises(SnapshotError, match="damaged"):
@@ -124,23 +130,29 @@ def test_a_file_that_is_too_short_or_too_long_is_detected(file, cut):
         snapshot.read(file)
 
 
+def test_an_array_that_is_not_as_long_as_was_said_is_not_written(file):
+    with pytest.raises(ValueError, match="20 bytes came of an array of 24"):
+        snapshot.write(file, {}, {"few": Pieces(np.dtype("<u4"), (6,), [np.zeros(5, "<u4")])})
+    assert not file.exists()
+
+
 def test_a_newer_format_is_named(file, monkeypatch):
-    monkeypatch.setattr(snapshot, "FORMAT", 2)
-    snapshot.write(file, FACTS, ARRAYS)
+    monkeypatch.setattr(snapshot, "FORMAT", 3)
+    snapshot.write(file, FACTS, pieces())
     monkeypatch.undo()
-    with pytest.raises(SnapshotError, match="format 2, this version reads 1"):
+    with pytest.raises(SnapshotError, match="format 3, this version reads 2"):
         snapshot.read(file)
 
 
 def test_a_write_that_fails_leaves_the_former_file(file, monkeypatch):
-    snapshot.write(file, FACTS, ARRAYS)
+    snapshot.write(file, FACTS, pieces())
 
     def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        snapshot.write(file, {"kept": 1}, ARRAYS)
+        snapshot.write(file, {"kept": 1}, pieces())
     assert snapshot.read(file).facts == FACTS
     assert [f.name for f in file.parent.iterdir()] == ["one.index"]
 
@@ -150,9 +162,10 @@ import sys
 from pathlib import Path
 import numpy as np
 from dedup_job.index import snapshot
+from dedup_job.index.snapshot import Pieces
 numbers = np.arange(4_000_000, dtype=np.uint64)
 for turn in range(10**6):
-    snapshot.write(Path(sys.argv[1]), {"turn": turn}, {"numbers": numbers + turn})
+    snapshot.write(Path(sys.argv[1]), {"turn": turn}, {"numbers": Pieces.of(numbers + turn)})
     print(turn, flush=True)
 """
 
@@ -197,7 +210,7 @@ def test_a_decider_goes_on_from_its_snapshot_as_if_it_had_never_ended(file, bloc
     expected = alone.decide(batch(0, values, short))
     first = Decider(blocks=former_blocks)
     told = [*first.decide(batch(0, values[:1500], short[:1500]))]
-    facts, arrays = first.index.dump()
+    facts, arrays = first.index.sealed()
     snapshot.write(file, facts, arrays)
     saved = snapshot.read(file)
     second = Decider(blocks=blocks)
@@ -209,7 +222,7 @@ def test_a_decider_goes_on_from_its_snapshot_as_if_it_had_never_ended(file, bloc
 
 
 def test_an_empty_decider_can_be_saved(file):
-    snapshot.write(file, *Decider().index.dump())
+    snapshot.write(file, *Decider().index.sealed())
     saved = snapshot.read(file)
     decider = Decider()
     decider.index.load(saved.facts, saved.parts)
@@ -225,10 +238,10 @@ def test_a_snapshot_whose_parts_do_not_fit_together_is_refused(file, part):
     rng = np.random.default_rng(5)
     first = Decider()
     first.decide(batch(0, rng.integers(0, 2**64, 50, dtype=np.uint64), np.zeros(50, np.bool_)))
-    facts, arrays = first.index.dump()
-    without = {name: array for name, array in arrays.items() if name != part}
-    for changed in (without, {**without, part: arrays[part][:-1]}):
-        snapshot.write(file, facts, changed)
+    for shorter in (False, True):
+        facts, arrays = first.index.sealed()
+        (array,) = arrays.pop(part).pieces
+        snapshot.write(file, facts, arrays | ({part: Pieces.of(array[:-1])} if shorter else {}))
         saved = snapshot.read(file)
         with pytest.raises(SnapshotError, match="damaged"):
             Decider().index.load(saved.facts, saved.parts)

@@ -275,6 +275,9 @@ class Nothing:
         """Have nothing."""
         return ""
 
+    def relieve(self, index):
+        """Have memory for all."""
+
     def save(self, index):
         """Keep nothing."""
 

@@ -84,7 +84,7 @@ def test_an_error_of_the_server_costs_nothing_but_time(corpus: Db, code: int) ->
         assert_as_if_nothing_had_happened(corpus)
 
 
-@pytest.mark.parametrize("times", [1, 2, 5])
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.thorough), 5])
 @pytest.mark.parametrize("command", ["find", "insert", "update", "commitTransaction"])
 def test_a_connection_that_is_closed_costs_nothing_but_time(
     corpus: Db, command: str, times: int

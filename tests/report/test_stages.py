@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from dedup_job.index.bands import count_meetings
+from dedup_job.index.sharing import count_meetings
 from dedup_job.report.stages import Profile, Stage, Stopwatch, Work
 
 

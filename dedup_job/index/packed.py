@@ -1,0 +1,333 @@
+"""Columns of keys, packed: who shares a key, in half of the memory of an index that grows.
+
+In each column documents lie by the lowest bits of their keys, the address; under an address, in
+the order given, the rest of the key and the number, in as few bits as these need. With 16 to 32
+documents under an address that is 34 or 35 bits a document, and at most two for the place where an
+address begins. Nothing is ever added: columns are written to a file and mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.fingerprint.sketch import KEY_BITS
+from dedup_job.index import buckets
+from dedup_job.index.candidates import Candidates
+from dedup_job.index.sharing import Searching
+from dedup_job.index.snapshot import Part, Pieces
+from dedup_job.native import cache_lines
+from dedup_job.native.jit import inlined, inner, jit_no_refcount
+
+_FILL_BITS = 4  # 2**4 documents and more under an address
+_WORD_BITS = 64
+_LINE_WORDS = 8
+_ONE, _SIX, _LAST_BIT = np.uint64(1), np.uint64(6), np.uint64(63)
+_KEY_SHIFT = np.uint64(32)  # of an item
+_NUMBER_MASK = np.uint64(2**32 - 1)
+_KEY_MASK = np.uint64(2**KEY_BITS - 1)
+
+
+class Packed(NamedTuple):
+    """Where packed columns lie.
+
+    starts: uint32 (columns, addresses + 1), the first entry of each address; words: uint64, the
+    entries of all columns; begin: int64 (columns,), the word with which a column begins;
+    address_bits, number_bits: of a key, and of an entry.
+    """
+
+    starts: NDArray[np.uint32]
+    words: NDArray[np.uint64]
+    begin: NDArray[np.int64]
+    address_bits: int
+    number_bits: int
+
+
+class Columns(Protocol):
+    """An index with columns of keys that can be packed."""
+
+    @property
+    def columns(self) -> int:
+        """How many there are."""
+
+    @property
+    def most_equal(self) -> int:
+        """How many documents a column holds under a key at most."""
+
+    def __len__(self) -> int:
+        """Return how many documents it numbers."""
+
+    @property
+    def dropped(self) -> NDArray[np.int64]:
+        """How many of them each column does not hold, int64 (columns,)."""
+
+    def column(self, column: int) -> NDArray[np.uint64]:
+        """Return what a column holds: key << 32 | number, uint64 (m,)."""
+
+
+class PackedColumns:
+    """Finds the documents that share a key in a column, as a BandIndex with these documents."""
+
+    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        """Use what `pack` gave away. Raises ValueError where its parts do not fit together."""
+        self.columns, self.most_equal = facts["columns"], facts["most_equal"]
+        self._size = facts["size"]
+        self._dropped = np.array(facts["dropped"], dtype=np.int64)
+        self._searching = Searching(self.columns, self.most_equal)
+        address_bits, number_bits = _bits_of(self._size)
+        held = self._size - self._dropped
+        begin = _begin_of(held, address_bits, number_bits)
+        starts, words = parts["starts"].array(), parts["words"].array()
+        if (
+            starts.dtype != np.uint32
+            or words.dtype != np.uint64
+            or starts.shape != (self.columns, (1 << address_bits) + 1)
+            or words.shape != (begin[-1],)
+            or not np.array_equal(starts[:, -1], held)
+        ):
+            raise ValueError("columns of other sizes than was said")
+        self.packed = Packed(starts, words, begin[:-1], address_bits, number_bits)
+
+    def __len__(self) -> int:
+        """Return how many documents there are."""
+        return int(self._size)
+
+    @property
+    def dropped(self) -> NDArray[np.int64]:
+        """How many documents each column left out, beyond `most_equal` of a key; (columns,)."""
+        return self._dropped.copy()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes; the system keeps as much in memory as it can."""
+        return self.packed.starts.nbytes + self.packed.words.nbytes
+
+    def search(self, keys: NDArray[np.uint32]) -> Candidates:
+        """Return the documents that share a key with each of n rows, uint32 (n, columns).
+
+        Raises ValueError for keys of another shape or not below 2**KEY_BITS.
+        """
+        return self._searching.search(_search, self.packed, keys, self._size)
+
+    def column(self, column: int) -> NDArray[np.uint64]:
+        """Return what a column holds, by address: key << 32 | number, uint64 (m,)."""
+        items = np.empty(self._size - self._dropped[column], dtype=np.uint64)
+        _unpack(self.packed, column, items)
+        return items
+
+
+def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]:
+    """Return the columns of indexes as those of one: facts, and arrays column by column.
+
+    The documents of each are numbered behind those of the former.
+    """
+    columns, most_equal = sources[0].columns, sources[0].most_equal
+    size = sum(map(len, sources))
+    dropped = np.sum([one.dropped for one in sources], axis=0)
+    address_bits, number_bits = _bits_of(size)
+    begin = _begin_of(size - dropped, address_bits, number_bits)
+    starts = np.zeros((columns, (1 << address_bits) + 1), dtype=np.uint32)
+
+    def packed() -> Iterator[NDArray[np.uint64]]:
+        for column, room in enumerate(np.diff(begin).tolist()):
+            words = np.zeros(room, dtype=np.uint64)
+            _pack(_items(sources, column), address_bits, number_bits, starts[column], words)
+            yield words
+
+    facts = {
+        "columns": columns,
+        "most_equal": most_equal,
+        "size": size,
+        "dropped": dropped.tolist(),
+    }
+    words = Pieces(np.dtype(np.uint64), (int(begin[-1]),), packed())
+    return facts, {"words": words, "starts": Pieces.of(starts)}  # filled by then
+
+
+def _items(sources: Sequence[Columns], column: int) -> NDArray[np.uint64]:
+    """Return what a column of all indexes holds."""
+    items, first = list[NDArray[np.uint64]](), 0
+    for one in sources:
+        items.append(one.column(column) + np.uint64(first))
+        first += len(one)
+    return np.concatenate(items)
+
+
+def _bits_of(size: int) -> tuple[int, int]:
+    """Return the bits of an address, and of a number."""
+    return min(max(size.bit_length() - 1 - _FILL_BITS, 0), KEY_BITS), size.bit_length()
+
+
+def _begin_of(held: NDArray[np.int64], address_bits: int, number_bits: int) -> NDArray[np.int64]:
+    """Return the word with which each column begins, and the number of all; int64 (columns + 1,).
+
+    Behind each column there is a word more, since entries are read as two.
+    """
+    bits = held * (KEY_BITS - address_bits + number_bits)
+    return np.cumsum(np.append(0, -(-bits // _WORD_BITS) + 1))
+
+
+@jit_no_refcount
+def _pack(
+    items: NDArray[np.uint64],
+    address_bits: int,
+    number_bits: int,
+    starts: NDArray[np.uint32],
+    words: NDArray[np.uint64],
+) -> None:
+    """Distribute the items of a column; starts and words are zeros."""
+    mask = (_ONE << np.uint64(address_bits)) - _ONE
+    rest_shift, number_shift = np.uint64(address_bits), np.uint64(number_bits)
+    width = np.uint64(KEY_BITS - address_bits + number_bits)
+    for i in range(items.shape[0]):
+        starts[((items[i] >> _KEY_SHIFT) & mask) + _ONE] += 1
+    for address in range(1, starts.shape[0]):
+        starts[address] += starts[address - 1]
+    for i in range(items.shape[0]):
+        key, number = items[i] >> _KEY_SHIFT, items[i] & _NUMBER_MASK
+        entry = ((key >> rest_shift) << number_shift) | number
+        address = key & mask
+        bit = np.uint64(starts[address]) * width
+        starts[address] += 1
+        word, shift = bit >> _SIX, bit & _LAST_BIT
+        words[word] |= entry << shift
+        words[word + _ONE] |= (entry >> _ONE) >> (_LAST_BIT - shift)
+    for address in range(starts.shape[0] - 1, 0, -1):  # each is where the next one begins by now
+        starts[address] = starts[address - 1]
+    starts[0] = 0
+
+
+@inlined
+def _entry(words: NDArray[np.uint64], first: np.uint64, bit: np.uint64) -> np.uint64:
+    """Return 64 bits of a column that begins with word `first`."""
+    word, shift = first + (bit >> _SIX), bit & _LAST_BIT
+    low, high = words[word] >> shift, (words[word + _ONE] << _ONE) << (_LAST_BIT - shift)
+    both: np.uint64 = low | high
+    return both
+
+
+@jit_no_refcount
+def _unpack(packed: Packed, column: int, items: NDArray[np.uint64]) -> None:
+    """Write the items of a column."""
+    starts, first = packed.starts[column], np.uint64(packed.begin[column])
+    number_shift, rest_shift = np.uint64(packed.number_bits), np.uint64(packed.address_bits)
+    number_mask = (_ONE << number_shift) - _ONE
+    width = np.uint64(KEY_BITS - packed.address_bits + packed.number_bits)
+    entry_mask = (_ONE << width) - _ONE
+    for address in range(starts.shape[0] - 1):
+        for place in range(np.int64(starts[address]), np.int64(starts[address + 1])):
+            entry = _entry(packed.words, first, np.uint64(place) * width) & entry_mask
+            key = ((entry >> number_shift) << rest_shift) | np.uint64(address)
+            items[place] = (key << _KEY_SHIFT) | (entry & number_mask)
+
+
+@jit_no_refcount
+def _search(
+    packed: Packed,
+    keys: NDArray[np.uint32],
+    start: int,
+    size: int,
+    room: buckets.Room,
+    found: NDArray[np.uint32],
+    masks: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+) -> int:
+    """Search keys[start:] in turn, as buckets.search does."""
+    count: int = offsets[start]
+    for i in range(start, keys.shape[0]):
+        if count + room.items.shape[1] > found.shape[0]:
+            return i
+        if i + 2 < keys.shape[0]:
+            _fetch_starts(packed, keys[i + 2])
+        if i + 1 < keys.shape[0]:
+            _fetch_entries(packed, keys[i + 1])
+        items = _collect(packed, keys[i], room.items[0])
+        count = buckets.enter(room, items, size, found, masks, count)
+        offsets[i + 1] = count
+    return len(keys)
+
+
+@inlined
+def _fetch_starts(packed: Packed, keys: NDArray[np.uint32]) -> None:
+    """Ask for the places where a row's addresses begin."""
+    mask, addresses = (1 << packed.address_bits) - 1, packed.starts.shape[1]
+    for c in range(keys.shape[0]):
+        cache_lines.fetch(packed.starts, c * addresses + (np.int64(keys[c]) & mask))
+
+
+@inlined
+def _fetch_entries(packed: Packed, keys: NDArray[np.uint32]) -> None:
+    """Ask for the first entries of a row's addresses, 128 bytes of each."""
+    mask, width = (1 << packed.address_bits) - 1, KEY_BITS - packed.address_bits
+    for c in range(keys.shape[0]):
+        place = np.int64(packed.starts[c, np.int64(keys[c]) & mask])
+        word = packed.begin[c] + (place * (width + packed.number_bits)) // _WORD_BITS
+        cache_lines.fetch(packed.words, word)
+        cache_lines.fetch(packed.words, word + _LINE_WORDS)
+
+
+@inner
+def _collect(packed: Packed, keys: NDArray[np.uint32], items: NDArray[np.uint64]) -> int:
+    """Write number and column of what is held under one row's keys; return how many items."""
+    words, rest_shift = packed.words, np.uint64(packed.address_bits)
+    number_shift = np.uint64(packed.number_bits)
+    mask, number_mask = (_ONE << rest_shift) - _ONE, (_ONE << number_shift) - _ONE
+    width = np.uint64(KEY_BITS - packed.address_bits + packed.number_bits)
+    rest_mask = (_ONE << (width - number_shift)) - _ONE
+    count = 0
+    for c in range(keys.shape[0]):
+        key = np.uint64(keys[c])
+        rest, address, first = key >> rest_shift, key & mask, np.uint64(packed.begin[c])
+        bit = np.uint64(packed.starts[c, address]) * width
+        end = np.uint64(packed.starts[c, address + _ONE]) * width
+        while bit < end:
+            entry = _entry(words, first, bit)
+            bit += width
+            if (entry >> number_shift) & rest_mask == rest:
+                items[count] = ((entry & number_mask) << buckets.COLUMN_SHIFT) | np.uint64(c)
+                count += 1
+    return count
+
+
+def column_of(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a column of n documents by the lowest bits of their digests, uint64 (n,)."""
+    return ((digests & _KEY_MASK) << _KEY_SHIFT) | np.arange(len(digests), dtype=np.uint64)
+
+
+@jit_no_refcount
+def find_first(
+    packed: Packed,
+    digests: NDArray[np.uint64],
+    fingerprints: NDArray[np.uint64],
+    values: NDArray[np.uint64],
+    of_values: NDArray[np.uint64],
+    found: NDArray[np.int64],
+) -> None:
+    """Find for each of n texts the first document with its fingerprint and digest, or -1.
+
+    digests, fingerprints: by number; they are packed by `column_of`, ascending under each address.
+    values, of_values: uint64 (n,), fingerprints and digests of the texts; found: int64 (n,).
+    """
+    number_shift = np.uint64(packed.number_bits)
+    mask = (_ONE << np.uint64(packed.address_bits)) - _ONE
+    number_mask = (_ONE << number_shift) - _ONE
+    width = np.uint64(KEY_BITS - packed.address_bits + packed.number_bits)
+    rest_mask = (_ONE << (width - number_shift)) - _ONE
+    for i in range(values.shape[0]):
+        found[i] = -1
+        key = of_values[i] & _KEY_MASK
+        rest, address = key >> np.uint64(packed.address_bits), key & mask
+        bit = np.uint64(packed.starts[0, address]) * width
+        end = np.uint64(packed.starts[0, address + _ONE]) * width
+        while bit < end:
+            entry = _entry(packed.words, np.uint64(0), bit)
+            bit += width
+            number = entry & number_mask
+            if (entry >> number_shift) & rest_mask != rest or digests[number] != of_values[i]:
+                continue
+            if fingerprints[number] == values[i]:
+                found[i] = np.int64(number)
+                break
