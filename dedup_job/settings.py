@@ -79,8 +79,8 @@ class RunSettings(BaseModel):
     max_memory: ByteSize | None = Field(
         default=None,
         gt=0,
-        description="memory that a run may take, such as 8GB; a run whose index may need more "
-        "is refused. Unset: a warning if the machine has less",
+        description="memory that a run may take, such as 8GB, 600MB at least; what its index "
+        "needs beyond that is put into files. Unset: what the machine or container has",
     )
     retry_for: float = Field(
         default=600.0,

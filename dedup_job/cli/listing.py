@@ -43,6 +43,8 @@ class What(StrEnum):
     SKIPPED = "skipped"
     QUARANTINED = "quarantined"
     GROUPS = "groups"
+    CHANGED = "changed"
+    DELETED = "deleted"
 
 
 class PairsOf(StrEnum):
@@ -76,7 +78,9 @@ Class = Annotated[
         "apart.",
     ),
 ]
-Run = Annotated[int | None, typer.Option("--run", metavar="N", help="Only what run N decided.")]
+Run = Annotated[
+    int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
+]
 
 
 @with_options(*OF_A_TARGET)
@@ -87,7 +91,9 @@ def list_(
             "--what",
             help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
             "were nearly duplicates; kept: all of them; skipped, quarantined: documents that were "
-            "not compared; groups: kept documents with their number of duplicates.",
+            "not compared; groups: kept documents with their number of duplicates; changed, "
+            "deleted: documents whose text the source changed, or which it deleted, after they "
+            "were decided: runs that follow its change stream find them.",
         ),
     ],
     target: Target,
@@ -247,6 +253,8 @@ _NONE = {
     What.REFUSED: "No kept document was compared with another and kept apart.",
     What.KEPT: "No document is kept.",
     What.GROUPS: "No kept document has a duplicate.",
+    What.CHANGED: "No run found a changed text; only runs that follow the change stream do.",
+    What.DELETED: "No run found a deletion; only runs that follow the change stream do.",
 }
 
 
@@ -257,6 +265,8 @@ def _head(one: Sample) -> str:
         return f"similarity {one.similarity or 0:.3f}, kept apart by {one.reason}"
     if one.decision == "kept":
         return f"kept by run {one.run}" if one.run else "kept"
+    if not one.reason:
+        return f"{one.decision} in the source, found by run {one.run}"
     similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
     return f"{one.reason}{similarity}{f': {one.detail}' if one.detail else ''}"
 

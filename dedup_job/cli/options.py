@@ -47,7 +47,8 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "run.max_memory",
         str,
         "BYTES",
-        "Refuse to start if the index may need more, such as 8GB [default: warn].",
+        "Memory for the run, such as 8GB; what the index needs beyond it lies in files "
+        "[default: all].",
     ),
     "retry_for": (
         "run.retry_for",

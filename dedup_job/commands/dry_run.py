@@ -13,7 +13,6 @@ from dedup_job.columns import Batch, Decisions, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
-from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.native.byte_strings import ByteStrings
@@ -64,7 +63,7 @@ class DryTarget(Target):
     def bookmark(self) -> None:
         """Return none: nothing is written that would show when the changes are read to the end."""
 
-    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:  # noqa: ARG002
+    def finish(self, report: Report, *_: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)

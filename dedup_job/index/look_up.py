@@ -174,11 +174,13 @@ class LookUp(NamedTuple):
 
 
 def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
-    """Look n texts up in all segments, and among themselves.
+    """Look n texts up in all segments, and among themselves; the last one is that which grows.
 
     least: int64 (n,), as many bits of the sketches have to be equal.
     """
-    n, bases = len(texts), bases_of(segments)
+    n, bands, count = len(texts), segments[-1].bands, sum(map(len, segments))
+    segments = [one for one in segments if len(one)] or segments[-1:]
+    bases = bases_of(segments)
     own_bits = np.empty((n, 0), dtype=np.uint64) if texts.sketches is None else texts.sketches.bits
     if any(len(one) and one.bits.shape[1] != own_bits.shape[1] for one in segments):
         own_bits = own_bits[:, :0]  # there is nothing to compare them with
@@ -195,12 +197,11 @@ def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.
         within = pairs_within(texts.values, ~texts.short, segments[-1].near.distance)
     sharing = (p.other._replace(numbers=p.other.numbers + p.first) for p in parts)
     held = reduce(concatenated, sharing)
-    turns = turns_of(held, segments[-1].bands, texts, twins, most_same)
+    turns = turns_of(held, bands, texts, twins, most_same)
     alone: NDArray[np.bool_] = np.bincount(turns.same, minlength=n)[turns.same] == 1
     for pairs in (within, turns.pairs):
         alone[pairs.numbers] = False
         alone &= np.diff(pairs.offsets) == 0
-    count = int(bases[-1])
     parts.append(Earlier(within, turns.pairs, texts.values, own_bits, count))
     candidates = merged(parts, texts.values, own_bits, least)
     alone &= np.diff(candidates.offsets) == 0

@@ -1,8 +1,8 @@
 """Columns of keys, packed: who shares a key, in half of the memory of an index that grows.
 
 In each column documents lie by the lowest bits of their keys, the address; under an address, in
-the order given, the rest of the key and the number, in as few bits as these need. With 16 to 32
-documents under an address that is 34 or 35 bits a document, and at most two for the place where an
+the order given, the rest of the key and the number, in as few bits as these need. With 8 to 16
+documents under an address that is 34 bits a document, and two to four for the place where an
 address begins. Nothing is ever added: columns are written to a file and mapped.
 """
 
@@ -22,10 +22,11 @@ from dedup_job.index.snapshot import Part, Pieces
 from dedup_job.native import cache_lines
 from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
-_FILL_BITS = 4  # 2**4 documents and more under an address
+_FILL_BITS = 3  # 2**3 documents and more under an address
 _WORD_BITS = 64
 _LINE_WORDS = 8
-_ONE, _SIX, _LAST_BIT = np.uint64(1), np.uint64(6), np.uint64(63)
+_ONE, _THREE, _SIX = np.uint64(1), np.uint64(3), np.uint64(6)
+_LAST_BIT, _LAST_OF_BYTE = np.uint64(63), np.uint64(7)
 _KEY_SHIFT = np.uint64(32)  # of an item
 _NUMBER_MASK = np.uint64(2**32 - 1)
 _KEY_MASK = np.uint64(2**KEY_BITS - 1)
@@ -158,13 +159,14 @@ def _items(sources: Sequence[Columns], column: int) -> NDArray[np.uint64]:
 
 def _bits_of(size: int) -> tuple[int, int]:
     """Return the bits of an address, and of a number."""
-    return min(max(size.bit_length() - 1 - _FILL_BITS, 0), KEY_BITS), size.bit_length()
+    bits = size.bit_length()
+    return min(max(bits - 1 - _FILL_BITS, 0), KEY_BITS), bits
 
 
 def _begin_of(held: NDArray[np.int64], address_bits: int, number_bits: int) -> NDArray[np.int64]:
     """Return the word with which each column begins, and the number of all; int64 (columns + 1,).
 
-    Behind each column there is a word more, since entries are read as two.
+    Behind each column there is a word more, since entries are read as 8 bytes from any byte on.
     """
     bits = held * (KEY_BITS - address_bits + number_bits)
     return np.cumsum(np.append(0, -(-bits // _WORD_BITS) + 1))
@@ -202,17 +204,15 @@ def _pack(
 
 @inlined
 def _entry(words: NDArray[np.uint64], first: np.uint64, bit: np.uint64) -> np.uint64:
-    """Return 64 bits of a column that begins with word `first`."""
-    word, shift = first + (bit >> _SIX), bit & _LAST_BIT
-    low, high = words[word] >> shift, (words[word + _ONE] << _ONE) << (_LAST_BIT - shift)
-    both: np.uint64 = low | high
-    return both
+    """Return an entry of a column that begins with byte `first`, and what follows it."""
+    word: np.uint64 = cache_lines.load(words, first + (bit >> _THREE))
+    return word >> (bit & _LAST_OF_BYTE)
 
 
 @jit_no_refcount
 def _unpack(packed: Packed, column: int, items: NDArray[np.uint64]) -> None:
     """Write the items of a column."""
-    starts, first = packed.starts[column], np.uint64(packed.begin[column])
+    starts, first = packed.starts[column], np.uint64(packed.begin[column]) << _THREE
     number_shift, rest_shift = np.uint64(packed.number_bits), np.uint64(packed.address_bits)
     number_mask = (_ONE << number_shift) - _ONE
     width = np.uint64(KEY_BITS - packed.address_bits + packed.number_bits)
@@ -280,7 +280,8 @@ def _collect(packed: Packed, keys: NDArray[np.uint32], items: NDArray[np.uint64]
     count = 0
     for c in range(keys.shape[0]):
         key = np.uint64(keys[c])
-        rest, address, first = key >> rest_shift, key & mask, np.uint64(packed.begin[c])
+        rest, address = key >> rest_shift, key & mask
+        first = np.uint64(packed.begin[c]) << _THREE
         bit = np.uint64(packed.starts[c, address]) * width
         end = np.uint64(packed.starts[c, address + _ONE]) * width
         while bit < end:

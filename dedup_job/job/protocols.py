@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,12 +15,14 @@ from dedup_job.index import KeptIndex
 from dedup_job.report.run import Checkpoint, Report, Scope
 from dedup_job.report.survey import RunLine
 
+_NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
+
 
 class Source(Protocol):
     """Gives the documents that are not decided yet."""
 
     known: int
-    changed: Mapping[str, int]
+    changed: Mapping[str, Set[bytes]]
 
     def mark(self, since: Any) -> None:
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""
@@ -72,8 +75,13 @@ class Target(Protocol):
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return what is not as the run left it, after its last batch; "" where all is well."""
 
-    def finish(self, report: Report, bookmark: Any = None) -> None:
-        """Record the end of the run and its last checkpoint, and from where the next one reads."""
+    def finish(
+        self, report: Report, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING
+    ) -> None:
+        """Record the end of the run and its last checkpoint, and from where the next one reads.
+
+        changed: keys of documents decided before, by what happened to them in the source.
+        """
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off; its checkpoint stays the one committed last."""

@@ -99,7 +99,10 @@ def run(job: Job) -> Report:
         if problem:
             job.target.finish(replace(report, status=Status.FAILED))
             raise StateMismatch(problem)
-        job.target.finish(report, job.source.bookmark if course.read_all else None)
+        if course.read_all:
+            job.target.finish(report, job.source.bookmark, job.source.changed)
+        else:
+            job.target.finish(report)
         with course.watch.timing(Stage.LOAD):
             job.snapshots.save(job.index)
         return report
@@ -204,7 +207,7 @@ class RunProgress:
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             known=self._known(),
-            changed=self._job.source.changed,
+            changed={what: len(keys) for what, keys in self._job.source.changed.items()},
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
             expected=self._expected,
             series=self._series.points,

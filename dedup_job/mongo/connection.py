@@ -30,8 +30,8 @@ _MAX_URI = 1 << 16  # characters; a device has no end
 _MIN_WIRE_VERSION = 13  # of MongoDB 5.0
 _OLD_VERSIONS = {9: "4.4", 8: "4.2", 7: "4.0", 6: "3.6"}
 _WRONG_KEY = "Private key doesn't match certificate"
-LABELS = ".labels"
-SUFFIXES = (".ledger", ".runs", ".state", LABELS)
+LABELS, CHANGED = ".labels", ".changed"
+SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
 
 
 class _Client(MongoClient[dict[str, Any]]):

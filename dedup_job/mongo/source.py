@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -129,7 +129,7 @@ class Source:
         self._page = page
         self._patience = patience
         self.known = 0  # documents passed over since they were decided before
-        self.changed: Mapping[str, int] = {}  # of these, since then; by what happened to them
+        self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
         self._since: Bookmark | None = None
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
@@ -296,8 +296,8 @@ class Source:
             self.known = sum(map(self._patience, counts))
         inserted = found.inserted
         self.changed = {
-            "changed": len(found.changed - inserted - found.deleted),
-            "deleted": len(found.deleted - inserted),
+            "changed": found.changed - inserted - found.deleted,
+            "deleted": found.deleted - inserted,
         }
         return came
 

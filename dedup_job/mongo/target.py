@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import pymongo
@@ -31,6 +32,7 @@ from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _NAMESPACE_EXISTS = 48
 _RUN_ROW_SECONDS = 5.0
+_NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 class Target(TargetReader):
@@ -131,6 +133,8 @@ class Target(TargetReader):
                 return former
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
+        if checkpoint.run == 1:
+            self.changes.forget()  # those of a former target of this name
         # first where the token is proved: whoever lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
         self._write_run_row(record(checkpoint))
@@ -190,11 +194,19 @@ class Target(TargetReader):
     def _count_decided(self) -> int:
         return sum(self.patience(c.estimated_document_count) for c in (self.documents, self.ledger))
 
-    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:
+    def finish(
+        self,
+        report: Report,
+        bookmark: Bookmark | None = None,
+        changed: Mapping[str, Set[bytes]] = _NOTHING,
+    ) -> None:
         """Record the end of the run and its last checkpoint.
 
-        bookmark: from where the next run reads, if this one has read everything.
+        bookmark: from where the next run reads, if this one has read everything; changed: keys of
+        documents decided before, by what happened to them in the source.
         """
+        self.state.check()
+        self.changes.enter(report.checkpoint.run, changed)  # before the next one begins behind them
         values, at = {"checkpoint": report.checkpoint.as_dict()}, self.commits.generation
         if bookmark is not None:
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}

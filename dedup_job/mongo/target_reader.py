@@ -18,7 +18,8 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson import extended_json
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
-from dedup_job.mongo.connection import AnyCollection, Client, Namespace
+from dedup_job.mongo.changes import ChangeStore
+from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
@@ -90,6 +91,7 @@ class TargetReader:
         self.documents, self.ledger = part(""), part(".ledger")
         self.runs = part(".runs", codec_options=bson_edit.LENIENT)
         self.state = State(part(".state"))
+        self.changes = ChangeStore(part(CHANGED), patience)
         self.source: AnyCollection = client[source.database][source.collection]
         self.form = form
         self.rows = form.kept

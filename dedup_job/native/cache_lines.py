@@ -75,6 +75,20 @@ def _fetch(_typing: Any, array: Any, _place: Any) -> Any:
 fetch: Any = intrinsic(_fetch)
 
 
+def _load(_typing: Any, words: Any, _byte: Any) -> Any:
+    """Return the 8 bytes of an array that begin at any byte."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        start = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [arguments[1]])
+        return builder.load(builder.bitcast(start, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(words, types.uint64), generate
+
+
+load: Any = intrinsic(_load)
+
+
 @inlined
 def first_bit(mask: np.uint64) -> np.int64:
     """Return the place of the lowest bit that is set."""

@@ -9,7 +9,8 @@ from dedup_job.judgment.classes import CLASSES
 
 DROPPED = ("dropped", "near", "exact")
 REFUSED, KEPT, GROUPS = "refused", "kept", "groups"
-WHAT = (*DROPPED, REFUSED, KEPT, "skipped", "quarantined", GROUPS)
+CHANGED = ("changed", "deleted")
+WHAT = (*DROPPED, REFUSED, KEPT, "skipped", "quarantined", GROUPS, *CHANGED)
 """All that can be listed."""
 PAIRS = (*DROPPED, REFUSED)
 """What is listed with another document, so that two texts can be compared."""
@@ -21,7 +22,7 @@ class Wanted:
 
     what: one of `WHAT`; of: of pairs, the `_id` of the kept document, as a person writes it; kind:
     of pairs, the class of a difference, or for `refused` also "similarity"; run: only what this run
-    decided.
+    decided, or found to have changed.
     """
 
     what: str

@@ -96,6 +96,54 @@ def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
     assert followed["target.runs"].find_one({"_id": 2})["changed"] == report.changed  # type: ignore[index]
 
 
+def changed_in(database: Data) -> dict[Any, tuple[str, int]]:
+    """Return what is kept of each document that the source changed since."""
+    return {row["_id"]: (row["what"], row["run"]) for row in database["target.changed"].find()}
+
+
+def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_each(
+    followed: Data,
+) -> None:
+    for number in (1001, 1002):
+        followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
+    followed.source.delete_one({"_id": 1005})
+    run_here(followed)
+    first = {1001: ("changed", 2), 1002: ("changed", 2), 1005: ("deleted", 2)}
+    assert changed_in(followed) == first
+    followed.source.delete_one({"_id": 1002})
+    run_here(followed, limit=1)  # reads not all, so the next one sees the same changes
+    assert changed_in(followed) == first
+    run_here(followed)
+    assert changed_in(followed) == first | {1002: ("deleted", 4)}
+    target = ("--target", f"{followed.name}.target", "--format", "ids")
+    for what, ids in (("changed", "1001\n"), ("deleted", "1002\n1005\n")):
+        listed = invoke("list", "--what", what, *target, DEDUP_URI=uri_of(followed))
+        assert listed.stdout == ids
+    command = ("list", "--what", "deleted", "--run", "4", *target[:2])
+    assert (
+        "deleted in the source, found by run 4"
+        in invoke(*command, DEDUP_URI=uri_of(followed)).stdout
+    )
+    for name in ("target", "target.ledger", "target.runs", "target.state"):
+        followed[name].drop()
+    run_here(followed)
+    assert changed_in(followed) == {}
+
+
+def test_no_more_ids_are_kept_than_the_most(
+    followed: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dedup_job.mongo.changes.MOST", 5)
+    for number in range(1000, 1010):
+        followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
+    report = run_here(followed)
+    assert report.changed == {"changed": 10, "deleted": 0}
+    assert len(changed_in(followed)) == 5
+    followed.source.delete_one({"_id": 1050})
+    assert run_here(followed).changed["deleted"] == 1
+    assert len(changed_in(followed)) == 5
+
+
 def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) -> None:
     rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
     database.source.insert_many(rows)

@@ -15,7 +15,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import embedded
-from dedup_job.mongo.connection import LABELS
+from dedup_job.mongo.connection import CHANGED, LABELS
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.mongo.target import Target
 from tests.running import assert_each_source_id_is_in_one_place, dedup, invoke, refusal
@@ -45,7 +45,7 @@ ONE_LESS = [
     (name, what)
     for row in PRIVILEGES
     for what in row["actions"]
-    if (name := row["resource"]["collection"]) and not name.endswith(LABELS)
+    if (name := row["resource"]["collection"]) and not name.endswith((LABELS, CHANGED))
     if what != "changeStream"  # a run does without, and says so
 ]
 TO_LABEL = [
@@ -146,6 +146,22 @@ def test_the_documented_rights_are_enough_for_everything(
     invoke("undo", "3", *target, "--yes", **more)
     invoke("check", "--source", "d.source", *target, "--all", **more)
     assert database["target.runs"].count_documents({"status": "done"}) == 2
+
+
+@pytest.mark.parametrize("action", [None, "find", "insert", "remove"])
+def test_ids_of_changed_documents_are_kept_where_that_is_allowed(
+    server: Any, database: Db, caplog: pytest.LogCaptureFixture, action: str | None
+) -> None:
+    uri = user_with(server, None if action is None else ("target.changed", action))
+    if "setName" not in server[1].admin.command("hello"):
+        pytest.skip("without a replica set nothing is followed")
+    invoke("run", *NAMES, DEDUP_URI=uri)
+    database.source.update_one({}, {"$set": {"text": "换了一篇"}})
+    told = invoke("run", *NAMES, DEDUP_URI=uri).output
+    assert "changed since" in told
+    kept = database["target.changed"].count_documents({"what": "changed"})
+    assert kept == (1 if action is None else 0)
+    assert ("no right to find, insert and remove" in caplog.text) is (action is not None)
 
 
 @pytest.mark.parametrize("right", ["listCollections", "listIndexes"])

@@ -22,7 +22,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.samples import Sample
-from dedup_job.report.wanted import DROPPED, GROUPS, KEPT, REFUSED, Wanted
+from dedup_job.report.wanted import CHANGED, DROPPED, GROUPS, KEPT, REFUSED, Wanted
 
 _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
     "dropped": {"decision": "duplicate"},
@@ -31,6 +31,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
     "skipped": {"decision": "skipped"},
     "quarantined": {"decision": "quarantined"},
     GROUPS: {"decision": "duplicate"},
+    **{what: {"what": what} for what in CHANGED},
 }
 _PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
 
@@ -125,6 +126,8 @@ class Lister:
 
     @property
     def _collection(self) -> AnyCollection:
+        if self.wanted.what in CHANGED:
+            return self.target.changes.collection
         return self.target.documents if self._of_target else self.target.ledger
 
     @cached_property
@@ -183,6 +186,9 @@ class Lister:
             yield page
 
     def _samples(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Sample]:
+        if self.wanted.what in CHANGED:
+            found = ((row.key, bson.decode(row.raw, bson_edit.LENIENT)) for row in rows)
+            return [Sample(self._name(key), self.wanted.what, run=of["run"]) for key, of in found]
         reader = SampleReader(self.target, self.clean_all, self._name)
         if self._of_target:
             return reader.kept(rows, texts=texts, refused=self.wanted.what == REFUSED)

@@ -1,0 +1,67 @@
+"""Ids of documents that the source changed or deleted after they were decided: `T.changed`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from functools import partial
+
+from pymongo.errors import OperationFailure
+
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.state.inserting import insert
+from dedup_job.native.byte_strings import strings_of
+
+log = logging.getLogger("dedup")
+MOST = 1_000_000
+"""Rows at most; what is more is only counted."""
+_PIECE = 10_000
+_NO_RIGHT = (
+    "the ids of documents that the source changed or deleted are not kept in %s: the user has no "
+    "right to find, insert and remove there. They are counted all the same."
+)
+
+
+class ChangeStore:
+    """Writes what happened to documents in the source; one row for each."""
+
+    def __init__(self, collection: AnyCollection, patience: Patience) -> None:
+        self.collection = collection
+        self._patience = patience
+
+    def forget(self) -> None:
+        """Remove all rows."""
+        with self._told():
+            self._patience(lambda: self.collection.delete_many({}))
+
+    def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> None:
+        """Enter keys by what happened to them, found by a run; they replace former rows."""
+        if not any(changed.values()):
+            return
+        with self._told():
+            room = MOST - self._patience(self.collection.estimated_document_count)
+            for what, keys in changed.items():
+                some = sorted(keys)[: max(room, 0)]
+                room -= len(some)
+                own = bson_edit.fields({"what": what, "run": run})
+                for start in range(0, len(some), _PIECE):
+                    self._patience(partial(self._replace, some[start : start + _PIECE], own))
+
+    def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
+        self.collection.delete_many(bson_edit.among(keys))
+        rows = strings_of([bson_edit.document(key, fields) for key in keys])
+        insert(self.collection, rows, None)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Where the user may not write, say so and go on."""
+        try:
+            yield
+        except OperationFailure as e:
+            if e.code != UNAUTHORIZED:
+                raise
+            log.warning(_NO_RIGHT, self.collection.full_name)
