@@ -22,7 +22,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
-from dedup_job.mongo.bson.ids import as_asked, held_of
+from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, pack_path
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
@@ -177,17 +177,24 @@ def some_in_columns(
     The ids together fit into a command.
     """
     page = patience(partial(_among, collection, keys, projection, path))
-    asked, found = xxh3_of_each(*keys), xxh3_of_each(*page.keys)
+    return page, rows_of(keys, page.keys)
+
+
+def rows_of(keys: ByteStrings, there: ByteStrings) -> NDArray[np.int64]:
+    """Return for each id of `there` the row of the same one among n keys, or -1; int64 (m,)."""
+    asked, found = xxh3_of_each(*keys), xxh3_of_each(*there)
+    if not len(asked):
+        return np.full(len(found), -1)
     order = np.argsort(asked)
     places = np.minimum(np.searchsorted(asked[order], found), len(asked) - 1)
     rows = order[places]
-    other = ~are_equal(keys.take(rows), page.keys)
+    other = ~are_equal(keys.take(rows), there)
     if other.any():  # numbers of another type, as the server takes them for the same
         row_of = {key: row for row, key in enumerate(keys.list())}
-        named = page.keys.take(other).list()
+        named = there.take(other).list()
         same = as_asked(row_of, named)
-        rows[other] = [row_of[same[key]] for key in named]
-    return page, rows
+        rows[other] = [row_of[same[key]] if key in same else -1 for key in named]
+    return rows
 
 
 def _among(
@@ -313,28 +320,34 @@ def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bo
 
 
 def held(
-    collection: RawDocuments, keys: Sequence[bytes], patience: Patience = NO_PATIENCE
-) -> set[bytes]:
-    """Return those of some ids, given in `_id` order, that a collection holds.
+    collection: RawDocuments, keys: ByteStrings, patience: Patience = NO_PATIENCE
+) -> NDArray[np.bool_]:
+    """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
     Read between the first and the last that can be a bound; those beyond are asked for by name, and
     all of them where a collation has given them another order than this collection's.
     """
-    if not _are_in_order_of_bytes(keys):
-        return {row.key for row in some(collection, keys, _BY_ID, patience)}
-    low = next((i for i, key in enumerate(keys) if _is_bound(key)), len(keys))
-    high = next((i for i in range(len(keys), low, -1) if _is_bound(keys[i - 1])), low)
-    found: set[bytes] = set()
+    n = len(keys.lengths)
+    found = np.zeros(n, dtype=np.bool_)
+    low, high = 0, 0
+    if _are_in_order_of_bytes(keys):
+        low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
+        high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
     if low < high:
-        found |= held_of(keys, _between(collection, keys[low], keys[high - 1], patience))
-    if others := [*keys[:low], *keys[high:]]:
-        found.update(row.key for row in some(collection, others, _BY_ID, patience))
+        for there in _between(collection, keys.at(low), keys.at(high - 1), patience):
+            rows = rows_of(keys, there)
+            found[rows[rows >= 0]] = True
+    if others := [*keys.take(slice(low)).list(), *keys.take(slice(high, None)).list()]:
+        named = {row.key for row in some(collection, others, _BY_ID, patience)}
+        beyond = [*range(low), *range(high, n)]
+        found[beyond] = [key in named for key in others]
     return found
 
 
-def _are_in_order_of_bytes(keys: Sequence[bytes]) -> bool:
+def _are_in_order_of_bytes(keys: ByteStrings) -> bool:
     """Tell whether strings among some ids are in the order that they have without a collation."""
-    strings = [key[_STRING_AT:-1] for key in keys if key[0] == _STRING]
+    rows = np.flatnonzero(keys.data[keys.starts] == _STRING)
+    strings = [key[_STRING_AT:-1] for key in keys.take(rows).list()]
     return strings == sorted(strings)
 
 
@@ -345,8 +358,8 @@ def _is_bound(key: bytes) -> bool:
 
 def _between(
     collection: RawDocuments, first: bytes, last: bytes, patience: Patience
-) -> Iterator[bytes]:
-    """Yield the keys of all documents with first <= _id <= last, in the server's own order."""
+) -> Iterator[ByteStrings]:
+    """Yield the keys of all documents with first <= _id <= last, page by page, in order."""
     high = bson_edit.id_value(last)
     terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
     begin, seen = first, None  # the next page begins there, and passes over what was seen
@@ -355,7 +368,8 @@ def _between(
     while not ended:
         low = {"_id": bson_edit.id_value(begin)}
         page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, patience, ())
-        yield from (row.key for row in page)
         if page:
+            yield page.keys
             begin = seen = page[-1].key
-    yield from (row.key for row in some(collection, [last], _BY_ID, patience))
+    if named := some(collection, [last], _BY_ID, patience):
+        yield strings_of([row.key for row in named])

@@ -6,6 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import bson
 import numpy as np
 from bson.errors import BSONError
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
@@ -37,7 +39,18 @@ from dedup_job.mongo.following import (
     position,
 )
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, held, majority, pages, some
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    PageSize,
+    RawDocuments,
+    are_empty,
+    fetch,
+    held,
+    majority,
+    pages,
+    some,
+)
+from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.code_points import decoded
 
 log = logging.getLogger("dedup")
@@ -268,17 +281,32 @@ class Source:
             log.warning(_COMPARED, self._why_not)
         # comparing ids first reads only what is new; a watermark would miss late ids
         others = set[bytes]()  # new, and not among the changes
-        for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
-            keys = page.keys.list()
-            known = set[bytes]().union(*(held(c, keys, self._patience) for c in self._decided))
-            self.known += len(known)
-            new = [key for key in keys if key not in known]
+        for new in self._compared():
             if followed is not None:
                 others.update(new)
                 others.difference_update(followed)
             yield from self._fetched(new, {})
         if missed := len(others and self._not_changed(others)):
             log.warning(_MISSED, self.name, missed)
+
+    def _compared(self) -> Iterator[list[bytes]]:
+        """Yield the ids of documents that nobody decided yet, in order.
+
+        The next page is read, and all collections are asked, at the same time.
+        """
+
+        def ask(collection: RawDocuments, keys: ByteStrings) -> NDArray[np.bool_]:
+            return held(collection, keys, self._patience)
+
+        every = pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience)
+        with ThreadPoolExecutor(1 + len(self._decided)) as pool:
+            coming = pool.submit(next, every, None)
+            while (page := coming.result()) is not None:
+                coming = pool.submit(next, every, None)
+                there = [pool.submit(ask, one, page.keys) for one in self._decided]
+                known = np.any([one.result() for one in there], axis=0)
+                self.known += int(known.sum())
+                yield page.keys.take(~known).list()
 
     def _followed(self) -> list[bytes] | None:
         """Return, in order, the ids of what came since the last run; None where nobody can say."""

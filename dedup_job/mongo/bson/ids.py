@@ -49,11 +49,6 @@ def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, byt
     return same
 
 
-def held_of(keys: Collection[bytes], there: Iterable[bytes]) -> set[bytes]:
-    """Return those of some ids that are the same as one of `there`."""
-    return set(as_asked(keys, there).values())
-
-
 def _number(kind: int, value: bytes) -> bytes:
     """Return a number in decimal digits, without trailing zeros."""
     if kind in _INTS:

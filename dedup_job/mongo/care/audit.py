@@ -33,6 +33,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import check_run
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.byte_strings import strings_of
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
 
@@ -270,7 +271,8 @@ class Checker:
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        return held(majority(collection), keys, self.target.patience)
+        there = held(majority(collection), strings_of(keys), self.target.patience)
+        return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ids import comparable, held_of
+from dedup_job.mongo.bson.ids import as_asked, comparable
 from tests.proving import command, good, wrong
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -65,7 +65,9 @@ def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(
     asked: set[int], there: dict[int, bool]
 ) -> None:
     others = {key(float(value) if other else value) for value, other in there.items()}
-    assert held_of({key(value) for value in asked}, others) == {key(v) for v in asked & {*there}}
+    found = as_asked({key(value) for value in asked}, others)
+    assert {*found.values()} == {key(v) for v in asked & {*there}}
+    assert all(comparable(one) == comparable(same) for one, same in found.items())
 
 
 def imported_again(database: Db, change: Any) -> None:
