@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dedup_job.fingerprint.sketch import BANDS
 from dedup_job.index import snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.embedded import embedded_server
@@ -34,6 +35,7 @@ PER_TARGET = 6  # kills before a run is let through
 _KILLED = -signal.SIGKILL
 _AT_ONCE = 30.0  # seconds; a lease that is not taken over at once would cost 60
 _STOPPED = 143
+_COLUMNS = BANDS + 1  # of keys, with that of the form
 
 
 @dataclass(slots=True)
@@ -122,8 +124,7 @@ class Kills:
         while tally.hit < count and not tally.wrong:
             former = self._stopped() if tally.hit % 2 else None
             parts = len(former.parts) if former else self._parts()
-            # an array is looked at when it is read, when it is described, when it is written
-            at = (parts if former else 0) + self._random.randint(1, 2 * parts)
+            at = self._random.randint(1, parts + _COLUMNS - 1)  # one array is written by column
             killed = self._subject.end(self._subject.start(at=(Point.SNAPSHOT, at)))
             hit = self._was_killed(killed, tally)
             there = self._snapshot(tally)
