@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from bson import Timestamp
-from bson.raw_bson import RawBSONDocument
 from pymongo.change_stream import ChangeStream
+from pymongo.collection import Collection
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
@@ -175,7 +175,8 @@ def _piece(
     """Read some events; return them, and the token up to which they are all of them."""
     found = Changes()
     options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
-    with _translated(), collection.watch([*_PIPELINE], resume_after=since, **options) as stream:
+    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
+    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
         for events, event in enumerate(_events(stream, until)):
             _enter(found, event, path)
             if events >= _PIECE:
@@ -183,7 +184,7 @@ def _piece(
         return found, dict(stream.resume_token or since)
 
 
-def _events(stream: ChangeStream[RawBSONDocument], until: Token) -> Iterator[Any]:
+def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
     """Yield events until all up to a token were had."""
     while stream.alive:
         event = stream.try_next()
@@ -195,11 +196,11 @@ def _events(stream: ChangeStream[RawBSONDocument], until: Token) -> Iterator[Any
     raise NotFollowed("its change stream ended")
 
 
-def _enter(found: Changes, event: Any, path: Sequence[str]) -> None:
+def _enter(found: Changes, event: Mapping[str, Any], path: Sequence[str]) -> None:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(f"the collection had a change of kind {kind!r}")
-    key = bson_edit.id_element(event["documentKey"].raw)
+    key = bson_edit.fields(event["documentKey"])
     if kind == "insert":
         found.inserted.add(key)
     elif kind == "delete":
