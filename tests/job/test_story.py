@@ -103,6 +103,7 @@ class FakeTarget:
         self.checkpoint = None
         self.reports = []  # one for each batch written
         self.left = None
+        self.changed = {}  # keys by what happened to them
         self.ends = []  # one for each run that came to its end
         self.wrong = ""  # what is found at the end
         self.breaks = []  # one for each run that broke off
@@ -197,10 +198,11 @@ class FakeTarget:
         """Return the bookmark that the last run left."""
         return self.left
 
-    def finish(self, report, bookmark=None):
-        """Take the last checkpoint, and the bookmark if there is one."""
+    def finish(self, report, bookmark=None, changed=None):
+        """Take the last checkpoint, the bookmark if there is one, and what changed since."""
         assert self.held
         self.left = bookmark or self.left
+        self.changed = changed or {}
         self.ends.append(report)
         self.checkpoint = report.checkpoint
 
@@ -395,6 +397,14 @@ def test_the_end_of_the_run_is_recorded(target):
     assert target.checkpoint.finished
     assert report.finished >= report.checkpoint.started
     assert not target.held
+
+
+def test_what_the_source_changed_is_counted_and_handed_to_the_target(target):
+    source = FakeSource(TEXTS, target)
+    source.changed = {"changed": {b"1", b"2"}, "deleted": {b"3"}}
+    report = run(job(target, source=source))
+    assert report.changed == {"changed": 2, "deleted": 1}
+    assert target.changed == source.changed
 
 
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
