@@ -79,7 +79,9 @@ class Decider:
     def forget(self) -> None:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
-        self.first_wins = FirstWins(self.index, self._decision, by_key(self._fetch), self._judge)
+        self.first_wins = FirstWins.fetching(
+            self.index, self._decision, by_key(self._fetch), self._judge
+        )
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
         """Take in what former runs kept."""

@@ -71,7 +71,7 @@ class _Texts:
         self._equipment: Equipment = settings.equipment()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
-        self._engine = FirstWins(
+        self._engine = FirstWins.fetching(
             KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._equipment.judge
         )
 

@@ -18,6 +18,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
+from dedup_job.job.preparing import Preparation
 from dedup_job.mongo import checks
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Namespace, patience_with
@@ -121,13 +122,13 @@ def _job(
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
-        cleaner=cleaner,
-        fingerprinter=equipment.fingerprinter,
+        preparing=Preparation(
+            cleaner, equipment.fingerprinter, target.fits, settings.source.max_chars
+        ),
         index=index,
-        decider=FirstWins(index, settings.decision, target.texts_of, equipment.judge),
+        decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=kind(target, settings.index, index_memory(settings.run.max_memory)),
-        most_chars=settings.source.max_chars,
         threads=settings.run.threads or preparing_threads(target.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,

@@ -194,7 +194,7 @@ class Neighbourhood:
 
     def decision(self) -> Decision:
         """Decide the text as the next document of a run; one that is kept is in the index then."""
-        engine = FirstWins(
+        engine = FirstWins.fetching(
             self._index,
             self._on.settings.decision,
             self._on.target.texts_of,

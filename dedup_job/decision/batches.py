@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import CHANNELS, Fingerprints, NumberedTexts
+from dedup_job.columns import CHANNELS, Fingerprints
 from dedup_job.decision import rounds
-from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Said
-from dedup_job.decision.texts import KeptTexts
-from dedup_job.decision.weighing import TextPairs, Weighing, used_texts
+from dedup_job.decision.compared import PairTexts
+from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Rules, Said
 from dedup_job.documents import Channel, Differing
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, columns_stored, count_unindexed
-from dedup_job.judgment import ReadTexts
-from dedup_job.native.byte_strings import are_equal
-from dedup_job.native.code_points import Packed, Texts, pack, packed_of
 
 
 class Chosen(NamedTuple):
@@ -68,79 +63,33 @@ class _Batch(NamedTuple):
     """n texts, and what was found for them.
 
     rows: int64 (c,), of each candidate; hashed: int64 (n,), numbers of kept documents with the
-    same hashes, or -1; known: texts of kept documents; gone: int64 (g,), numbers of documents that
-    are no more; own: the texts as they were read before, None where they were not; judged: kept
-    documents that are candidates, and read: their texts, read once.
+    same hashes, or -1; gone: int64 (g,), numbers of documents that are no more.
     """
 
-    weighing: Weighing
-    texts: Packed
+    pairs: PairTexts
     found: LookUp
     rows: NDArray[np.int64]
     open: OpenTexts
     hashed: NDArray[np.int64]
-    known: NumberedTexts
     gone: NDArray[np.int64]
-    own: ReadTexts | None
-    judged: NumberedTexts
-    read: ReadTexts | None
 
-    def in_parts(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], TextPairs]]:
-        """Yield which of some candidates' pairs are judged together, and their texts."""
-        if self.own is None or self.read is None:
-            yield np.arange(len(places)), self.pairs(places)
-            return
-        numbers, rows = self.found.candidates.numbers[places], self.rows[places]
-        held = self.found.held
-        before, here = np.flatnonzero(numbers < held), np.flatnonzero(numbers >= held)
-        yield before, (self.own, rows[before], self.read, self.judged.places(numbers[before]))
-        yield here, (self.own, rows[here], self.own, numbers[here] - held)
-
-    def weigh(self, places: NDArray[np.int64], said: Said) -> None:
-        """Weigh some candidates and enter what is said of them."""
-        for which, pairs in self.in_parts(places):
-            weighed, own = self.weighing.weigh(*pairs), places[which]
-            said.said[own] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
-            said.cost[own] = weighed.cost
-            said.kinds[own], said.richer[own] = weighed.kinds, weighed.richer
-
-    def differences(self, places: NDArray[np.int64]) -> list[tuple[Differing, ...]]:
-        """Name the differences of some candidates' pairs."""
-        named: list[tuple[Differing, ...]] = [()] * len(places)
-        for which, pairs in self.in_parts(places):
-            found = zip(which.tolist(), self.weighing.differences(pairs), strict=True)
-            for place, differences in found:
-                named[place] = differences
-        return named
-
-    def kept_texts(self, numbers: NDArray[np.int64]) -> Packed:
-        """Return the texts of candidates: of the target, or of this batch."""
-        here, count = numbers >= self.found.held, len(numbers)
-        rows = self.known.places(numbers[~here]), numbers[here] - self.found.held
-        before = self.known.texts.strings().take(rows[0]).spread(np.flatnonzero(~here), count)
-        own = self.texts.strings().take(rows[1]).spread(np.flatnonzero(here), count)
-        return packed_of(before, own)
-
-    def pairs(self, places: NDArray[np.int64]) -> TextPairs:
-        """Return the texts of some candidates as they are weighed: those used, once each."""
-        numbers, others = np.unique(self.found.candidates.numbers[places], return_inverse=True)
-        return *used_texts(self.texts, self.rows[places]), self.kept_texts(numbers), others
+    def of(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return rows and numbers of some candidates."""
+        return self.rows[places], self.found.candidates.numbers[places]
 
 
 def choose(
     kept: KeptIndex,
-    weighing: Weighing,
-    known: KeptTexts,
-    most: int,
-    texts: Texts,
+    pairs: PairTexts,
+    rules: Rules,
+    least: NDArray[np.int64],
     fingerprints: Fingerprints,
 ) -> Choices:
-    """Decide n texts in their order; `most` candidates of each are compared at most.
+    """Decide n texts in their order; what is kept is not added to the index.
 
-    What is kept is not added to the index.
+    least: int64 (n,), as many bits of its sketch a candidate has equal.
     """
-    rules = rounds.Rules(most, weighing.judge is None)
-    batch = _looked_up(kept, weighing, known, rules, pack(texts), fingerprints)
+    batch = _looked_up(kept, pairs, rules, least, fingerprints)
     outcome, said = _decided(batch, rules)
     is_kept = outcome.state == KEPT
     columns_stored(batch.found.turns, is_kept)
@@ -160,7 +109,7 @@ def choose(
         exact,
         originals,
         _described(batch, outcome.chosen[near], numbers, said, columns),
-        batch.differences(outcome.chosen[near]),
+        pairs.differences(*batch.of(outcome.chosen[near])),
         _described(batch, outcome.refused[refused], numbers, said, columns),
         outcome.totals,
         _void(batch, outcome),
@@ -171,68 +120,56 @@ def choose(
 
 def _looked_up(
     kept: KeptIndex,
-    weighing: Weighing,
-    known: KeptTexts,
-    rules: rounds.Rules,
-    texts: Packed,
+    pairs: PairTexts,
+    rules: Rules,
+    least: NDArray[np.int64],
     fingerprints: Fingerprints,
 ) -> _Batch:
     """Look texts up, and fetch what is found: twins, and candidates of texts without one."""
     twins = kept.equal(fingerprints)
-    found = kept.look_up(fingerprints, weighing.threshold.least_agreement(texts))
+    found = kept.look_up(fingerprints, least)
     rows, numbers = found.candidates.rows, found.candidates.numbers
     best = np.zeros(len(numbers), dtype=np.bool_)
     rounds.best(found, rules, rounds.make_room(0, 0, 0), best)
-    wanted = np.unique(np.concatenate([twins[twins >= 0], numbers[best & (twins < 0)[rows]]]))
-    held, hashed = known.get(wanted), twins.copy()
-    without = _unlike(texts, np.flatnonzero(twins >= 0), twins, held)
-    if len(without):  # so these are compared after all
-        more = np.setdiff1d(numbers[best & np.isin(rows, without)], wanted)
-        wanted = np.union1d(wanted, more)
-        held = held.joined(known.get(more))
+    hashed, own = twins.copy(), np.flatnonzero(twins >= 0)
+    compared = np.flatnonzero(best & (twins < 0)[rows])
+    gone = pairs.fetch(
+        np.concatenate([own, rows[compared]]),
+        np.concatenate([twins[own], numbers[compared]]),
+        judged=np.arange(len(own) + len(compared)) >= len(own),
+    )
     rows_open = np.flatnonzero(~(found.alone & (twins < 0)))
-    twins[without] = -1
-    gone = np.setdiff1d(wanted, held.numbers)
-    open_texts = OpenTexts(rows_open, twins, _alike(texts, fingerprints, rows_open))
-    own = fingerprints.sketches.read if fingerprints.sketches else None
-    judged, read = held, None
-    if own is not None and weighing.judge is not None:
-        candidates = np.isin(held.numbers, numbers[best & (twins < 0)[rows]])
-        judged = NumberedTexts(held.numbers[candidates], held.texts.take(candidates))
-        read = weighing.judge.read(judged.texts)
-    return _Batch(weighing, texts, found, rows, open_texts, hashed, held, gone, own, judged, read)
+    without = own[~pairs.equal(own, twins[own])]  # its twin is gone, or has another text after all
+    if len(without):  # so these are compared after all
+        twins[without] = -1
+        compared = np.flatnonzero(best & (twins < 0)[rows])
+        every = np.ones(len(compared), dtype=np.bool_)
+        gone = np.union1d(gone, pairs.fetch(rows[compared], numbers[compared], judged=every))
+    open_texts = OpenTexts(rows_open, twins, _alike(pairs, fingerprints, rows_open))
+    return _Batch(pairs, found, rows, open_texts, hashed, gone)
 
 
-def _unlike(
-    texts: Packed, rows: NDArray[np.int64], twins: NDArray[np.int64], held: NumberedTexts
-) -> NDArray[np.int64]:
-    """Return those rows whose twin by its hashes is gone, or has another text after all."""
-    places = held.places(twins[rows])
-    there = places >= 0
-    own, other = texts.strings().take(rows[there]), held.texts.strings().take(places[there])
-    there[there] = are_equal(own, other)
-    return rows[~there]
-
-
-def _alike(texts: Packed, prints: Fingerprints, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return for each of some rows the first one with the same text, int64 (n,)."""
     alike = np.arange(len(prints))
     _, first, groups = np.unique(prints.digests[rows], return_index=True, return_inverse=True)
     earliest = rows[first[groups]]
-    strings = texts.strings()
-    same = are_equal(strings.take(rows), strings.take(earliest))
+    rows, earliest = rows[rows != earliest], earliest[rows != earliest]
+    same = pairs.equal(rows, pairs.held + earliest)
     alike[rows[same]] = earliest[same]
-    seen: dict[str, int] = {}
-    for row in rows[~same].tolist():  # of equal digests and other texts, which chance does not give
-        alike[row] = seen.setdefault(texts.text(row), row)
+    odd = rows[~same]  # of equal digests and other texts, which chance does not give
+    for place, row in enumerate(odd.tolist()):
+        before = odd[:place]
+        equal = before[pairs.equal(np.full(place, row), pairs.held + before)]
+        alike[row] = equal[0] if len(equal) else row
     return alike
 
 
-def _decided(batch: _Batch, rules: rounds.Rules) -> tuple[Outcome, Said]:
+def _decided(batch: _Batch, rules: Rules) -> tuple[Outcome, Said]:
     """Decide in turn, until something is said of every pair that is needed."""
-    n, pairs = len(batch.hashed), len(batch.rows)
+    n, count = len(batch.hashed), len(batch.rows)
     said = Said(
-        np.zeros(pairs, dtype=np.uint8), np.empty(pairs), *np.zeros((2, pairs), dtype=np.uint8)
+        np.zeros(count, dtype=np.uint8), np.empty(count), *np.zeros((2, count), dtype=np.uint8)
     )
     if len(batch.gone):
         said.said[np.isin(batch.found.candidates.numbers, batch.gone)] = rounds.VOID
@@ -241,11 +178,15 @@ def _decided(batch: _Batch, rules: rounds.Rules) -> tuple[Outcome, Said]:
         np.full(n, -1, dtype=np.int64),
         np.full(n, -1, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
-        np.zeros(pairs, dtype=np.bool_),
+        np.zeros(count, dtype=np.bool_),
     )
-    room = rounds.make_room(n, pairs, rules.most)
-    while count := rounds.decide(batch.found, batch.open, said, rules, room, outcome):
-        batch.weigh(room.needed[:count], said)
+    room = rounds.make_room(n, count, rules.most)
+    while needed := rounds.decide(batch.found, batch.open, said, rules, room, outcome):
+        places = room.needed[:needed]
+        weighed = batch.pairs.weigh(*batch.of(places))
+        said.said[places] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
+        said.cost[places] = weighed.cost
+        said.kinds[places], said.richer[places] = weighed.kinds, weighed.richer
     return outcome, said
 
 
@@ -260,7 +201,7 @@ def _described(
 
     kept_numbers: int64 (n,), of the texts that are kept; channels: of each column of keys.
     """
-    found, weighing = batch.found, batch.weighing
+    found = batch.found
     numbers, columns = found.candidates.numbers[places], found.candidates.columns[places]
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
@@ -270,7 +211,7 @@ def _described(
         batch.rows[places],
         numbers,
         found.candidates.distances[places],
-        weighing.similarities(said.cost[places], batch.pairs(places)),
+        batch.pairs.similarities(*batch.of(places), said.cost[places]),
         _channels_of(columns, channels),
         said.kinds[places],
         said.richer[places],

@@ -8,7 +8,7 @@ and decided as if it were one after the other.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,17 @@ from dedup_job.columns import (
     Fingerprints,
 )
 from dedup_job.decision.batches import Choices, choose
+from dedup_job.decision.compared import Texts, TextsHere
 from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.texts import Fetch, KeptTexts, by_key
-from dedup_job.decision.weighing import Weighing
+from dedup_job.decision.texts import Fetch, by_key
+from dedup_job.decision.weighing import SimilarityThreshold, names_of
 from dedup_job.documents import Channel, Document
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.code_points import Packed
 from dedup_job.native.growing import Growing
 
 _BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
@@ -43,26 +44,27 @@ _MEETINGS = 4  # pairs a text above which they are many
 class FirstWins:
     """Decides documents one after the other and adds the kept ones to the index."""
 
-    def __init__(
-        self,
+    def __init__(self, kept: KeptIndex, settings: DecisionSettings, texts: Texts) -> None:
+        """Take what is remembered of the kept documents, and the texts of all documents."""
+        self._kept = kept
+        self._threshold = SimilarityThreshold(settings)
+        self._names = names_of(judged=settings.judges)
+        self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
+        self._compares = settings.compare is not Comparing.NONE
+        self._texts = texts
+        self.arrived = texts.arrived
+        self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
+
+    @classmethod
+    def fetching(
+        cls,
         kept: KeptIndex,
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
-    ) -> None:
-        """Take what is remembered of the kept documents, and what fetches their texts by key.
-
-        judge: None where the settings ask for none; the fingerprints are to have the key of the
-        judge's form then, see Equipment.
-        """
-        if settings.judges != (judge is not None):
-            raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
-        self._kept = kept
-        self._weighing = Weighing(settings, judge)
-        self._compares = settings.compare is not Comparing.NONE
-        self._most = settings.most_candidates
-        self._texts = KeptTexts(fetch, kept.packed_keys)
-        self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
+    ) -> Self:
+        """Return what decides in this process; see TextsHere."""
+        return cls(kept, settings, TextsHere(kept, settings, fetch, judge))
 
     @staticmethod
     def compile(index: IndexSettings, decision: DecisionSettings, equipment: Equipment) -> None:
@@ -74,12 +76,8 @@ class FirstWins:
         texts[1] += "。"
         prints = equipment.fingerprinter.fingerprint(texts)
         held = {bytes([i]): text for i, text in enumerate(texts)}
-        engine = FirstWins(
-            KeptIndex(index),
-            decision,
-            by_key(lambda keys: {k: held[k] for k in keys}),
-            equipment.judge,
-        )
+        kept, fetch = KeptIndex(index), by_key(lambda keys: {k: held[k] for k in keys})
+        engine = FirstWins.fetching(kept, decision, fetch, equipment.judge)
         for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
             engine.decide(Batch(Documents.of(documents), prints[part]))
@@ -89,10 +87,6 @@ class FirstWins:
     def texts_fetched(self) -> int:
         """How many texts were asked of the target."""
         return self._texts.fetched
-
-    def arrived(self) -> None:
-        """Count the earliest batch under way as stored in the target; called from one thread."""
-        self._texts.arrived()
 
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
@@ -107,10 +101,10 @@ class FirstWins:
 
         Their texts are held until `arrived` is called for the batch.
         """
-        self._texts.begin_batch()
+        self._texts.begin_batch(batch)
         documents, prints = batch.documents, batch.fingerprints
         keys = documents.keys.take(documents.rows)
-        decisions = Decisions.all_kept(prints.values, prints.short, self._weighing.names)
+        decisions = Decisions.all_kept(prints.values, prints.short, self._names)
         of, refused = np.full((2, len(prints)), -1, dtype=np.int64)
         decided = _Numbers(of, refused, {})
         crowded = meetings(prints) > _MEETINGS * len(prints)
@@ -118,18 +112,20 @@ class FirstWins:
         for start in range(0, len(prints), size):
             rows = np.arange(start, min(start + size, len(prints)))
             part = slice(start, start + size)
-            texts = documents.texts if len(rows) == len(prints) else documents.texts.take(rows)
-            choices = self._choose(keys.take(part), texts, prints[part])
+            least = self._threshold.least_agreement(documents.texts.lengths[part])
+            choices = self._choose(keys.take(part), part, prints[part], least)
             self._enter(choices, rows, decisions, decided)
         return self._with_keys(decisions, decided).among(documents)
 
-    def _choose(self, keys: ByteStrings, texts: Packed, fingerprints: Fingerprints) -> Choices:
+    def _choose(
+        self, keys: ByteStrings, part: slice, fingerprints: Fingerprints, least: NDArray[np.int64]
+    ) -> Choices:
         """Decide texts, and remember those that are kept."""
         base = len(self._kept)
-        choices = choose(self._kept, self._weighing, self._texts, self._most, texts, fingerprints)
+        pairs = self._texts.pairs(part, base)
+        choices = choose(self._kept, pairs, self._rules, least, fingerprints)
         rows = np.flatnonzero(choices.kept)
-        everything = len(rows) == len(choices.kept)
-        self._texts.add(base, texts if everything else texts.take(rows))
+        self._texts.add(base, part, choices.kept)
         self._kept.add(keys.take(rows), fingerprints[rows], choices.stored[rows])
         self._kept.unindexed_texts += choices.unindexed
         self._clusters.grow(len(self._kept))
@@ -160,7 +156,7 @@ class FirstWins:
         decisions.kinds[own] = refused.kinds
         numbers.refused[own] = refused.numbers
         decisions.candidates[rows] = choices.candidates
-        decisions.cut[rows] = np.maximum(choices.candidates - self._most, 0)
+        decisions.cut[rows] = np.maximum(choices.candidates - self._rules.most, 0)
         for row, missing in choices.missing_originals.items():
             numbers.missing[int(rows[row])] = missing
         duplicates = rows[~choices.kept]

@@ -144,7 +144,7 @@ def _compared(
         own, rows = used_texts(texts, found["row"][some])
         alike = threshold.compare(own, rows, *used_texts(texts, found["other"][some]))
         similarities[some], similar[some] = alike
-        compared[some] = found["agreement"][some] >= threshold.least_agreement(own)[rows]
+        compared[some] = found["agreement"][some] >= threshold.least_agreement(own.lengths)[rows]
     return Pairs(
         found["row"],
         found["other"],

@@ -70,7 +70,7 @@ class PairViewer:
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._weighing.threshold.least_agreement([text])[0])
+            least = int(self._weighing.threshold.least_agreement(np.array([len(text)]))[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,13 +85,14 @@ class SimilarityThreshold:
         values[rest] = np.maximum(values[rest], folded)
         return Similarities(values, values >= least)
 
-    def least_agreement(self, texts: Texts) -> NDArray[np.int64]:
+    def least_agreement(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bits of a sketch a candidate of each text has equal, at least.
+
+        lengths: int64 (n,), characters of each.
 
         Two texts of Jaccard similarity J agree in (1 + J) / 2 of the bits, binomially (Li and
         König, WWW 2010).
         """
-        lengths = pack(texts).lengths
         if self._judged:
             return _least_bits(np.full(len(lengths), _LEAST_ALIKE), _JUDGED_SPREADS)
         if not self._compares:
@@ -149,6 +151,21 @@ class Weighed(NamedTuple):
     richer: NDArray[np.uint8]
 
 
+def names_of(*, judged: bool) -> Names:
+    """Return what keeps a pair apart by its code, and what a text has more by its bit."""
+    kinds = (*map(str, CLASSES), RICHER) if judged else (SIMILARITY,)
+    return Names(kinds, RICHER_NAMES if judged else ())
+
+
+def joined_weights(parts: Sequence[tuple[NDArray[np.int64], Weighed]]) -> Weighed:
+    """Return what is said of c pairs that were weighed in parts, given with their places."""
+    if len(parts) == 1:
+        return parts[0][1]
+    order = np.argsort(np.concatenate([places for places, _ in parts]))
+    columns = zip(*(weighed for _, weighed in parts), strict=True)
+    return Weighed(*(np.concatenate(column)[order] for column in columns))
+
+
 class Weighing:
     """Weighs pairs of cleaned texts; with a judge by differences, else by similarity."""
 
@@ -184,15 +201,9 @@ class Weighing:
         texts, rows, others, other_rows = pairs
         return self.threshold.compare(_plain(texts), rows, _plain(others), other_rows).values
 
-    @property
-    def names(self) -> Names:
-        """What keeps a pair apart by its code, and what a text has more by its bit."""
-        kinds = (SIMILARITY,) if self.judge is None else (*map(str, CLASSES), RICHER)
-        return Names(kinds, () if self.judge is None else RICHER_NAMES)
-
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
-        return self.names.kinds[code]
+        return names_of(judged=self.judge is not None).kinds[code]
 
     def differences(self, pairs: TextPairs) -> list[tuple[Differing, ...]]:
         """Name the first differences of each duplicate and its kept text; none without a judge."""

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from dedup_job.native.jit import inlined, jit_no_refcount, popcount
 
 BY_SIMHASH = 1 << 31
+_COLUMNS = 32
 _NOT_MEASURED = np.empty(0, dtype=np.uint8)
+_NO_VALUES = np.empty(0, dtype=np.uint64)
 
 
 class Candidates(NamedTuple):
@@ -21,8 +23,9 @@ class Candidates(NamedTuple):
     offsets: int64 (n + 1,), text i has the places offsets[i] to offsets[i + 1]; numbers: int64
     (c,), of the earlier ones, ascending for each text, each once; columns: uint32 (c,), a bit for
     each column of keys that they share, and BY_SIMHASH; distances: uint8 (c,), of the fingerprints,
-    in bits; agreements: uint8 (c,), number of equal bits of the sketches, 0 where there are none.
-    distances and agreements have no length where they are not measured.
+    in bits; agreements: uint8 (c,), number of equal bits of the sketches, 0 where there are none;
+    values: uint64 (c,), fingerprints of the earlier ones. The last three have no length where they
+    are not measured.
     """
 
     offsets: NDArray[np.int64]
@@ -30,6 +33,7 @@ class Candidates(NamedTuple):
     columns: NDArray[np.uint32]
     distances: NDArray[np.uint8] = _NOT_MEASURED
     agreements: NDArray[np.uint8] = _NOT_MEASURED
+    values: NDArray[np.uint64] = _NO_VALUES
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -67,21 +71,32 @@ class Earlier(NamedTuple):
     first: int
 
 
-def merged(
-    parts: Sequence[Earlier],
+def united(
+    found: Earlier,
     values: NDArray[np.uint64],
     bits: NDArray[np.uint64],
     least: NDArray[np.int64],
 ) -> Candidates:
     """Return every pair of two channels once, with the columns of both, measured.
 
-    parts: earlier texts, those of a later part after those of the one before; values, bits: of the
-    n texts that found them; least: int64 (n,), with fewer equal bits a candidate of text i is none.
+    values: uint64 (n,), bits: uint64 (n, words), of the texts that found them; least: int64 (n,),
+    with fewer equal bits a candidate of text i is none.
     """
-    return reduce(concatenated, [_united(part, values, bits, least) for part in parts])
+    most = len(found.one.numbers) + len(found.other.numbers)
+    to = Candidates(
+        np.zeros(len(values) + 1, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.uint32),
+        np.empty(most, dtype=np.uint8),
+        np.empty(most, dtype=np.uint8),
+        np.empty(most, dtype=np.uint64),
+    )
+    count = _unite_all(found, values, bits, least, to)
+    columns: list[NDArray[Any]] = [column[:count] for column in to[1:]]
+    return Candidates(to.offsets, *columns)
 
 
-def concatenated(before: Candidates, after: Candidates) -> Candidates:
+def behind(before: Candidates, after: Candidates) -> Candidates:
     """Return what n texts find in one place, and behind it what each finds in another."""
     if not len(before.numbers) or not len(after.numbers):
         return before if len(before.numbers) else after
@@ -92,40 +107,78 @@ def concatenated(before: Candidates, after: Candidates) -> Candidates:
     columns: list[NDArray[Any]] = []
     pairs: Any = zip(before[1:], after[1:], strict=True)
     for one, other in pairs:
-        both = np.empty(len(first) + len(second) if len(one) else 0, dtype=one.dtype)
-        if len(one):
-            both[first], both[second] = one, other
+        both = np.empty(len(first) + len(second), dtype=one.dtype)
+        both[first], both[second] = one, other
         columns.append(both)
     return Candidates(offsets, *columns)
 
 
-def limit_keys(found: Candidates, most: int, counts: NDArray[np.int64]) -> Candidates:
-    """Return those candidates that are among the first `most` of a key, with these columns.
+class Found(NamedTuple):
+    """What n texts find in an index.
 
-    counts: int64 (n, 32), by text and column how many were found in earlier parts; counted up.
+    candidates: in all channels, measured, of which enough bits are equal; held: whatever has a key
+    in common with them; twins: int64 (n,), how many have the same fingerprint.
     """
-    columns = found.columns.copy()
-    _limit_keys(found.offsets, columns, most, counts)
-    limited = found._replace(columns=columns)
-    return limited if columns.all() else limited.chosen(columns != 0)
+
+    candidates: Candidates
+    held: Candidates
+    twins: NDArray[np.int64]
+
+
+def found_together(
+    parts: Sequence[Candidates], least: NDArray[np.int64], most_equal: int, most_same: int
+) -> Found:
+    """Return what one index would find, of what several find that hold a part of the texts each.
+
+    parts: in all channels, whatever bits are equal. Each holds the first documents under a key and
+    finds the first with a fingerprint: of all, the first `most_equal` of a key and the first
+    `most_same` with a fingerprint count. least: int64 (n,), as many bits have to be equal.
+    """
+    found = _sorted(reduce(behind, parts))
+    near = np.flatnonzero(found.columns & np.uint32(BY_SIMHASH))
+    keys = found.columns & ~np.uint32(BY_SIMHASH)
+    _limit_keys(found.offsets, keys, most_equal, np.zeros(_COLUMNS, dtype=np.int64))
+    rows = found.rows
+    near = near[_first_of_each(rows[near], found.values[near], most_same)]
+    columns = keys.copy()
+    columns[near] |= np.uint32(BY_SIMHASH)
+    twins = np.bincount(rows[near[found.distances[near] == 0]], minlength=len(least))
+    enough = (columns != 0) & (found.agreements >= least[rows])
+    return Found(
+        found._replace(columns=columns).chosen(enough),
+        found._replace(columns=keys).chosen(keys != 0),
+        twins,
+    )
+
+
+def _sorted(found: Candidates) -> Candidates:
+    """Return candidates in the order of their numbers, for each text."""
+    rows = found.rows
+    if np.all((np.diff(found.numbers) > 0) | (np.diff(rows) > 0)):
+        return found
+    order = np.lexsort((found.numbers, rows))
+    columns: list[NDArray[Any]] = [column[order] for column in found[1:]]
+    return Candidates(found.offsets, *columns)
 
 
 @jit_no_refcount
 def _limit_keys(
     offsets: NDArray[np.int64], columns: NDArray[np.uint32], most: int, counts: NDArray[np.int64]
 ) -> None:
+    """Clear the columns of those candidates that are not among the first `most` of a key."""
     for row in range(offsets.shape[0] - 1):
+        counts[:] = 0
         for place in range(offsets[row], offsets[row + 1]):
             mask, kept = np.uint64(columns[place]), np.uint64(0)
-            for column in range(counts.shape[1]):
+            for column in range(counts.shape[0]):
                 bit = np.uint64(1) << np.uint64(column)
-                if mask & bit != 0 and counts[row, column] < most:
-                    counts[row, column] += 1
+                if mask & bit != 0 and counts[column] < most:
+                    counts[column] += 1
                     kept |= bit
             columns[place] = kept
 
 
-def first_of_each(
+def _first_of_each(
     rows: NDArray[np.int64], values: NDArray[np.uint64], most: int
 ) -> NDArray[np.bool_]:
     """Tell which of c finds are among the first `most` of their text with a value, bool (c,).
@@ -139,25 +192,6 @@ def first_of_each(
     chosen = np.empty(len(rows), dtype=np.bool_)
     chosen[order] = np.arange(len(rows)) - begins < most
     return chosen
-
-
-def _united(
-    part: Earlier,
-    values: NDArray[np.uint64],
-    bits: NDArray[np.uint64],
-    least: NDArray[np.int64],
-) -> Candidates:
-    most = len(part.one.numbers) + len(part.other.numbers)
-    to = Candidates(
-        np.zeros(len(values) + 1, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.uint32),
-        np.empty(most, dtype=np.uint8),
-        np.empty(most, dtype=np.uint8),
-    )
-    count = _unite_all(part, values, bits, least, to)
-    columns: list[NDArray[Any]] = [column[:count] for column in to[1:]]
-    return Candidates(to.offsets, *columns)
 
 
 @jit_no_refcount
@@ -206,6 +240,7 @@ def _unite(
         if own_bits.shape[0] > 0 and agreement < least:
             continue
         to.numbers[count], to.columns[count] = earlier.first + number, columns
+        to.values[count] = earlier.values[number]
         to.distances[count] = popcount(value ^ earlier.values[number])
         to.agreements[count] = agreement
         count += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -14,15 +13,14 @@ from dedup_job.index.candidates import (
     BY_SIMHASH,
     Candidates,
     Earlier,
-    concatenated,
-    first_of_each,
-    limit_keys,
-    merged,
+    Found,
+    behind,
+    found_together,
     no_candidates,
+    united,
 )
 from dedup_job.index.hamming import pairs_within
-from dedup_job.index.packed import Columns
-from dedup_job.index.segment import Found, Segment
+from dedup_job.index.segment import Segment
 from dedup_job.index.sharing import count_meetings, pairs_sharing
 from dedup_job.native.jit import inner, jit_no_refcount
 
@@ -55,31 +53,33 @@ class Turns(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def turns_of(
-    held: Candidates,
-    bands: Columns | None,
-    texts: Fingerprints,
-    twins: NDArray[np.int64],
-    most_same: int,
-) -> Turns:
-    """Look the keys of n texts up among themselves.
+class Limits(NamedTuple):
+    """How many documents an index finds by the same.
 
-    held: what was found for them by keys; bands: what kept ones are added to; twins: as in Turns;
-    most_same: so many kept documents are found by one fingerprint. An index holds a bounded number
-    of documents under a key, so whether a kept row of the batch is found by later ones depends on
-    how many came before it.
+    columns: of keys; equal: so many documents are held under a key in each; same: so many are
+    found by one fingerprint.
     """
-    n = len(texts)
-    pairs, columns, most_equal = no_candidates(n), 0, 0
-    if bands is not None and texts.sketches is not None:
+
+    columns: int
+    equal: int
+    same: int
+
+
+def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> Turns:
+    """Look the keys of n texts up among themselves; found: what they find in the index.
+
+    An index holds a bounded number of documents under a key, so whether a kept row of the batch is
+    found by later ones depends on how many came before it.
+    """
+    n, pairs = len(texts), no_candidates(len(texts))
+    if limits.columns and texts.sketches is not None:
         pairs = pairs_sharing(texts.sketches.keys)
-        columns, most_equal = bands.columns, bands.most_equal
     _, same = np.unique(texts.values, return_inverse=True)
     return Turns(
-        held=held,
+        held=found.held,
         pairs=pairs,
-        limits=np.array([columns, most_equal, most_same], dtype=np.int64),
-        twins=twins,
+        limits=np.array(limits, dtype=np.int64),
+        twins=found.twins,
         same=same.astype(np.int64),
         short=texts.short,
         kept=np.zeros(n, dtype=np.bool_),
@@ -178,32 +178,74 @@ def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.
 
     least: int64 (n,), as many bits of the sketches have to be equal.
     """
-    n, bands, count = len(texts), segments[-1].bands, sum(map(len, segments))
-    segments = [one for one in segments if len(one)] or segments[-1:]
-    bases = bases_of(segments)
-    own_bits = np.empty((n, 0), dtype=np.uint64) if texts.sketches is None else texts.sketches.bits
-    if any(len(one) and one.bits.shape[1] != own_bits.shape[1] for one in segments):
-        own_bits = own_bits[:, :0]  # there is nothing to compare them with
-    most_same = MOST_SKETCHED if own_bits.shape[1] else MOST_EQUAL
-    found = _limited(segments, [one.find(texts, most_same) for one in segments], most_same)
-    twins, within = np.zeros(n, dtype=np.int64), no_candidates(n)
-    parts: list[Earlier] = []
-    for one, (close, shared), base in zip(segments, found, bases.tolist(), strict=False):
-        rows = close.rows
-        twins += np.bincount(rows[close.distances == 0], minlength=n)
-        chosen = close.chosen(~texts.short[rows])  # a short text has no simhash to compare
-        parts.append(Earlier(chosen, shared, one.near.fingerprints, one.bits, base))
-    if segments[-1].by_simhash:
-        within = pairs_within(texts.values, ~texts.short, segments[-1].near.distance)
-    sharing = (p.other._replace(numbers=p.other.numbers + p.first) for p in parts)
-    held = reduce(concatenated, sharing)
-    turns = turns_of(held, bands, texts, twins, most_same)
+    last, count = segments[-1], sum(map(len, segments))
+    segments = [one for one in segments if len(one)] or [last]
+    bits = bits_of(segments, texts)
+    columns = equal = 0
+    if last.bands is not None:
+        columns, equal = last.bands.columns, last.bands.most_equal
+    limits = Limits(columns, equal, most_same(bits))
+    if len(segments) == 1:
+        found = segments[0].find(texts, bits, least, limits.same)
+    else:
+        parts = find_in_each(segments, texts, bits)
+        asked = least if bits.shape[1] else np.zeros_like(least)
+        found = found_together(parts, asked, limits.equal, limits.same)
+    distance = last.near.distance if last.by_simhash else None
+    return among_all(found, count, texts, bits, least, limits, distance)
+
+
+def bits_of(segments: Sequence[Segment], texts: Fingerprints) -> NDArray[np.uint64]:
+    """Return the sketches of n texts, uint64 (n, words), of no words if not all have them."""
+    bits = np.empty((len(texts), 0), dtype=np.uint64)
+    if texts.sketches is not None:
+        bits = texts.sketches.bits
+    if any(len(one) and one.bits.shape[1] != bits.shape[1] for one in segments):
+        bits = bits[:, :0]  # there is nothing to compare them with
+    return bits
+
+
+def most_same(bits: NDArray[np.uint64]) -> int:
+    """Return how many kept documents one fingerprint finds, where these are the sketches."""
+    return MOST_SKETCHED if bits.shape[1] else MOST_EQUAL
+
+
+def find_in_each(
+    segments: Sequence[Segment], texts: Fingerprints, bits: NDArray[np.uint64]
+) -> list[Candidates]:
+    """Return what n texts find in each segment, however few bits are equal."""
+    none, same = np.zeros(len(texts), dtype=np.int64), most_same(bits)
+    every = (one.find(texts, bits, none, same).candidates for one in segments)
+    return [
+        one._replace(numbers=one.numbers + base)
+        for one, base in zip(every, bases_of(segments).tolist(), strict=False)
+    ]
+
+
+def among_all(
+    found: Found,
+    count: int,
+    texts: Fingerprints,
+    bits: NDArray[np.uint64],
+    least: NDArray[np.int64],
+    limits: Limits,
+    distance: int | None,
+) -> LookUp:
+    """Add to what n texts find in an index what they find among themselves.
+
+    count: of kept documents; bits, least: as in `look_up`; distance: of fingerprints that find
+    each other, None if none do.
+    """
+    n, within = len(texts), no_candidates(len(texts))
+    if distance is not None:
+        within = pairs_within(texts.values, ~texts.short, distance)
+    turns = turns_of(found, texts, limits)
     alone: NDArray[np.bool_] = np.bincount(turns.same, minlength=n)[turns.same] == 1
     for pairs in (within, turns.pairs):
         alone[pairs.numbers] = False
         alone &= np.diff(pairs.offsets) == 0
-    parts.append(Earlier(within, turns.pairs, texts.values, own_bits, count))
-    candidates = merged(parts, texts.values, own_bits, least)
+    earlier = Earlier(within, turns.pairs, texts.values, bits, count)
+    candidates = behind(found.candidates, united(earlier, texts.values, bits, least))
     alone &= np.diff(candidates.offsets) == 0
     return LookUp(candidates, count, turns, alone)
 
@@ -211,29 +253,6 @@ def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.
 def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
     """Return the number of the first document of each segment, and of the next one to come."""
     return np.cumsum([0, *map(len, segments)], dtype=np.int64)
-
-
-def _limited(
-    segments: Sequence[Segment], found: Sequence[Found], most_same: int
-) -> Sequence[Found]:
-    """Return what segments find, as one with all documents would.
-
-    Each holds the first so many documents of a key or a fingerprint; of all the first count.
-    """
-    if len(segments) == 1:
-        return found
-    counts = np.zeros((len(found[0].sharing.offsets) - 1, _COLUMNS), dtype=np.int64)
-    bands = segments[-1].bands
-    most = 0 if bands is None else bands.most_equal
-    rows = np.concatenate([one.near.rows for one in found])
-    pairs = zip(segments, found, strict=True)
-    values = np.concatenate([s.near.fingerprints[one.near.numbers] for s, one in pairs])
-    chosen = first_of_each(rows, values, most_same)
-    masks = np.split(chosen, np.cumsum([len(one.near.numbers) for one in found])[:-1])
-    return [
-        Found(one.near.chosen(mask), limit_keys(one.sharing, most, counts))
-        for one, mask in zip(found, masks, strict=True)
-    ]
 
 
 def count_unindexed(turns: Turns) -> int:

@@ -7,7 +7,7 @@ together is what one with all documents would: limits hold in the order of arriv
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.candidates import Candidates, no_candidates
+from dedup_job.index.candidates import Earlier, Found, no_candidates, united
 from dedup_job.index.equal import EqualIndex, Ids, PackedEqual, pack_equal
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
@@ -33,13 +33,6 @@ _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "ids.is_long",
     "bits",
 )
-
-
-class Found(NamedTuple):
-    """What n texts find in a segment: by fingerprints, and by keys."""
-
-    near: Candidates
-    sharing: Candidates
 
 
 class Segment:
@@ -100,14 +93,27 @@ class Segment:
             if width := texts.sketches.bits.shape[1]:
                 self._bits = Growing(0, width, np.uint64)
 
-    def find(self, texts: Fingerprints, most_same: int) -> Found:
-        """Look n texts up; of equal fingerprints the first `most_same` are found."""
+    def find(
+        self,
+        texts: Fingerprints,
+        bits: NDArray[np.uint64],
+        least: NDArray[np.int64],
+        most_same: int,
+    ) -> Found:
+        """Look n texts up; of equal fingerprints the first `most_same` are found.
+
+        bits: uint64 (n, words), their sketches, of no words where they are not to be compared;
+        least: int64 (n,), as many bits have to be equal.
+        """
         near = sharing = no_candidates(len(texts))
         if self.bands is not None and texts.sketches is not None:
             sharing = self.bands.search(texts.sketches.keys)
         if self.by_simhash:
             near = self.near.search(texts.values, most_equal=most_same)
-        return Found(near, sharing)
+            near = near.chosen(~texts.short[near.rows])  # a short text has no simhash to compare
+        twins = np.bincount(near.rows[near.distances == 0], minlength=len(texts))
+        earlier = Earlier(near, sharing, self.near.fingerprints, self.bits, 0)
+        return Found(united(earlier, texts.values, bits, least), sharing, twins)
 
     @classmethod
     def load(

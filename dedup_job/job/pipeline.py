@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Generic, TypeVar
 
@@ -41,8 +41,12 @@ def paced(pages: Iterable[Page], rate: float | None, stop: Callable[[], bool]) -
         yield page
 
 
-def prefetch(items: Iterable[T], depth: int) -> Iterator[T]:
-    """Yield items that a thread gets in advance, `depth` of them at most; its error is raised."""
+@contextmanager
+def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
+    """Let a thread get items in advance, from now on, `depth` of them at most.
+
+    As a context manager it gives the items; the thread's error is raised in its turn.
+    """
     room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
     closed = threading.Event()
 
@@ -64,8 +68,7 @@ def prefetch(items: Iterable[T], depth: int) -> Iterator[T]:
         else:
             put(None, None, True)
 
-    threading.Thread(target=work, name="ahead", daemon=True).start()
-    try:
+    def got() -> Iterator[T]:
         while True:
             item, error, last = room.get()
             if error is not None:
@@ -73,6 +76,10 @@ def prefetch(items: Iterable[T], depth: int) -> Iterator[T]:
             if last:
                 return
             yield item  # type: ignore[misc]  # None only with an error or as the last
+
+    threading.Thread(target=work, name="ahead", daemon=True).start()
+    try:
+        yield got()
     finally:
         closed.set()
 

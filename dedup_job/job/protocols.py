@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.report.run import Checkpoint, Report, Scope
+from dedup_job.report.stages import Stopwatch
 from dedup_job.report.survey import RunLine
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
@@ -35,8 +36,15 @@ class Source(Protocol):
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
 
-    def pages(self, limit: int | None) -> Iterator[Documents]:
+    def pages(self, limit: int | None) -> Iterator[Sized]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
+
+
+class Preparing(Protocol):
+    """Makes batches of what the source gives; called from several threads."""
+
+    def prepare(self, page: Any, watch: Stopwatch) -> Sequence[Batch]:
+        """Return what a page becomes, in order; watch: counts time, documents and bytes."""
 
 
 class Target(Protocol):

@@ -7,39 +7,28 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, Documents
+from dedup_job.columns import Batch, Decisions
 from dedup_job.decision import Brakes, FirstWins
-from dedup_job.documents import (
-    LONGEST_ID,
-    Quarantined,
-    Reason,
-    Refusal,
-    Skipped,
-    too_long,
-)
+from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
-from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.job.pipeline import BackgroundWriter, in_order, paced, prefetch
-from dedup_job.job.protocols import Snapshots, Source, Target
+from dedup_job.job.protocols import Preparing, Snapshots, Source, Target
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
 from dedup_job.report.series import Series
 from dedup_job.report.stages import Profile, Stage, Stopwatch
 
-_TOO_LARGE = Quarantined(
-    Reason.TOO_LARGE, "with the fields that dedup adds the document is larger than 16 MiB"
-)
 _CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
@@ -52,13 +41,11 @@ class Job:
     scope: Scope
     source: Source
     target: Target
-    cleaner: Cleaner
-    fingerprinter: Fingerprinter
+    preparing: Preparing
     index: KeptIndex
     decider: FirstWins
     brakes: Brakes
     snapshots: Snapshots
-    most_chars: int
     threads: int
     max_rate: float | None
     progress: Progress
@@ -83,13 +70,14 @@ def run(job: Job) -> Report:
     with job.target.hold():
         course = RunProgress(job)
         try:
-            with course.watch.timing(Stage.LOAD):
-                load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
-            with BackgroundWriter(course.write, _BATCHES) as written:
-                for batch in course.batches():
-                    written.put(course.decide(batch))
-                    if job.stop():
-                        break
+            with course.batches() as batches:
+                with course.watch.timing(Stage.LOAD):
+                    load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
+                with BackgroundWriter(course.write, _BATCHES) as written:
+                    for batch in batches:
+                        written.put(course.decide(batch))
+                        if job.stop():
+                            break
             report = course.ended()
             problem = job.target.problem(job.index, report.checkpoint)
         except BaseException as e:
@@ -127,29 +115,29 @@ class RunProgress:
         self._series = Series(*(line.series for line in runs if line.number == self._first.run))
         job.progress.began(self.written, runs)
 
-    def batches(self) -> Iterator[Batch]:
-        """Read, clean and fingerprint ahead of the decisions."""
+    @contextmanager
+    def batches(self) -> Iterator[Iterator[Batch]]:
+        """Begin to read at once; give batches, cleaned and fingerprinted ahead of the decisions."""
         job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
         undecided = job.source.undecided
         total = None if undecided is None else undecided + before
         self._expected = min(limit, total or limit) if limit else total
-        job.progress.total(self._expected)
         left = None if limit is None else limit - before
         if job.stop() or left == 0:
+            yield iter(())
             return
-        self._since = time.perf_counter()
         read = self.watch.timed(Stage.READ, job.source.pages(left))
-        pages = paced(read, job.max_rate, job.stop)
-        yield from in_order(self._prepare, prefetch(pages, _PAGES), job.threads)
+        with prefetch(paced(read, job.max_rate, job.stop), _PAGES) as pages:
+            yield self._prepared(pages)
 
-    def _prepare(self, page: Documents) -> Batch:
-        self.watch.passed(Stage.READ, len(page), page.bytes)
-        with self.watch.timing(Stage.CLEAN):
-            documents = _cleaned(self._job, page)
-        size = len(documents.texts.points)
-        self.watch.passed(Stage.CLEAN, len(page), size)
-        with self.watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
-            return Batch(documents, self._job.fingerprinter.fingerprint(documents.texts))
+    def _prepared(self, pages: Iterator[Sized]) -> Iterator[Batch]:
+        self._job.progress.total(self._expected)
+        self._since = time.perf_counter()
+        for batches in in_order(self._prepare, pages, self._job.threads):
+            yield from batches
+
+    def _prepare(self, page: Any) -> Sequence[Batch]:
+        return self._job.preparing.prepare(page, self.watch)
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
@@ -219,19 +207,6 @@ def _last_id(batch: Batch, before: Checkpoint) -> Any:
     documents = batch.documents
     rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
     return documents[int(rows[-1])].id if len(rows) else before.last_id
-
-
-def _cleaned(job: Job, page: Documents) -> Documents:
-    """Return the documents with their texts cleaned, or with the reason why there is none."""
-    texts = job.cleaner.clean_packed(page.texts)
-    documents, lengths = page.changed(texts, {}), texts.lengths
-    refusals: dict[int, Refusal] = {}
-    for row in page.rows[~job.target.fits(documents)[page.rows]].tolist():
-        refusals[row] = _TOO_LARGE
-    for place in np.flatnonzero(lengths > job.most_chars).tolist():
-        refusals[int(page.rows[place])] = too_long(int(lengths[place]), job.most_chars)
-    refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
-    return documents.changed(documents.texts, refusals) if refusals else documents
 
 
 def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:

@@ -273,9 +273,30 @@ class Source:
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
             )
             return
+        for keys, query in self._new():
+            yield from self._fetched(keys, query)
+
+    def ids(self) -> Iterator[list[bytes]]:
+        """Yield the ids of undecided documents, in `_id` order; their documents are not read."""
+        if self._patience(lambda: are_empty(self._decided)):
+            for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
+                yield page.keys.list()
+            return
+        yield from (keys for keys, _ in self._new())
+
+    def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
+        """Yield some documents, given in `_id` order, page by page; those that are gone not."""
+        yield from map(self._documents, self._fetched(keys, self._query))
+
+    def _new(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+        """Yield the ids of documents that nobody decided yet, in order.
+
+        With each part what its documents have to match when they are read.
+        """
         followed = self._followed()
         if followed is not None and not self._compares:
-            yield from self._new_of(followed)
+            for part in self._new_of(followed):
+                yield part, self._query
             return
         if self._why_not:
             log.warning(_COMPARED, self._why_not)
@@ -285,7 +306,7 @@ class Source:
             if followed is not None:
                 others.update(new)
                 others.difference_update(followed)
-            yield from self._fetched(new, {})
+            yield new, {}
         if missed := len(others and self._not_changed(others)):
             log.warning(_MISSED, self.name, missed)
 
@@ -342,13 +363,13 @@ class Source:
     def _changes(self, since: Token, until: Token) -> Changes:
         return changes(self._collection, self._path, since, until, self._patience)
 
-    def _new_of(self, keys: Sequence[bytes]) -> Iterator[RawPage]:
-        """Yield the documents of those ids that nobody decided yet."""
+    def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
+        """Yield those of some ids that nobody decided yet."""
         for start in range(0, len(keys), ID_PAGE.documents):
             part = keys[start : start + ID_PAGE.documents]
             rows = (some(c, part, {"_id": 1}, self._patience) for c in self._decided)
             known = {row.key for found in rows for row in found}
-            yield from self._fetched([key for key in part if key not in known], self._query)
+            yield [key for key in part if key not in known]
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):

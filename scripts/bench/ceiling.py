@@ -34,6 +34,7 @@ from dedup_job.commands.opened import form_of
 from dedup_job.decision import Brakes, FirstWins, texts
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
+from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.bson import edit
 from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.reading import _rows
@@ -165,13 +166,16 @@ def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, 
         scope=Scope(),
         source=InMemory(settings, replies, documents),
         target=target,
-        cleaner=Cleaner(settings.cleaning),
-        fingerprinter=equipment.fingerprinter,
+        preparing=Preparation(
+            Cleaner(settings.cleaning),
+            equipment.fingerprinter,
+            target.fits,
+            settings.source.max_chars,
+        ),
         index=index,
-        decider=FirstWins(index, settings.decision, target.texts_of, equipment.judge),
+        decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
         brakes=Brakes(settings.brakes),
         snapshots=Unsaved(),
-        most_chars=settings.source.max_chars,
         threads=threads,
         max_rate=None,
         progress=QUIET,

@@ -85,7 +85,7 @@ class Engine:
         equipment = settings.equipment()
         self._fingerprinter = equipment.fingerprinter
         self.index = KeptIndex(settings.index)
-        self.decider = FirstWins(
+        self.decider = FirstWins.fetching(
             self.index,
             settings.decision,
             by_key(lambda keys: {k: text(number_of(k)) for k in keys}),

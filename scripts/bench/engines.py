@@ -38,7 +38,7 @@ class Engine:
         def kept_texts(keys: Sequence[bytes]) -> Mapping[bytes, str]:
             return {k: held[k] for k in keys}
 
-        engine = FirstWins(
+        engine = FirstWins.fetching(
             KeptIndex(self._settings.index),
             self._settings.decision,
             by_key(kept_texts),

@@ -8,6 +8,8 @@ from dedup_job.columns import CHANNELS as NAMES
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.batches import choose
+from dedup_job.decision.compared import PairsHere
+from dedup_job.decision.rounds import Rules
 from dedup_job.decision.texts import KeptTexts, by_key
 from dedup_job.decision.weighing import Weighing
 from dedup_job.documents import Channel, names_of
@@ -35,6 +37,14 @@ def made(*rows):
     )
 
 
+def chosen(index, weighing, known, most, texts, prints):
+    """Decide texts in this process."""
+    packed = pack(texts)
+    pairs = PairsHere(weighing, known, packed, None, len(index))
+    least = weighing.threshold.least_agreement(packed.lengths)
+    return choose(index, pairs, Rules(most, weighing.judge is None), least, prints)
+
+
 class Found:
     """Choices for some texts, after others that are kept and of which some are gone."""
 
@@ -53,7 +63,7 @@ class Found:
             **({"judge": "differences" if judge else "similarity"} | values)
         )
         known = KeptTexts(by_key(fetch), self.index.packed_keys)
-        self.choices = choose(self.index, Weighing(settings, judge), known, most, *made(*here))
+        self.choices = chosen(self.index, Weighing(settings, judge), known, most, *made(*here))
 
     @property
     def near(self):
@@ -144,7 +154,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     kept.add([b"0"], prints)
     known = KeptTexts(by_key(lambda keys: dict.fromkeys(keys, OTHER)), kept.packed_keys)
     weighing = Weighing(DecisionSettings(judge="similarity"), None)
-    choices = choose(kept, weighing, known, 64, texts, prints)
+    choices = chosen(kept, weighing, known, 64, texts, prints)
     assert choices.exact.tolist() == []
     assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
     assert choices.missing_originals == {}
@@ -207,7 +217,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         weighing = Noting(settings, None)
         zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
         monkeypatch.setattr(weighing.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
-        choices = choose(index, weighing, known, most, *made(*here, query))
+        choices = chosen(index, weighing, known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.candidates.tolist()[3] == 8
         assert choices.refused.numbers[3] == ranked[0]

@@ -86,7 +86,7 @@ def test_at_0_everything_agrees_and_at_1_the_same_only(similarity):
 def test_nothing_is_compared_where_that_is_asked_for():
     threshold = SimilarityThreshold(DecisionSettings(compare="none"))
     assert compare(LONG, "", "甲", compare="none") == [(1.0, True)] * 2
-    assert threshold.least_agreement([LONG]).tolist() == [0]
+    assert threshold.least_agreement(np.array([len(LONG)])).tolist() == [0]
 
 
 def test_no_pairs_are_no_values():
@@ -123,5 +123,5 @@ def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     for how in ("jaccard", "none"):
         naive = NaiveFirstWins(compare=how, threshold=similarity)
         chosen = DecisionSettings(judge="similarity", compare=how, similarity=similarity)
-        found = SimilarityThreshold(chosen).least_agreement(texts)
+        found = SimilarityThreshold(chosen).least_agreement(np.array([*map(len, texts)]))
         assert found.tolist() == [naive.least_agreement(text) for text in texts]

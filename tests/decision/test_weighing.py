@@ -53,9 +53,9 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     weighing = Weighing(DecisionSettings(), DigitJudge())
     share = 0.8
     least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
-    assert weighing.threshold.least_agreement(["短", "长" * 500]).tolist() == [least, least]
+    assert weighing.threshold.least_agreement(np.array([1, 500])).tolist() == [least, least]
     alone = Weighing(DecisionSettings(judge="similarity"), None)
-    assert alone.threshold.least_agreement(["长" * 500])[0] > least
+    assert alone.threshold.least_agreement(np.array([500]))[0] > least
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
 )
 def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge):
     with pytest.raises(ValueError, match="judge"):
-        FirstWins(KeptIndex(IndexSettings()), settings, lambda _: {}, judge)
+        FirstWins.fetching(KeptIndex(IndexSettings()), settings, lambda _: {}, judge)
 
 
 @pytest.mark.parametrize(("richer", "joined"), [("drop", True), ("keep", False)])

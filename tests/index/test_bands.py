@@ -15,6 +15,7 @@ from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import look_up as in_turn
 from dedup_job.index.bands import MOST_EQUAL, BandIndex
+from dedup_job.index.candidates import Found
 from dedup_job.index.sharing import pairs_sharing
 from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growing import Growing
@@ -336,7 +337,9 @@ def assert_in_turn(held, batch, most_equal, random_):
     short = np.ones(rows, dtype=np.bool_)  # so that nothing is found by simhash
     sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,) * COLUMNS)
     texts = Fingerprints(zeros, zeros, short, sketches)
-    turns = in_turn.turns_of(index.search(batch), index, texts, zeros.astype(np.int64), 1)
+    there = index.search(batch)
+    found = Found(there, there, zeros.astype(np.int64))
+    turns = in_turn.turns_of(found, texts, in_turn.Limits(COLUMNS, most_equal, 1))
     before, within = rows_of(turns.held), rows_of(turns.pairs)
     for row, keys in enumerate(batch.tolist()):
         found = list(before[row])

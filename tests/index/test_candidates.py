@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dedup_job.index.candidates import BY_SIMHASH, Candidates, Earlier, merged, no_candidates
+from dedup_job.index.candidates import (
+    BY_SIMHASH,
+    Candidates,
+    Earlier,
+    behind,
+    no_candidates,
+    united,
+)
 
 
 def found(n, *pairs):
@@ -31,7 +38,8 @@ def together(values, before, within=(), bits=None, held_bits=None, least=None):
     held = Earlier(one, other, VALUES, words(held_bits, 4), 0)
     within = Earlier(own_one, own_other, own, words(bits, n), 4)
     least = np.zeros(n, dtype=np.int64) if least is None else np.array(least)
-    return merged([held, within], own, words(bits, n), least)
+    own_bits = words(bits, n)
+    return behind(united(held, own, own_bits, least), united(within, own, own_bits, least))
 
 
 VALUES = np.array([0b1, 0b11, 0b111, 2**64 - 1], dtype=np.uint64)

@@ -234,7 +234,9 @@ def test_segments_sealed_as_one_are_as_one_with_all_documents(
     assert np.array_equal(both.bits, whole.bits)
     assert np.array_equal(both.equal.digests, whole.equal.digests)
     assert np.array_equal(both.near.searchable, whole.near.searchable)
-    for one, other in zip(both.find(prints, 2), whole.find(prints, 2), strict=True):
+    none = np.zeros(len(rows), dtype=np.int64)
+    found = [one.find(prints, prints.sketches.bits, none, 2) for one in (both, whole)]
+    for one, other in zip(*found, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 

@@ -65,7 +65,7 @@ def naive(kept, row, channels, simhash, least, most_equal):
 
 def found_by(found, row):
     """Return what a text finds: of the kept documents, and of the batch by row."""
-    offsets, *columns = found.candidates
+    offsets, columns = found.candidates.offsets, found.candidates[1:5]
     places = slice(offsets[row], offsets[row + 1])
     pairs = list(zip(*(column[places].tolist() for column in columns), strict=True))
     before = [pair for pair in pairs if pair[0] < found.held]

@@ -28,7 +28,8 @@ def breaking(count):
 
 @given(st.lists(st.integers(), max_size=30), st.integers(1, 5))
 def test_what_is_got_ahead_comes_whole_and_in_order(items, depth):
-    assert list(prefetch(items, depth)) == items
+    with prefetch(items, depth) as ahead:
+        assert list(ahead) == items
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
@@ -42,18 +43,24 @@ def test_threads_of_any_number_give_results_in_order(delays, threads):
 
 def test_no_more_is_got_ahead_than_the_depth_and_one_in_hand():
     taken = []
-    items = prefetch(numbers(100, taken), 3)
-    assert next(items) == 0
-    time.sleep(0.1)
-    assert len(taken) == 5
+    with prefetch(numbers(100, taken), 3) as items:
+        time.sleep(0.1)
+        assert len(taken) == 4
+        assert next(items) == 0
+        time.sleep(0.1)
+        assert len(taken) == 5
 
 
 def test_an_error_ahead_is_raised_after_what_came_before_it():
     got = []
-    with pytest.raises(ZeroDivisionError, match="at the end"):
-        got.extend(prefetch(breaking(3), 10))
-    items = prefetch(breaking(3), 10)
-    assert [next(items), next(items), next(items)] == [0, 1, 2]
+    with prefetch(breaking(3), 10) as items:
+        assert [next(items), next(items), next(items)] == [0, 1, 2]
+    with (
+        prefetch(breaking(3), 10) as items,
+        pytest.raises(ZeroDivisionError, match="at the end"),
+    ):
+        got.extend(items)
+    assert got == [0, 1, 2]
 
 
 def test_an_error_in_a_thread_is_raised_in_its_turn():
@@ -69,9 +76,10 @@ def test_an_error_in_a_thread_is_raised_in_its_turn():
 def test_who_does_not_want_the_rest_leaves_no_thread_behind():
     before = threading.active_count()
     taken = []
-    items = in_order(str, prefetch(numbers(1000, taken), 2), 2)
-    next(items)
-    items.close()
+    with prefetch(numbers(1000, taken), 2) as ahead:
+        items = in_order(str, ahead, 2)
+        next(items)
+        items.close()
     deadline = time.monotonic() + 5
     while threading.active_count() > before:
         assert time.monotonic() < deadline

@@ -17,6 +17,7 @@ from dedup_job.documents import Document, Kept, Quarantined, Reason, Skipped
 from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.job.preparing import Preparation
 from dedup_job.job.story import Job, run
 from dedup_job.native.code_points import pack
 from dedup_job.report.counts import Counts, Histogram
@@ -305,14 +306,17 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "scope": Scope(None, limit),
         "source": source or FakeSource(TEXTS if contents is None else contents, target),
         "target": target,
-        "cleaner": Strip(),
-        "fingerprinter": Fingerprinter(FingerprintSettings()),
+        "preparing": Preparation(
+            changes.pop("cleaner", Strip()),
+            Fingerprinter(FingerprintSettings()),
+            target.fits,
+            changes.pop("most_chars", 10_000),
+        ),
         "index": index,
-        "decider": decides(index, DecisionSettings(compare="none"), by_key(target.texts)),
+        "decider": decides.fetching(index, DecisionSettings(compare="none"), by_key(target.texts)),
         "max_rate": None,
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),
-        "most_chars": 10_000,
         "threads": 1,
         "progress": Memory(),
         "stop": lambda: False,
@@ -542,7 +546,7 @@ def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(tar
     for number, source in enumerate(sources):
         source.bookmark = number
     run(job(target, source=sources[0], limit=5))
-    run(job(target, source=sources[1], stop=StopAfter(2)))
+    run(job(target, source=sources[1], stop=StopAfter(3)))
     assert target.left is None
     run(job(target, source=sources[2]))
     run(job(target, source=sources[3]))

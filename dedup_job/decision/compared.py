@@ -1,0 +1,206 @@
+"""The texts of a batch and those of kept documents, compared in pairs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.columns import Batch, NumberedTexts
+from dedup_job.decision.settings import DecisionSettings
+from dedup_job.decision.texts import Fetch, KeptTexts
+from dedup_job.decision.weighing import TextPairs, Weighed, Weighing, joined_weights, used_texts
+from dedup_job.documents import Differing
+from dedup_job.index import KeptIndex
+from dedup_job.judgment import Judge, ReadTexts
+from dedup_job.native.byte_strings import are_equal
+from dedup_job.native.code_points import Packed, packed_of
+
+Rows = NDArray[np.int64]
+
+
+class PairTexts(Protocol):
+    """Compares texts of a batch in pairs: a row of the batch, and a number.
+
+    Numbers below `held` are those of kept documents, which have to be fetched before, others are
+    `held` and a row of the batch; all are int64 (c,).
+    """
+
+    held: int
+
+    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
+        """Fetch the texts of kept documents that some rows are compared with.
+
+        judged: bool (c,), whether the pair may be weighed, or is only looked at for equality.
+        Return the numbers that are gone, ascending.
+        """
+
+    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
+        """Tell which pairs are the same text, bool (c,); a text that is gone is not."""
+
+    def weigh(self, rows: Rows, numbers: Rows) -> Weighed:
+        """Weigh pairs of which the kept documents are there; equal rows together."""
+
+    def similarities(
+        self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how alike weighed pairs are, float64 (c,)."""
+
+    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Differing, ...]]:
+        """Name the differences of duplicates from the kept texts."""
+
+
+class Texts(Protocol):
+    """The texts that documents are decided by, a batch after the other."""
+
+    @property
+    def fetched(self) -> int:
+        """How many texts were asked of the target."""
+
+    def begin_batch(self, batch: Batch) -> None:
+        """Begin the next batch."""
+
+    def pairs(self, part: slice, held: int) -> PairTexts:
+        """Return what compares some texts of the batch; held: of as many kept documents."""
+
+    def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
+        """Remember which texts of a part were kept, numbered from `first` on."""
+
+    def arrived(self) -> None:
+        """Count the earliest batch under way as stored in the target; called from one thread."""
+
+
+class TextsHere:
+    """Texts in the memory of this process, those of former batches fetched from the target.
+
+    The texts of a batch are held until it has arrived.
+    """
+
+    def __init__(
+        self,
+        kept: KeptIndex,
+        settings: DecisionSettings,
+        fetch: Fetch,
+        judge: Judge | None = None,
+    ) -> None:
+        """Take what knows the keys of kept documents, and what fetches their texts by key.
+
+        judge: None where the settings ask for none.
+        """
+        if settings.judges != (judge is not None):
+            raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
+        self._weighing = Weighing(settings, judge)
+        self._known = KeptTexts(fetch, kept.packed_keys)
+        self._batch: Batch | None = None
+        self.arrived = self._known.arrived
+
+    @property
+    def fetched(self) -> int:
+        """How many texts were asked of the target."""
+        return self._known.fetched
+
+    def begin_batch(self, batch: Batch) -> None:
+        """Begin the next batch."""
+        self._known.begin_batch()
+        self._batch = batch
+
+    def pairs(self, part: slice, held: int) -> PairsHere:
+        """Return what compares some texts of the batch."""
+        assert self._batch is not None
+        sketches = self._batch.fingerprints[part].sketches
+        read = sketches.read if sketches else None
+        return PairsHere(self._weighing, self._known, self._texts(part), read, held)
+
+    def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
+        """Hold the texts of a part that were kept."""
+        texts = self._texts(part)
+        self._known.add(first, texts if kept.all() else texts.take(kept))
+
+    def _texts(self, part: slice) -> Packed:
+        assert self._batch is not None
+        texts = self._batch.documents.texts
+        whole = part.start == 0 and part.stop >= len(texts.lengths)
+        return texts if whole else texts.take(part)
+
+
+class PairsHere:
+    """Compares texts of a batch with one another and with fetched ones."""
+
+    def __init__(
+        self,
+        weighing: Weighing,
+        known: KeptTexts,
+        texts: Packed,
+        read: ReadTexts | None,
+        held: int,
+    ) -> None:
+        """Take n texts; read: what was read of them before, None where nothing was."""
+        self.held = held
+        self._weighing, self._known, self._texts, self._own = weighing, known, texts, read
+        self._fetched = self._judged = NumberedTexts.of({})
+        self._read: ReadTexts | None = None  # the judged ones
+
+    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
+        """Fetch texts, each once, with one question to the target for many."""
+        del rows
+        wanted = np.setdiff1d(numbers, self._fetched.numbers)
+        found = self._known.get(wanted)
+        self._fetched = self._fetched.joined(found) if len(self._fetched.numbers) else found
+        if self._own is not None and self._weighing.judge is not None:
+            used = np.isin(self._fetched.numbers, numbers[judged])
+            texts = self._fetched.texts
+            self._judged = NumberedTexts(self._fetched.numbers[used], texts.take(used))
+            self._read = self._weighing.judge.read(self._judged.texts)
+        return np.setdiff1d(wanted, found.numbers)
+
+    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
+        """Tell which pairs are the same text."""
+        there = (numbers >= self.held) | (self._fetched.places(numbers) >= 0)
+        own = self._texts.strings().take(rows[there])
+        there[there] = are_equal(own, self._others(numbers[there]).strings())
+        return there
+
+    def weigh(self, rows: Rows, numbers: Rows) -> Weighed:
+        """Weigh pairs; a text that was read before is not read again."""
+        parts = self._in_parts(rows, numbers)
+        return joined_weights([(which, self._weighing.weigh(*pairs)) for which, pairs in parts])
+
+    def similarities(
+        self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how alike weighed pairs are."""
+        return self._weighing.similarities(cost, self._pairs(rows, numbers))
+
+    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Differing, ...]]:
+        """Name the differences of duplicates from the kept texts."""
+        named: list[tuple[Differing, ...]] = [()] * len(rows)
+        for which, pairs in self._in_parts(rows, numbers):
+            found = zip(which.tolist(), self._weighing.differences(pairs), strict=True)
+            for place, differences in found:
+                named[place] = differences
+        return named
+
+    def _in_parts(self, rows: Rows, numbers: Rows) -> list[tuple[Rows, TextPairs]]:
+        """Return which pairs are judged together, and their texts."""
+        if self._own is None or self._read is None:
+            return [(np.arange(len(rows)), self._pairs(rows, numbers))]
+        before, here = np.flatnonzero(numbers < self.held), np.flatnonzero(numbers >= self.held)
+        places = self._judged.places(numbers[before])
+        return [
+            (before, (self._own, rows[before], self._read, places)),
+            (here, (self._own, rows[here], self._own, numbers[here] - self.held)),
+        ]
+
+    def _pairs(self, rows: Rows, numbers: Rows) -> TextPairs:
+        """Return the texts of pairs: those used, once each."""
+        used, others = np.unique(numbers, return_inverse=True)
+        return *used_texts(self._texts, rows), self._others(used), others
+
+    def _others(self, numbers: Rows) -> Packed:
+        """Return the texts of numbers: fetched ones, or those of the batch."""
+        here, count = numbers >= self.held, len(numbers)
+        places, rows = self._fetched.places(numbers[~here]), numbers[here] - self.held
+        before = self._fetched.texts.strings().take(places).spread(np.flatnonzero(~here), count)
+        own = self._texts.strings().take(rows).spread(np.flatnonzero(here), count)
+        return packed_of(before, own)

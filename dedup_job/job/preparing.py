@@ -1,0 +1,54 @@
+"""A page becomes a batch: its texts are cleaned and fingerprinted, in as many threads as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents
+from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
+from dedup_job.fingerprint import Fingerprinter
+from dedup_job.report.stages import Stage, Stopwatch
+
+_TOO_LARGE = Quarantined(
+    Reason.TOO_LARGE, "with the fields that dedup adds the document is larger than 16 MiB"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Cleans and fingerprints pages of the source.
+
+    fits: tells which documents can be stored, bool (n,); most_chars: of a cleaned text.
+    """
+
+    cleaner: Cleaner
+    fingerprinter: Fingerprinter
+    fits: Callable[[Documents], NDArray[np.bool_]]
+    most_chars: int
+
+    def prepare(self, page: Documents, watch: Stopwatch) -> Sequence[Batch]:
+        """Return the batch that a page becomes, counting the time."""
+        watch.passed(Stage.READ, len(page), page.bytes)
+        with watch.timing(Stage.CLEAN):
+            documents = self._cleaned(page)
+        size = len(documents.texts.points)
+        watch.passed(Stage.CLEAN, len(page), size)
+        with watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
+            return [Batch(documents, self.fingerprinter.fingerprint(documents.texts))]
+
+    def _cleaned(self, page: Documents) -> Documents:
+        """Return the documents with their texts cleaned, or with the reason why there is none."""
+        texts = self.cleaner.clean_packed(page.texts)
+        documents, lengths = page.changed(texts, {}), texts.lengths
+        refusals: dict[int, Refusal] = {}
+        for row in page.rows[~self.fits(documents)[page.rows]].tolist():
+            refusals[row] = _TOO_LARGE
+        for place in np.flatnonzero(lengths > self.most_chars).tolist():
+            refusals[int(page.rows[place])] = too_long(int(lengths[place]), self.most_chars)
+        refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
+        return documents.changed(documents.texts, refusals) if refusals else documents
