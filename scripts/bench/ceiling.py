@@ -36,7 +36,6 @@ from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.bson import edit
-from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.reading import _rows
 from dedup_job.mongo.source import Source
 from dedup_job.native.byte_strings import ByteStrings, bytes_of
@@ -60,7 +59,7 @@ class InMemory(Source):
         self.changed = {}
         self.undecided = count  # type: ignore[misc]
 
-    def mark(self, since: Bookmark | None) -> None:
+    def mark(self, since: object) -> None:
         """Follow nothing."""
 
     bookmark = None
@@ -127,7 +126,7 @@ class Counting:
     def bookmark(self) -> None:
         """Know none."""
 
-    def finish(self, report: Report, bookmark: Bookmark | None = None) -> None:
+    def finish(self, report: Report, *_: object) -> None:
         """Do nothing."""
 
     def abort(self, report: Report) -> None:
