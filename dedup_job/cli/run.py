@@ -50,6 +50,10 @@ _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, wri
 _Compare = Annotated[
     bool, typer.Option("--compare", help="Compare all ids instead of reading what changed.")
 ]
+_Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on a Ray cluster: HOST:PORT, auto, or local:N."),
+]
 _ReportFile = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
 ]
@@ -76,6 +80,7 @@ def run(
     limit: _Limit = None,
     dry_run: _DryRun = False,
     compare: _Compare = False,
+    cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
     profile: _Profile = False,
@@ -109,7 +114,7 @@ def run(
             if uri:
                 settings = settings.at(uri)
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
-            told.report = _run(settings, request, stop, told, collector)
+            told.report = _run(settings, request, stop, told, collector, cluster)
             page = None if html is None else partial(_write_page, html, settings, told, collector)
             tell(told.report, report, stop, profile=profile, page=page)
 
@@ -120,17 +125,30 @@ def _run(
     stop: StopSignals,
     told: Monitored,
     collector: SurveyCollector | None,
+    cluster: str | None,
 ) -> Report:
+    spread = {} if cluster is None else {"spread": _spread_over(cluster)}
     agree = _agree if is_interactive() and not request.yes else None
     with told.progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
-            return commands.run.run_job(settings, request, watch)
+            return commands.run.run_job(settings, request, watch, **spread)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
                 stop.received or signal.SIGINT,
             ) from None
+
+
+def _spread_over(address: str) -> commands.run.Spread:
+    """Return what spreads a run over a cluster; UsageError where Ray is not installed."""
+    try:
+        from dedup_job.cluster.run import on_cluster  # here: it takes a second
+    except ModuleNotFoundError as e:
+        if e.name != "ray":
+            raise
+        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'") from None
+    return on_cluster(address)
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:

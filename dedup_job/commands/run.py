@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -32,7 +33,7 @@ from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
+PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,28 @@ class Watch:
 _NOBODY = Watch()
 
 
-def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Report:
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """A job that is ready, and what it was made of."""
+
+    settings: Settings
+    source: Source
+    target: Target
+    job: story.Job
+
+
+@contextmanager
+def _as_it_is(wired: Wired) -> Iterator[story.Job]:
+    yield wired.job
+
+
+Spread = Callable[[Wired], AbstractContextManager[story.Job]]
+"""Spreads the parts of a job over other processes."""
+
+
+def run_job(
+    settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread = _as_it_is
+) -> Report:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
     if request.compare:
@@ -94,7 +116,8 @@ def run_job(settings: Settings, request: Request, watch: Watch = _NOBODY) -> Rep
         FirstWins.compile(settings.index, settings.decision, equipment)
         made = _job(settings, request, watch, source, target, equipment, versions(client))
         watch.begun()
-        return story.run(made)
+        with spread(Wired(settings, source, target, made)) as job:
+            return story.run(job)
 
 
 def _job(
@@ -172,6 +195,6 @@ def _check_memory(settings: Settings, limit: int | None, source: Source, target:
 
 def versions(client: Client) -> dict[str, str]:
     """Return the versions of what has a part in a decision."""
-    own = {name: metadata.version(name) for name in _PACKAGES}
+    own = {name: metadata.version(name) for name in PACKAGES}
     server = client.server_info()["version"]
     return {**own, "python": platform.python_version(), "server": server}

@@ -105,12 +105,12 @@ class TextsHere:
         self._known.begin_batch()
         self._batch = batch
 
-    def pairs(self, part: slice, held: int) -> PairsHere:
+    def pairs(self, part: slice, held: int) -> FetchedPairs:
         """Return what compares some texts of the batch."""
         assert self._batch is not None
         sketches = self._batch.fingerprints[part].sketches
         read = sketches.read if sketches else None
-        return PairsHere(self._weighing, self._known, self._texts(part), read, held)
+        return FetchedPairs(self._weighing, self._known, self._texts(part), read, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
@@ -125,34 +125,29 @@ class TextsHere:
 
 
 class PairsHere:
-    """Compares texts of a batch with one another and with fetched ones."""
+    """Compares texts of a batch with one another and with those of kept documents."""
 
     def __init__(
-        self,
-        weighing: Weighing,
-        known: KeptTexts,
-        texts: Packed,
-        read: ReadTexts | None,
-        held: int,
+        self, weighing: Weighing, texts: Packed, read: ReadTexts | None, held: int
     ) -> None:
         """Take n texts; read: what was read of them before, None where nothing was."""
         self.held = held
-        self._weighing, self._known, self._texts, self._own = weighing, known, texts, read
+        self._weighing, self._texts, self._own = weighing, texts, read
         self._fetched = self._judged = NumberedTexts.of({})
         self._read: ReadTexts | None = None  # the judged ones
 
-    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
-        """Fetch texts, each once, with one question to the target for many."""
-        del rows
-        wanted = np.setdiff1d(numbers, self._fetched.numbers)
-        found = self._known.get(wanted)
-        self._fetched = self._fetched.joined(found) if len(self._fetched.numbers) else found
+    @property
+    def there(self) -> Rows:
+        """Numbers of the kept documents whose texts are here, ascending."""
+        return self._fetched.numbers
+
+    def take(self, texts: NumberedTexts, judged: Rows) -> None:
+        """Take texts of kept documents; judged: the numbers of all that may be weighed."""
+        self._fetched = self._fetched.joined(texts) if len(self.there) else texts
         if self._own is not None and self._weighing.judge is not None:
-            used = np.isin(self._fetched.numbers, numbers[judged])
-            texts = self._fetched.texts
-            self._judged = NumberedTexts(self._fetched.numbers[used], texts.take(used))
+            used = np.isin(self.there, judged)
+            self._judged = NumberedTexts(self.there[used], self._fetched.texts.take(used))
             self._read = self._weighing.judge.read(self._judged.texts)
-        return np.setdiff1d(wanted, found.numbers)
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
         """Tell which pairs are the same text."""
@@ -204,3 +199,26 @@ class PairsHere:
         before = self._fetched.texts.strings().take(places).spread(np.flatnonzero(~here), count)
         own = self._texts.strings().take(rows).spread(np.flatnonzero(here), count)
         return packed_of(before, own)
+
+
+class FetchedPairs(PairsHere):
+    """The same, with what fetches texts that are not here."""
+
+    def __init__(
+        self,
+        weighing: Weighing,
+        known: KeptTexts,
+        texts: Packed,
+        read: ReadTexts | None,
+        held: int,
+    ) -> None:
+        super().__init__(weighing, texts, read, held)
+        self._known = known
+
+    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
+        """Fetch texts, each once, with one question to the target for many."""
+        del rows
+        wanted = np.setdiff1d(numbers, self.there)
+        found = self._known.get(wanted)
+        self.take(found, numbers[judged])
+        return np.setdiff1d(wanted, found.numbers)

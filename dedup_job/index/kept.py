@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.index.look_up import LookUp, bases_of, columns_stored, look_up
+from dedup_job.index.candidates import Candidates, behind
+from dedup_job.index.look_up import (
+    LookUp,
+    bases_of,
+    bits_of,
+    columns_stored,
+    find_in_each,
+    look_up,
+)
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Part, Pieces, Snapshot
@@ -104,27 +113,13 @@ class KeptIndex:
     def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
         """Take in what former runs kept, from pages in `_id` order that can be had again.
 
-        The order is that in which the documents were kept: by run, in a run by `_id`. So a run
-        that was interrupted and resumed names the same kept documents as one left alone. Nearly
-        all are of the first run as a rule: these are taken in at once, the others wait.
+        The order is that in which the documents were kept, see `by_run`.
         """
-        first, later, done = _NO_RUN, list[KeptPage](), False
-        while not done:
-            self.forget()
-            later.clear()
-            done = True
-            for page in (page for page in pages() if page.keys):
-                earliest = int(page.run.min())
-                if earliest < first:
-                    done = first == _NO_RUN
-                    first = earliest
-                if not done:  # documents of a later run were taken in before: begin anew
-                    break
-                self._add_page(page[np.flatnonzero(page.run == first)])
-                later.append(page[np.flatnonzero(page.run != first)])
-        for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
-            for page in later:
-                self._add_page(page[np.flatnonzero(page.run == run)])
+        for page in by_run(pages):
+            if page is None:
+                self.forget()
+            else:
+                self._add_page(page)
 
     def remember_more(self, pages: Iterable[KeptPage]) -> None:
         """Take in, in the same order, what was kept after all that is remembered."""
@@ -186,6 +181,10 @@ class KeptIndex:
             values, digests = texts.values[left], texts.digests[left]
             found = segment.equal.find(segment.near.fingerprints, values, digests)
             numbers[left] = np.where(found >= 0, found + base, -1)
+        return self._of_heirs(numbers)
+
+    def _of_heirs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of those that stand in for documents that are gone."""
         if self._heirs:
             for row in np.flatnonzero(numbers >= 0).tolist():
                 while (heir := self._heirs.get(int(numbers[row]))) is not None:
@@ -203,6 +202,11 @@ class KeptIndex:
         """
         self._segments[-1].sketched(texts)
         return look_up(self._segments, texts, least)
+
+    def find(self, texts: Fingerprints) -> Candidates:
+        """Return what n texts find, however few bits are equal; see `found_together`."""
+        held = [one for one in self._segments if len(one)] or self._segments[-1:]
+        return reduce(behind, find_in_each(held, texts, bits_of(held, texts)))
 
     def near(self, text: Fingerprints, distance: int) -> list[Neighbour]:
         """Return all kept documents within the distance of one text, the nearest first.
@@ -265,3 +269,30 @@ class KeptIndex:
         self.seal()
         self._segments.insert(-1, made)
         self._count += len(made)
+
+
+def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:
+    """Yield pages in the order in which documents were kept: by run, in a run by `_id`.
+
+    pages: in `_id` order, can be had again. None means that all begins anew, as at first.
+
+    So a run that was interrupted and resumed names the same kept documents as one left alone.
+    Nearly all are of the first run as a rule: these are given at once, the others wait.
+    """
+    first, later, done = _NO_RUN, list[KeptPage](), False
+    while not done:
+        yield None
+        later.clear()
+        done = True
+        for page in (page for page in pages() if page.keys):
+            earliest = int(page.run.min())
+            if earliest < first:
+                done = first == _NO_RUN
+                first = earliest
+            if not done:  # documents of a later run were given before: begin anew
+                break
+            yield page[np.flatnonzero(page.run == first)]
+            later.append(page[np.flatnonzero(page.run != first)])
+    for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
+        for page in later:
+            yield page[np.flatnonzero(page.run == run)]

@@ -22,8 +22,13 @@ _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 class Source(Protocol):
     """Gives the documents that are not decided yet."""
 
-    known: int
-    changed: Mapping[str, Set[bytes]]
+    @property
+    def known(self) -> int:
+        """How many documents were passed over since they were decided before."""
+
+    @property
+    def changed(self) -> Mapping[str, Set[bytes]]:
+        """Keys of those that the source has changed or deleted since, by what happened."""
 
     def mark(self, since: Any) -> None:
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""

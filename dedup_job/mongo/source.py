@@ -13,6 +13,7 @@ from typing import Any
 
 import bson
 import numpy as np
+from bson import Timestamp
 from bson.errors import BSONError
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -221,9 +222,18 @@ class Source:
             self._why_not = str(e)
             return
         self._now = now
-        self._collection = self._collection.with_options(read_concern=ReadAfter(now.time))
+        self.read_after(now.time)
         if since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
             self._since = since
+
+    @property
+    def marked(self) -> Timestamp | None:
+        """The present moment that was remembered."""
+        return None if self._now is None else self._now.time
+
+    def read_after(self, time: Timestamp) -> None:
+        """Read what a majority holds as of a moment or later."""
+        self._collection = self._collection.with_options(read_concern=ReadAfter(time))
 
     @property
     def bookmark(self) -> Bookmark | None:

@@ -35,6 +35,9 @@ _RUN_ROW_SECONDS = 5.0
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
+Commit = Callable[[Batch, Decisions, Checkpoint], None]
+
+
 class Target(TargetReader):
     """Implements the job's target on MongoDB."""
 
@@ -59,6 +62,7 @@ class Target(TargetReader):
         self.commits = Commits(client, self.state, patience)
         self._row_written = 0.0
         self.lasting = Lasting(self)
+        self.commit_by: Commit = self.commit  # another process may do it
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -146,9 +150,15 @@ class Target(TargetReader):
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
         nothing of the batch is written.
         """
-        checkpoint = report.checkpoint
-        kept = self.rows.encode(batch.documents, decisions, checkpoint.run)
-        ledger = self.form.ledger.encode(batch.documents, decisions, checkpoint.run)
+        self.commit_by(batch, decisions, report.checkpoint)
+        if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
+            self.patience(lambda: self._write_run_row(report))
+
+    def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
+        """Write all of a batch but what is told of its run."""
+        documents = batch.documents
+        kept = self.rows.encode(documents, decisions, checkpoint.run)
+        ledger = self.form.ledger.encode(documents, decisions, checkpoint.run)
 
         def writes(session: ClientSession | None) -> None:
             for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
@@ -156,16 +166,13 @@ class Target(TargetReader):
                 insert_once(collection, rows, session)
 
         # rows of huge ids stay after a kill: the next run would write the same row
-        keys = batch.documents.keys
-        keys = keys.take(keys.lengths <= LONGEST_ID)
+        keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
         try:
             self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         except OperationFailure as e:
             self.lasting.explain(e)
             raise
-        if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
-            self.patience(lambda: self._write_run_row(report))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return a description of any difference from what the run wrote, or "" if there is none.

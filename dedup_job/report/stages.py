@@ -67,11 +67,11 @@ class Stopwatch:
         finally:
             seconds, processor = time.perf_counter() - start, time.thread_time() - processor
             locked = max(processor - (unlocked_time() - unlocked), 0.0)
-            self._add(stage, Work(seconds, processor, locked, documents, size))
+            self.add(stage, Work(seconds, processor, locked, documents, size))
 
     def passed(self, stage: Stage, documents: int, size: int) -> None:
         """Count documents and bytes that came out of a stage."""
-        self._add(stage, Work(documents=documents, bytes=size))
+        self.add(stage, Work(documents=documents, bytes=size))
 
     def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, counting the time that it takes to get them."""
@@ -83,7 +83,8 @@ class Stopwatch:
                 return
             yield item  # type: ignore[misc]  # _END is no T, and does not get here
 
-    def _add(self, stage: Stage, work: Work) -> None:
+    def add(self, stage: Stage, work: Work) -> None:
+        """Count what was done for a stage."""
         with self._lock:
             self.work[stage] += work
 

@@ -8,7 +8,7 @@ from dedup_job.columns import CHANNELS as NAMES
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.batches import choose
-from dedup_job.decision.compared import PairsHere
+from dedup_job.decision.compared import FetchedPairs
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.texts import KeptTexts, by_key
 from dedup_job.decision.weighing import Weighing
@@ -40,7 +40,7 @@ def made(*rows):
 def chosen(index, weighing, known, most, texts, prints):
     """Decide texts in this process."""
     packed = pack(texts)
-    pairs = PairsHere(weighing, known, packed, None, len(index))
+    pairs = FetchedPairs(weighing, known, packed, None, len(index))
     least = weighing.threshold.least_agreement(packed.lengths)
     return choose(index, pairs, Rules(most, weighing.judge is None), least, prints)
 

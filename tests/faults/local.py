@@ -21,7 +21,8 @@ from tests.faults.table import Row, times
 PORTS = (27420, 27421, 27422)
 _LIMIT = 4096  # bytes of a file, where nothing can be mounted
 _FORMER = "the former report"
-_ROOM = 1 << 20  # bytes of a small disk; a snapshot takes more
+_ROOM = 1 << 17  # bytes of a small disk; a snapshot takes more, and less than _PLENTY
+_PLENTY = 1 << 28
 _NOT_KEPT = "the index cannot be kept in"
 
 
@@ -186,7 +187,7 @@ class Disk:
         """Mount it; room: enough for a snapshot."""
         self.path = path
         path.mkdir()
-        size = f"size={_ROOM << 8 if room else _ROOM}"
+        size = f"size={_PLENTY if room else _ROOM}"
         self._mounted = os.geteuid() == 0 and _mount("-t", "tmpfs", "-o", size, "tmpfs", path)
         self.how = "a small tmpfs" if self._mounted else "RLIMIT_FSIZE"
         self.first: Callable[[], None] | None = None
@@ -197,7 +198,7 @@ class Disk:
         """Let everything fit from now on."""
         self.first = None
         if self._mounted:
-            _mount("-o", f"remount,size={_ROOM << 8}", self.path)
+            _mount("-o", f"remount,size={_PLENTY}", self.path)
 
     def fill(self) -> None:
         """Let nothing fit from now on."""

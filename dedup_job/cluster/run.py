@@ -1,0 +1,210 @@
+"""A job spread over a cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+
+from dedup_job.cluster.comparing import TextsElsewhere
+from dedup_job.cluster.processes import WRITE, Lost, cannot_go_on
+from dedup_job.cluster.shards import ShardedIndex
+from dedup_job.cluster.workbench import Order
+from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
+from dedup_job.columns import Batch, Decisions
+from dedup_job.commands.run import Spread, Wired
+from dedup_job.decision import FirstWins
+from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.index import KeptIndex
+from dedup_job.job import story
+from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target import Target
+from dedup_job.report.run import Checkpoint
+
+_LOCAL = "local:"
+_REACH_SECONDS = 10.0
+_AHEAD = 2  # pages in work for each worker
+
+
+def on_cluster(address: str) -> Spread:
+    """Return what spreads a job over the cluster at an address.
+
+    address: HOST:PORT; auto: the one that this machine belongs to; local:N: N workers here.
+    """
+
+    @contextmanager
+    def spread(wired: Wired) -> Iterator[story.Job]:
+        if not wired.target.commits.whole:
+            raise UsageError("--cluster needs a replica set: a batch is written in a transaction.")
+        wired.job.progress.stage(f"starting processes on the cluster {address}")
+        with _connected(address):
+            try:
+                yield _spread(wired)
+            except RayError as e:
+                raise cannot_go_on(" ".join(str(e).split())[:300]) from e
+
+    return spread
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[None]:
+    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # who runs dedup is nobody's business
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        if address.startswith(_LOCAL):
+            ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **told)
+        else:
+            _reach(address)
+            ray.init(address=address, **told)
+    except (ConnectionError, TimeoutError) as e:
+        raise DatabaseUnreachable(
+            f"no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
+            "whether it runs; local:2 starts one here."
+        ) from e
+    except RuntimeError as e:  # other versions of Ray or Python
+        raise UsageError(f"the cluster at {address!r}: {' '.join(str(e).split())[:300]}") from e
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():  # Ray's own end a run without a checkpoint
+            signal.signal(number, handler or signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """Raise ConnectionError or TimeoutError soon where nothing listens; Ray waits for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal():
+        if address != "auto":
+            raise UsageError(f"--cluster {address!r}: expected HOST:PORT, auto or local:N")
+        return
+    try:
+        socket.create_connection((host, int(port)), _REACH_SECONDS).close()
+    except (OSError, OverflowError) as e:
+        raise ConnectionError(str(e)) from e
+
+
+def _count(address: str) -> int:
+    text = address.removeprefix(_LOCAL)
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
+        raise UsageError(f"--cluster {address!r}: expected local:N with N from 1 to {_MOST}")
+    return int(text)
+
+
+_MOST = 256
+
+
+def _spread(wired: Wired) -> story.Job:
+    """Put the parts of a job into processes of the cluster."""
+    settings, target, job = wired.settings, wired.target, wired.job
+    names = (Namespace.parse(name, None, "") for name in (wired.source.name, target.name))
+    size = max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    force = Workforce(
+        Order(settings, *names), size, job.about.versions, target.state.end_transactions
+    )
+    index = ShardedIndex(settings.index, settings.run.shards or len(ray.nodes()), target.kept)
+    target.commit_by = _Writing(target, force).commit
+    return replace(
+        job,
+        source=_Ids(wired.source, settings.run.page_documents),
+        preparing=force,
+        index=index,
+        decider=FirstWins(index, settings.decision, TextsElsewhere(force, index)),
+        snapshots=_NoSnapshots(),
+        threads=_AHEAD * size,
+    )
+
+
+class _Ids:
+    """The source, of which the driver reads ids alone."""
+
+    def __init__(self, source: Source, size: int) -> None:
+        self._source, self._size = source, size
+        self.mark = source.mark
+
+    @property
+    def known(self) -> int:
+        """How many documents were decided before."""
+        return self._source.known
+
+    @property
+    def changed(self) -> Mapping[str, Set[bytes]]:
+        """Keys of documents that were decided before, by what happened to them."""
+        return self._source.changed
+
+    @property
+    def bookmark(self) -> Any:
+        """From where the next run may read."""
+        return self._source.bookmark
+
+    @property
+    def undecided(self) -> int | None:
+        """About how many documents are left to decide."""
+        return self._source.undecided
+
+    def pages(self, limit: int | None) -> Iterator[Page]:
+        """Yield pages of ids."""
+        left: list[bytes] = []
+        for keys in chain(self._source.ids(), [None]):
+            new = (keys or [])[:limit]
+            limit = None if limit is None else limit - len(new)
+            left += new
+            last = keys is None or limit == 0
+            while len(left) >= self._size or (last and left):
+                yield Page(left[: self._size], self._source.marked)
+                left = left[self._size :]
+            if last:
+                return
+
+
+class _Writing:
+    """Lets the worker that holds a batch write it, under this process's lease."""
+
+    def __init__(self, target: Target, force: Workforce) -> None:
+        self._target, self._force = target, force
+        self._sessions: list[Any] = []  # those that the state knows
+
+    def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
+        """Have a batch committed; again by another worker where that one is lost."""
+        assert isinstance(batch, NumberedBatch)
+        state, commits = self._target.state, self._target.commits
+        written = False
+        while not written:
+            state.check()
+            if self._sessions != self._force.sessions:  # whoever finds us dead ends them
+                self._sessions = self._force.sessions
+                told = {"lease.workers": self._sessions}
+                self._target.patience(partial(state.update, told))
+            given = decisions, checkpoint, state.token, commits.generation
+            with suppress(Lost):
+                self._force.ask(batch.number, "write", *given, group=WRITE)
+                written = True
+        commits.generation += 1
+
+
+class _NoSnapshots:
+    """No index is kept between runs: the shards read the target."""
+
+    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
+        """Have nothing."""
+        return ""
+
+    def relieve(self, index: KeptIndex) -> None:
+        """Leave that to the shards."""
+
+    def save(self, index: KeptIndex) -> None:
+        """Keep nothing."""

@@ -1,0 +1,171 @@
+"""What a worker does, with a source, a target and a judge of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any, NamedTuple
+
+import numpy as np
+from bson import Timestamp
+from numpy.typing import NDArray
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
+from dedup_job.commands.opened import form_of
+from dedup_job.commands.run import PACKAGES
+from dedup_job.decision import FirstWins
+from dedup_job.decision.compared import PairsHere, Rows
+from dedup_job.decision.weighing import Weighing
+from dedup_job.job.preparing import Preparation
+from dedup_job.mongo.care.rollback import finish_undo
+from dedup_job.mongo.connection import Namespace, connect, patience_with
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.target import Target
+from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.code_points import Packed
+from dedup_job.report.progress import QUIET
+from dedup_job.report.run import Checkpoint
+from dedup_job.report.stages import Stage, Stopwatch, Work
+from dedup_job.settings import Settings
+
+
+class Worker(NamedTuple):
+    """What a worker says of itself: versions by package, the session in which it writes."""
+
+    versions: dict[str, str]
+    session: Any
+
+
+class Prepared(NamedTuple):
+    """A batch as the driver knows it, without documents and texts; work: what it took."""
+
+    number: int
+    batch: Batch
+    work: dict[Stage, Work]
+
+
+class Asked(NamedTuple):
+    """Pairs whose texts are to be fetched, and where they are.
+
+    numbers: int64 (c,); judged: bool (c,), which may be weighed; stored, keys: numbers of documents
+    in the target, with their keys; elsewhere: by the numbers, texts that another worker holds.
+    """
+
+    numbers: Rows
+    judged: NDArray[np.bool_]
+    stored: Rows
+    keys: ByteStrings
+    elsewhere: Sequence[NumberedTexts] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a worker is told of a run."""
+
+    settings: Settings
+    source: Namespace
+    target: Namespace
+
+
+class Workbench:
+    """Does the work; the batches that it prepared stay here until they are forgotten."""
+
+    def __init__(self, order: Order) -> None:
+        settings = order.settings
+        client, _ = connect(settings.connection)
+        patience = patience_with(client, settings.run.retry_for, QUIET)
+        equipment = settings.equipment()
+        form = form_of(settings, equipment)
+        self._target = Target(client, order.target, form, order.source, finish_undo, patience)
+        page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
+        self._source = self._target.source_reader(page, self._target.decided)
+        self._weighing = Weighing(settings.decision, equipment.judge)
+        self._preparation = Preparation(
+            Cleaner(settings.cleaning),
+            equipment.fingerprinter,
+            self._target.fits,
+            settings.source.max_chars,
+        )
+        self._batches: dict[int, Batch] = {}
+        self._pairs: dict[int, PairsHere] = {}
+        FirstWins.compile(settings.index, settings.decision, equipment)
+
+    def begin(self) -> Worker:
+        """Look at the target, and at the files that settings name; say who writes here."""
+        self._target.check()
+        versions = {name: metadata.version(name) for name in PACKAGES}
+        return Worker(versions, dict(self._target.state.session_id))
+
+    def prepare(
+        self, numbers: Sequence[int], keys: Sequence[bytes], time: Timestamp | None
+    ) -> list[Prepared]:
+        """Read documents by their ids, clean and fingerprint them.
+
+        numbers: of the batches that they become; time: as of which the database is read.
+        """
+        if time is not None:
+            self._source.read_after(time)
+        watch, made = Stopwatch(), list[Prepared]()
+        for page in watch.timed(Stage.READ, self._source.read_by_id(keys)):
+            for batch in self._preparation.prepare(page, watch):
+                number = numbers[len(made)]
+                self._batches[number] = batch
+                made.append(Prepared(number, _hollow(batch), dict(watch.work)))
+                watch.work.update(dict.fromkeys(Stage, Work()))
+        return made
+
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Forget batches that are written."""
+        for number in numbers:
+            self._batches.pop(number, None)
+            self._pairs.pop(number, None)
+
+    def texts(self, number: int, rows: Rows) -> Packed:
+        """Return some texts of a batch."""
+        return self._batches[number].documents.texts.take(rows)
+
+    def compare(self, number: int, part: slice, held: int) -> None:
+        """Begin to compare some texts of a batch, after so many kept documents."""
+        batch = self._batches[number]
+        sketches = batch.fingerprints[part].sketches
+        read = sketches.read if sketches else None
+        texts = batch.documents.texts.take(part)
+        self._pairs[number] = PairsHere(self._weighing, texts, read, held)
+
+    def fetch(self, number: int, asked: Asked) -> Rows:
+        """Fetch texts for pairs; return the numbers of those that are gone."""
+        texts = NumberedTexts.of({})
+        if len(asked.stored):
+            found = self._target.texts_of(asked.keys)
+            texts = found._replace(numbers=asked.stored[found.numbers])
+        for other in asked.elsewhere:
+            texts = texts.joined(other)
+        self._pairs[number].take(texts, asked.numbers[asked.judged])
+        return np.setdiff1d(asked.numbers, self._pairs[number].there)
+
+    def say(self, number: int, method: str, *arguments: Any) -> Any:
+        """Say what is asked of pairs; method: of PairTexts."""
+        return getattr(self._pairs[number], method)(*arguments)
+
+    def write(
+        self, number: int, decisions: Decisions, checkpoint: Checkpoint, token: int, before: int
+    ) -> None:
+        """Commit a batch under the driver's lease, unless an earlier attempt did.
+
+        before: the generation of the state.
+        """
+        self._target.state.adopt(token)
+        self._target.commits.generation = before
+        self._target.commit(self._batches[number], decisions, checkpoint)
+
+
+def _hollow(batch: Batch) -> Batch:
+    """Return a batch with the sizes of its documents and texts in place of these."""
+    documents, prints = batch.documents, batch.fingerprints
+    nothing = np.empty(0, dtype=np.uint8)
+    raw = ByteStrings(nothing, np.zeros_like(documents.raw.lengths), documents.raw.lengths)
+    texts = Packed(nothing.view(np.uint32), documents.texts.offsets)
+    bare: Fingerprints = prints[np.arange(len(prints))]
+    return Batch(replace(documents, raw=raw, texts=texts), bare)

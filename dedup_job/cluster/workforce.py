@@ -1,0 +1,221 @@
+"""The workers of a run: who prepares what, who holds which batch, and what is done without them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from bson import Timestamp
+
+from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process, cannot_go_on
+from dedup_job.cluster.workbench import Order, Prepared, Workbench, Worker
+from dedup_job.columns import Batch
+from dedup_job.errors import DedupError, UsageError
+from dedup_job.report.stages import Stopwatch
+
+_TRIES = 5  # to have a batch prepared that was lost
+_GRACE_SECONDS, _LOOK_SECONDS = 10.0, 0.1  # for who comes after the first; between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Ids of undecided documents; time: as of which the database is read."""
+
+    keys: Sequence[bytes]
+    time: Timestamp | None
+
+    def __len__(self) -> int:
+        """Return the number of ids."""
+        return len(self.keys)
+
+
+@dataclass(slots=True)
+class _Member:
+    process: Process
+    node: str
+    worker: Worker
+    busy: int = 0  # pages in work
+    documents: int = 0
+
+
+class Workforce:
+    """Gives work to the workers; a batch whose worker is lost is prepared by another one."""
+
+    def __init__(
+        self, order: Order, size: int, versions: Mapping[str, str], ends: Callable[[Any], None]
+    ) -> None:
+        """Start so many workers.
+
+        versions: of packages, which have to be the same everywhere; ends: ends what the session of
+        a lost worker left open.
+        """
+        self._order, self._versions, self._ends = order, versions, ends
+        self._lock = threading.RLock()
+        self._numbers = count()
+        self._batches: dict[int, tuple[_Member, Batch, Timestamp | None]] = {}
+        self._coming = [self._new() for _ in range(size)]
+        self._members: list[_Member] = []
+        self._wait_for_some()
+
+    def _new(self) -> Process:
+        return Process(Workbench, self._order, cpus=1)
+
+    def _wait_for_some(self) -> None:
+        """Wait until there is a worker, and a little longer for the others."""
+        end = time.monotonic() + START_SECONDS
+        while self._coming and time.monotonic() < end:
+            for process in [one for one in self._coming if one.is_there]:
+                self._coming.remove(process)
+                self._welcome(process)
+                end = min(end, time.monotonic() + _GRACE_SECONDS)
+            time.sleep(_LOOK_SECONDS)
+        if not self._members:
+            raise cannot_go_on("no worker could be started; `ray status` tells what has room")
+
+    def _welcome(self, process: Process) -> None:
+        node = "a machine of the cluster"
+        try:
+            node = process.wait()
+            worker: Worker = process.ask("begin")
+        except Lost:
+            return
+        except DedupError as e:
+            e.args = (f"a worker on {node}: {e}",)
+            raise
+        for name, version in worker.versions.items():
+            if self._versions.get(name) != version:
+                raise UsageError(
+                    f"{node} has {name} {version}, this machine {self._versions.get(name)}: a run "
+                    "on a cluster needs the same versions everywhere. Install them there."
+                )
+        self._members.append(_Member(process, node, worker))
+
+    @property
+    def sessions(self) -> list[Any]:
+        """The sessions in which workers write."""
+        return [member.worker.session for member in self._members]
+
+    @property
+    def nodes(self) -> dict[str, tuple[int, int]]:
+        """Workers, and documents that they prepared, by machine."""
+        found: dict[str, tuple[int, int]] = {}
+        for member in self._members:
+            workers, documents = found.get(member.node, (0, 0))
+            found[member.node] = workers + 1, documents + member.documents
+        return found
+
+    def prepare(self, page: Page, watch: Stopwatch) -> Sequence[Batch]:
+        """Have a page prepared; return its batches, without documents and texts."""
+        made: list[Batch] = []
+        for one in self._prepared(page):
+            for stage, work in one.work.items():
+                watch.add(stage, work)
+            made.append(NumberedBatch(one.batch.documents, one.batch.fingerprints, one.number))
+        return made
+
+    def _prepared(self, page: Page) -> list[Prepared]:
+        while True:
+            member = self._least_busy()
+            numbers = [next(self._numbers) for _ in range(len(page))]
+            try:
+                found: list[Prepared] = member.process.ask(
+                    "prepare", numbers, page.keys, page.time, group=PREPARE
+                )
+            except Lost:
+                self._lose(member)
+                continue
+            finally:
+                with self._lock:
+                    member.busy -= 1
+            with self._lock:
+                member.documents += len(page)
+                for one in found:
+                    self._batches[one.number] = member, one.batch, page.time
+            return found
+
+    def home(self, number: int) -> _Member:
+        """Return who holds a batch; where that one is lost, it is prepared again."""
+        with self._lock:
+            member, batch, time = self._batches[number]
+            for _ in range(_TRIES):
+                if not member.process.is_lost:
+                    return member
+                other = self._least_busy()
+                try:
+                    again = other.process.ask(
+                        "prepare",
+                        [number] * len(batch.documents),
+                        batch.documents.keys.list(),
+                        time,
+                    )
+                except Lost:
+                    self._lose(other)
+                    continue
+                finally:
+                    other.busy -= 1
+                if len(again) != 1 or not _are_same(again[0].batch, batch):
+                    raise cannot_go_on(
+                        "documents changed in the source while the worker that held them was lost"
+                    )
+                member = other
+                self._batches[number] = member, batch, time
+        raise cannot_go_on("workers are lost one after the other")
+
+    def ask(self, number: int, method: str, *arguments: Any, group: str) -> Any:
+        """Ask who holds a batch. Raises Lost where that one is lost meanwhile."""
+        member = self.home(number)
+        try:
+            return member.process.ask(method, number, *arguments, group=group)
+        except Lost:
+            self._lose(member)
+            raise
+
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Let batches be forgotten."""
+        with self._lock:
+            for number in numbers:
+                member, *_ = self._batches.pop(number)
+                if not member.process.is_lost:
+                    member.process.send("forget", [number])
+
+    def _lose(self, member: _Member) -> None:
+        """Go on without a worker, and start another one, which may come later."""
+        with self._lock:
+            if member in self._members:
+                self._members.remove(member)
+                self._coming.append(self._new())
+                self._ends([member.worker.session])
+
+    def _least_busy(self) -> _Member:
+        """Return the worker with the fewest pages in work, which has one more now."""
+        with self._lock:
+            for process in [one for one in self._coming if one.is_there]:
+                self._coming.remove(process)
+                self._welcome(process)
+            if not self._members:
+                self._wait_for_some()
+            member = min(self._members, key=lambda one: one.busy)
+            member.busy += 1
+            return member
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedBatch(Batch):
+    """A batch that a worker holds."""
+
+    number: int = -1
+
+
+def _are_same(one: Batch, other: Batch) -> bool:
+    """Tell whether two batches hold the same documents with the same texts."""
+    return (
+        one.documents.keys.list() == other.documents.keys.list()
+        and dict(one.documents.refusals).keys() == dict(other.documents.refusals).keys()
+        and np.array_equal(one.fingerprints.values, other.fingerprints.values)
+        and np.array_equal(one.fingerprints.digests, other.fingerprints.digests)
+    )
