@@ -29,6 +29,7 @@ PARTS = (
     "bad_documents",
     "local",
     "tampered",
+    "cluster",
 )
 
 
