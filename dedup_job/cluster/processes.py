@@ -75,12 +75,13 @@ def _portable(error: Exception) -> Exception:
 class Process:
     """An object in a process of its own, seen from the driver."""
 
-    def __init__(self, kind: type, *arguments: Any, cpus: float) -> None:
+    def __init__(self, kind: type, *arguments: Any, cpus: float, memory: int = 0) -> None:
+        """cpus, memory in bytes: what the machine has to have left for it."""
         made_by = [ray.put(packed((kind, arguments)))]
         named = type(kind.__name__, (_Served,), {})  # as Ray and `ps` show it
         actor: Any = ray.remote(concurrency_groups=_THREADS)(named)
         self._actor = actor.options(
-            num_cpus=cpus, max_restarts=0, scheduling_strategy="SPREAD"
+            num_cpus=cpus, memory=memory, max_restarts=0, scheduling_strategy="SPREAD"
         ).remote(made_by)
         self._node = self._actor.node.options(concurrency_group=_ALIVE).remote()
         self.is_lost = False

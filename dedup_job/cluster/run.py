@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -23,6 +23,7 @@ from dedup_job.cluster.shards import ShardedIndex
 from dedup_job.cluster.workbench import Order
 from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
 from dedup_job.columns import Batch, Decisions
+from dedup_job.commands.memory_plan import REST, IndexPlan
 from dedup_job.commands.run import Spread, Wired
 from dedup_job.decision import FirstWins
 from dedup_job.errors import DatabaseUnreachable, UsageError
@@ -116,7 +117,10 @@ def _spread(wired: Wired) -> story.Job:
     force = Workforce(
         Order(settings, *names), size, job.about.versions, target.state.end_transactions
     )
-    index = ShardedIndex(settings.index, settings.run.shards or len(ray.nodes()), target.kept)
+    rooms = [node["Resources"].get("memory", 0.0) for node in ray.nodes() if node["Alive"]]
+    shards = settings.run.shards or len(rooms)
+    room = room_of_a_shard(settings.run.max_memory, wired.plan, shards, rooms)
+    index = ShardedIndex(settings.index, shards, room, target.kept)
     target.commit_by = _Writing(target, force).commit
     return replace(
         job,
@@ -127,6 +131,37 @@ def _spread(wired: Wired) -> story.Job:
         snapshots=_NoSnapshots(),
         threads=_AHEAD * size,
     )
+
+
+def room_of_a_shard(
+    allowed: int | None, plan: IndexPlan, shards: int, rooms: Sequence[float]
+) -> int:
+    """Return the memory in bytes that each of the shards needs at most, which is in no file.
+
+    allowed: bytes for each of them, None for what the machines have; rooms: bytes that each machine
+    gives to processes. Raises UsageError where that is too little.
+    """
+    each = REST + plan.bytes / shards
+    needed = (
+        f"the index may need {plan.bytes / 1e9:,.1f} GB for {plan.kept:,} documents kept and about "
+        f"{plan.more:,} to be decided: {shards} parts of {each / 1e9:,.1f} GB with the rest of a "
+        "process"
+    )
+    if allowed is not None and each > allowed:
+        raise UsageError(
+            f"{needed}, and run.max_memory allows {allowed / 1e9:,.1f} GB for each. Raise it, or "
+            "raise run.shards."
+        )
+    if sum(int(room // each) for room in rooms) < shards:
+        shown = ", ".join(f"{room / 1e9:,.1f}" for room in sorted(rooms, reverse=True)[:_SHOWN])
+        raise UsageError(
+            f"{needed}, and the {len(rooms)} machines of the cluster have room for {shown} GB. Use "
+            "more machines, or smaller parts (run.shards)."
+        )
+    return int(each)
+
+
+_SHOWN = 8
 
 
 class _Ids:

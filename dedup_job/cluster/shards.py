@@ -101,10 +101,11 @@ class ShardedIndex(KeptIndex):
         self,
         settings: IndexSettings,
         shards: int,
+        room: int,
         pages: Callable[[], Iterable[KeptPage]],
     ) -> None:
-        """pages: all that the target holds, in `_id` order."""
-        self._pages = pages
+        """room: memory in bytes for each shard; pages: all that is in the target, by `_id`."""
+        self._pages, self._room = pages, room
         self._spread = Spread(shards)
         self._recent: list[_Added] = []
         self._sent: list[tuple[Process, Any]] = []
@@ -120,7 +121,7 @@ class ShardedIndex(KeptIndex):
 
     def _shard(self, settings: IndexSettings, number: int) -> Replaced:
         def make() -> Process:
-            return Process(Shard, settings, self._spread, number, cpus=0)
+            return Process(Shard, settings, self._spread, number, cpus=0, memory=self._room)
 
         return Replaced(make, lambda process: self._fill(process, number))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -16,6 +17,7 @@ from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process, c
 from dedup_job.cluster.workbench import Order, Prepared, Workbench, Worker
 from dedup_job.columns import Batch
 from dedup_job.errors import DedupError, UsageError
+from dedup_job.report.run import Machine
 from dedup_job.report.stages import Stopwatch
 
 _TRIES = 5  # to have a batch prepared that was lost
@@ -40,7 +42,6 @@ class _Member:
     node: str
     worker: Worker
     busy: int = 0  # pages in work
-    documents: int = 0
 
 
 class Workforce:
@@ -57,6 +58,7 @@ class Workforce:
         self._order, self._versions, self._ends = order, versions, ends
         self._lock = threading.RLock()
         self._numbers = count()
+        self._prepared_on = Counter[str]()  # documents by machine
         self._batches: dict[int, tuple[_Member, Batch, Timestamp | None]] = {}
         self._coming = [self._new() for _ in range(size)]
         self._members: list[_Member] = []
@@ -101,13 +103,12 @@ class Workforce:
         return [member.worker.session for member in self._members]
 
     @property
-    def nodes(self) -> dict[str, tuple[int, int]]:
-        """Workers, and documents that they prepared, by machine."""
-        found: dict[str, tuple[int, int]] = {}
-        for member in self._members:
-            workers, documents = found.get(member.node, (0, 0))
-            found[member.node] = workers + 1, documents + member.documents
-        return found
+    def machines(self) -> Mapping[str, Machine]:
+        """Workers there are, and documents that were prepared, by machine."""
+        with self._lock:
+            workers = Counter(member.node for member in self._members)
+            done = self._prepared_on
+            return {node: Machine(workers[node], done[node]) for node in {**workers, **done}}
 
     def prepare(self, page: Page, watch: Stopwatch) -> Sequence[Batch]:
         """Have a page prepared; return its batches, without documents and texts."""
@@ -133,7 +134,7 @@ class Workforce:
                 with self._lock:
                     member.busy -= 1
             with self._lock:
-                member.documents += len(page)
+                self._prepared_on[member.node] += len(page)
                 for one in found:
                     self._batches[one.number] = member, one.batch, page.time
             return found

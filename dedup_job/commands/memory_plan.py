@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -12,7 +13,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import IndexSettings
 
 log = logging.getLogger("dedup")
-_REST = 500e6  # bytes: dictionary, native code, batches under way
+REST = 500e6  # bytes of a process: dictionary, native code, batches under way
 _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
 _CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
@@ -25,26 +26,40 @@ def index_memory(allowed: int | None) -> float:
     they are too few for any index.
     """
     limit = _available() if allowed is None else allowed
-    if allowed is not None and allowed < _REST + _LEAST:
+    if allowed is not None and allowed < REST + _LEAST:
         raise UsageError(
             f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
-            f"{(_REST + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
+            f"{(REST + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
             "--max-memory."
         )
-    return max((limit - _REST) / _PACKING, _LEAST)
+    return max((limit - REST) / _PACKING, _LEAST)
 
 
-def check_memory(
-    allowed: int | None, index: IndexSettings, each: float, kept: int, more: int
-) -> None:
+class IndexPlan(NamedTuple):
+    """What an index may hold in the end.
+
+    each: bytes that a kept document takes; kept: documents that it begins with; more: those to be
+    decided, all of which may be kept.
+    """
+
+    each: float
+    kept: int
+    more: int
+
+    @property
+    def bytes(self) -> float:
+        """Memory of the index at most."""
+        return (self.kept + self.more) * self.each
+
+
+def check_memory(allowed: int | None, index: IndexSettings, plan: IndexPlan) -> None:
     """Warn where the index of a run may not fit into its memory.
 
-    allowed: as above, and the same error; each: bytes that a kept document takes; kept: documents
-    that it begins with; more: those to be decided, all of which may be kept.
+    allowed: as above, and the same error.
     """
     index_memory(allowed)
     limit = _available() if allowed is None else allowed
-    needed = _REST + (kept + more) * each
+    needed = REST + plan.bytes
     if needed > limit:
         whose = "this machine has" if allowed is None else "run.max_memory allows"
         left = " available" if allowed is None else ""
@@ -53,14 +68,14 @@ def check_memory(
             "bytes each and %.1f GB for the rest), and %s %.1f GB%s. What does not fit is put into "
             "files, packed, in the folder of the index, and read from there, which is slower. %s",
             needed / 1e9,
-            f"{kept:,}",
-            f"{more:,}",
-            each,
-            _REST / 1e9,
+            f"{plan.kept:,}",
+            f"{plan.more:,}",
+            plan.each,
+            REST / 1e9,
             whose,
             limit / 1e9,
             left,
-            _way_out(allowed, index, each),
+            _way_out(allowed, index, plan.each),
         )
 
 

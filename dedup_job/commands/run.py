@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -13,10 +13,11 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.dry_survey import SurveyCollector
-from dedup_job.commands.memory_plan import check_memory, index_memory
+from dedup_job.commands.memory_plan import IndexPlan, check_memory, index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
+from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.preparing import Preparation
@@ -79,12 +80,8 @@ class Wired:
     settings: Settings
     source: Source
     target: Target
+    plan: IndexPlan
     job: story.Job
-
-
-@contextmanager
-def _as_it_is(wired: Wired) -> Iterator[story.Job]:
-    yield wired.job
 
 
 Spread = Callable[[Wired], AbstractContextManager[story.Job]]
@@ -92,10 +89,15 @@ Spread = Callable[[Wired], AbstractContextManager[story.Job]]
 
 
 def run_job(
-    settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread = _as_it_is
+    settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread | None = None
 ) -> Report:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
+    if spread and request.dry_run:
+        raise UsageError(
+            "--dry-run and --cluster do not go together: a dry run takes one machine. Leave "
+            "--cluster out, and give --limit where the source is large."
+        )
     if request.compare:
         settings = settings.comparing()
     with connected(settings, progress) as (client, database):
@@ -109,14 +111,18 @@ def run_job(
         source, target = patience(
             lambda: _checked(client, settings, request, names, form, patience)
         )
-        _check_memory(settings, request.limit, source, target)
+        plan = _plan(settings, request.limit, source, target)
+        if spread is None:
+            check_memory(settings.run.max_memory, settings.index, plan)
         if watch.agree and not request.dry_run and patience(lambda: target.is_new):
             watch.agree(source.name, target.name)
         progress.stage("loading the dictionary")
         FirstWins.compile(settings.index, settings.decision, equipment)
         made = _job(settings, request, watch, source, target, equipment, versions(client))
         watch.begun()
-        with spread(Wired(settings, source, target, made)) as job:
+        if spread is None:
+            return story.run(made)
+        with spread(Wired(settings, source, target, plan, made)) as job:
             return story.run(job)
 
 
@@ -186,11 +192,11 @@ def _checked(
     return source, target
 
 
-def _check_memory(settings: Settings, limit: int | None, source: Source, target: Target) -> None:
+def _plan(settings: Settings, limit: int | None, source: Source, target: Target) -> IndexPlan:
     kept = target.patience(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     each = settings.index.bytes_each(judged=settings.decision.judges)
-    check_memory(settings.run.max_memory, settings.index, each, kept, min(more, limit or more))
+    return IndexPlan(each, kept, min(more, limit or more))
 
 
 def versions(client: Client) -> dict[str, str]:

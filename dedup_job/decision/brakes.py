@@ -120,4 +120,5 @@ class Brakes:
 def _named(document: Document) -> str:
     text = " ".join(str(document.content).split())
     more = "..." if len(text) > _SHOWN else ""
-    return f"_id {document.id!r}: {text[:_SHOWN]}{more}"
+    shown = f": {text[:_SHOWN]}{more}" if text else ""  # a worker of a cluster may have it
+    return f"_id {document.id!r}{shown}"

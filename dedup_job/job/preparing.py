@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
+from dedup_job.report.run import Machine
 from dedup_job.report.stages import Stage, Stopwatch
 
 _TOO_LARGE = Quarantined(
@@ -30,6 +31,11 @@ class Preparation:
     fingerprinter: Fingerprinter
     fits: Callable[[Documents], NDArray[np.bool_]]
     most_chars: int
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """None but this one."""
+        return {}
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Sequence[Batch]:
         """Return the batch that a page becomes, counting the time."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.report.run import Checkpoint, Report, Scope
+from dedup_job.report.run import Checkpoint, Machine, Report, Scope
 from dedup_job.report.stages import Stopwatch
 from dedup_job.report.survey import RunLine
 
@@ -47,6 +47,10 @@ class Source(Protocol):
 
 class Preparing(Protocol):
     """Makes batches of what the source gives; called from several threads."""
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """Who does it, by name; empty where this process does."""
 
     def prepare(self, page: Any, watch: Stopwatch) -> Sequence[Batch]:
         """Return what a page becomes, in order; watch: counts time, documents and bytes."""

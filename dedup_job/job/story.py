@@ -199,6 +199,7 @@ class RunProgress:
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
             expected=self._expected,
             series=self._series.points,
+            machines=self._job.preparing.machines,
         )
 
 

@@ -185,9 +185,10 @@ class Source:
     def fields(self, documents: Sequence[Document]) -> str:
         """Say which field is read, and in which fields some documents hold text."""
         decoded = []
-        for document in documents[:_SAMPLE]:
-            with suppress(BSONError, ValueError, OverflowError):
-                decoded.append(bson.decode(document.raw))
+        for page in self.read_by_id([document.key for document in documents[:_SAMPLE]]):
+            for document in page:
+                with suppress(BSONError, ValueError, OverflowError):
+                    decoded.append(bson.decode(document.raw))
         return f"The field is {self._settings.field!r}. {_text_fields(decoded)}"
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.stages import Profile
@@ -98,6 +98,13 @@ class Cluster:
         return {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
 
 
+class Machine(NamedTuple):
+    """A machine of a cluster: workers there, and documents that they prepared."""
+
+    workers: int
+    documents: int
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run; the same values go to the screen, to JSON and to `T.runs`.
@@ -109,7 +116,8 @@ class Report:
     `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
     documents the run has to decide, None where that is not known; `series` holds seconds,
-    documents and resident bytes over time.
+    documents and resident bytes over time; `machines` says by name who prepared the documents of
+    a run on a cluster.
     """
 
     about: About
@@ -124,6 +132,7 @@ class Report:
     profile: Profile | None = None
     expected: int | None = None
     series: tuple[tuple[float, float, float], ...] = ()
+    machines: Mapping[str, Machine] = field(default_factory=dict)
 
     @property
     def docs_per_second(self) -> float:
@@ -136,6 +145,7 @@ class Report:
         counts = self.checkpoint.counts
         # without points a row that is resumed keeps its own
         series = {"series": [list(point) for point in self.series]} if self.series else {}
+        machines = [{"name": name, **one._asdict()} for name, one in self.machines.items()]
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -157,6 +167,7 @@ class Report:
             "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.unindexed,
             "clusters": [c.as_row(c.id) for c in self.clusters],
+            **({"machines": machines} if machines else {}),
             **series,
         }
 

@@ -38,6 +38,9 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.table(_clusters(report))
         console.say()
     console.table(_stages(report))
+    if report.machines:
+        console.say()
+        console.table(_machines(report))
     if profile and report.profile is not None:
         console.say()
         console.table(_profile(report.profile), spare=("threads", "MB/s"))
@@ -126,6 +129,13 @@ def _stages(report: Report) -> Table:
     table.add_section()
     wall = f"{report.checkpoint.seconds:,.2f}"
     table.add_row(f"whole run, {report.docs_per_second:,.0f} docs/s", wall)
+    return table
+
+
+def _machines(report: Report) -> Table:
+    table = new_table("machine", *figures("workers", "prepared"))
+    for name, machine in sorted(report.machines.items()):
+        table.add_row(name, *(f"{figure:,}" for figure in machine))
     return table
 
 

@@ -11,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.commands import memory_plan as memory
-from dedup_job.commands.memory_plan import check_memory, index_memory
+from dedup_job.commands.memory_plan import IndexPlan, check_memory, index_memory
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
 from dedup_job.index import IndexSettings
@@ -26,14 +26,14 @@ SIMHASH = IndexSettings(channels=(Channel.SIMHASH,))
 def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    check_memory(int(1e9), DEFAULT, EACH, kept=1_000_000, more=900_000)
+    check_memory(int(1e9), DEFAULT, IndexPlan(EACH, kept=1_000_000, more=900_000))
     assert not caplog.messages
 
 
 def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    check_memory(int(4e9), DEFAULT, EACH, kept=10_000_000, more=40_000_000)
+    check_memory(int(4e9), DEFAULT, IndexPlan(EACH, kept=10_000_000, more=40_000_000))
     for words in (
         "13.6 GB",
         "10,000,000 documents kept",
@@ -50,7 +50,7 @@ def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
 def test_no_other_channels_are_proposed_where_there_are_none_to_leave_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    check_memory(int(1e9), SIMHASH, 62, kept=10_000_000, more=1)
+    check_memory(int(1e9), SIMHASH, IndexPlan(62, kept=10_000_000, more=1))
     assert "raise --max-memory" in caplog.text
     assert "channels" not in caplog.text
 
@@ -67,9 +67,9 @@ def test_a_machine_with_little_memory_gets_a_warning_and_the_least_index(
 ) -> None:
     available(monkeypatch, 2_000_000_000)
     with caplog.at_level(logging.WARNING, "dedup"):
-        check_memory(None, DEFAULT, EACH, kept=0, more=1_000_000)
+        check_memory(None, DEFAULT, IndexPlan(EACH, kept=0, more=1_000_000))
         assert not caplog.messages
-        check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
+        check_memory(None, DEFAULT, IndexPlan(EACH, kept=0, more=50_000_000))
     assert "this machine has 2.0 GB available" in caplog.text
     available(monkeypatch, 300_000_000)
     assert index_memory(None) == 100e6
@@ -95,7 +95,7 @@ def test_a_container_has_what_is_left_of_its_own_limit(
     (tmp_path / "memory.max").write_text(most)
     (tmp_path / "memory.current").write_text("1000000000\n")
     with caplog.at_level(logging.WARNING, "dedup"):
-        check_memory(None, DEFAULT, EACH, kept=0, more=50_000_000)
+        check_memory(None, DEFAULT, IndexPlan(EACH, kept=0, more=50_000_000))
     assert bool(caplog.messages) is warned
 
 
