@@ -30,7 +30,7 @@ from dedup_job.judgment import RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
 from dedup_job.mongo.bson.rows import OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.mongo.source import SourceSettings
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 

@@ -50,7 +50,7 @@ class SnapshotStore:
         Else returns why not, "" where there is none.
         """
         try:
-            files = self.read(kept)
+            files = self.read(kept, whole=False)
             self._check_settings(files)
             self._read_what_came_since(kept, files[-1])
             self._prove(kept)
@@ -80,9 +80,10 @@ class SnapshotStore:
                 e.strerror or e,
             )
 
-    def read(self, kept: KeptIndex) -> list[Mapping[str, Any]]:
+    def read(self, kept: KeptIndex, *, whole: bool = True) -> list[Mapping[str, Any]]:
         """Let the index remember what the files hold, proved or not; return their facts.
 
+        whole: a damaged file is an error; else it ends what is read, unless it is the first.
         Raises SnapshotError; NoSnapshotError where there is none.
         """
         version = self._target.version()
@@ -90,19 +91,23 @@ class SnapshotStore:
             raise NoSnapshotError("the target has none")
         found: list[Mapping[str, Any]] = []
         while not found or found[-1]["generation"] != version.generation:
+            file = self._file_of(version, len(found))
             try:
-                saved = snapshot.read(self._file_of(version, len(found)))
+                facts = _read(file, kept, found[-1]["generation"] if found else None)
             except NoSnapshotError:
                 if found:
                     break
                 raise
-            try:
-                if found and saved.facts["after"] != found[-1]["generation"]:
-                    break
-                kept.load(saved.facts["index"], saved.parts)
-            except KeyError as e:
-                raise SnapshotError("it is damaged") from e
-            found.append(saved.facts)
+            except SnapshotError as e:
+                if whole or not found:
+                    raise
+                log.warning(
+                    "a part of the index, %s: %s; what it held is read from the target", file, e
+                )
+                break
+            if facts is None:
+                break
+            found.append(facts)
         return found
 
     def save(self, kept: KeptIndex) -> None:
@@ -200,3 +205,18 @@ class SnapshotStore:
         sample = dict(kept.sample(numbers))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")
+
+
+def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] | None:
+    """Let the index remember what a file holds; return its facts, None if it is of former times.
+
+    after: the batch with which the file before it ends, None of the first. Raises SnapshotError.
+    """
+    saved = snapshot.read(file)
+    try:
+        if after is not None and saved.facts["after"] != after:
+            return None
+        kept.load(saved.facts["index"], saved.parts)
+    except KeyError as e:
+        raise SnapshotError("it is damaged") from e
+    return saved.facts

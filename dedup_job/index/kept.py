@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
 from dedup_job.index.candidates import Candidates, behind
+from dedup_job.index.held_ids import HeldIds
 from dedup_job.index.look_up import (
     LookUp,
     bases_of,
@@ -27,6 +28,7 @@ from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
+_MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,14 @@ class KeptIndex:
         """
         self._segments[-1].add(strings_of(keys), texts, stored)
         self._count += len(texts)
+
+    def held_ids(self) -> HeldIds | None:
+        """Return what tells which ids are there, of all but the segment that grows.
+
+        None where that takes too much memory.
+        """
+        sealed = [one.ids for one in self._segments[:-1]]
+        return HeldIds(sealed) if 0 < sum(map(len, sealed)) <= _MOST_IDS else None
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""

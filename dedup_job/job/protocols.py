@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.index import KeptIndex
+from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.report.run import Checkpoint, Machine, Report, Scope
 from dedup_job.report.stages import Stopwatch
 from dedup_job.report.survey import RunLine
 
+Holding = Callable[[ByteStrings], NDArray[np.bool_]]
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
@@ -40,6 +42,12 @@ class Source(Protocol):
     @property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
+
+    def trust(self, index: Callable[[], Holding | None]) -> None:
+        """Let ids be looked up in the index where that saves reading them; it comes as it may.
+
+        index: makes what tells which of n ids the index holds; None where it would take too much.
+        """
 
     def pages(self, limit: int | None) -> Iterator[Sized]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""

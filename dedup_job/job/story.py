@@ -73,6 +73,7 @@ def run(job: Job) -> Report:
             with course.batches() as batches:
                 with course.watch.timing(Stage.LOAD):
                     load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
+                    job.source.trust(job.index.held_ids)
                 with BackgroundWriter(course.write, _BATCHES) as written:
                     for batch in batches:
                         written.put(course.decide(batch))

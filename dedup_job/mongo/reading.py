@@ -337,11 +337,18 @@ def held(
         for there in _between(collection, keys.at(low), keys.at(high - 1), patience):
             rows = rows_of(keys, there)
             found[rows[rows >= 0]] = True
-    if others := [*keys.take(slice(low)).list(), *keys.take(slice(high, None)).list()]:
-        named = {row.key for row in some(collection, others, _BY_ID, patience)}
-        beyond = [*range(low), *range(high, n)]
-        found[beyond] = [key in named for key in others]
+    if len(beyond := np.r_[:low, high:n]):
+        found[beyond] = held_by_name(collection, keys.take(beyond), patience)
     return found
+
+
+def held_by_name(
+    collection: RawDocuments, keys: ByteStrings, patience: Patience = NO_PATIENCE
+) -> NDArray[np.bool_]:
+    """Tell the same of ids in any order, each asked for by itself."""
+    asked = keys.list()
+    named = {row.key for row in some(collection, asked, _BY_ID, patience)}
+    return np.array([key in named for key in asked], dtype=np.bool_)
 
 
 def _are_in_order_of_bytes(keys: ByteStrings) -> bool:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -15,8 +11,6 @@ import bson
 import numpy as np
 from bson import Timestamp
 from bson.errors import BSONError
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
 from dedup_job.columns import Documents
@@ -24,103 +18,20 @@ from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refus
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
-from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
-from dedup_job.mongo.following import (
-    Bookmark,
-    Changes,
-    NotFollowed,
-    Position,
-    ReadAfter,
-    Token,
-    changes,
-    in_order,
-    position,
-)
+from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
-from dedup_job.mongo.reading import (
-    ID_PAGE,
-    PageSize,
-    RawDocuments,
-    are_empty,
-    fetch,
-    held,
-    majority,
-    pages,
-    some,
-)
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.mongo.reading import ID_PAGE, PageSize, RawDocuments, are_empty, fetch, pages, some
+from dedup_job.mongo.source_settings import SourceSettings, text_fields
+from dedup_job.mongo.undecided import Holding, Undecided
 from dedup_job.native.code_points import decoded
 
-log = logging.getLogger("dedup")
-_COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
-_MISSED = (
-    "%s: %d documents were found by comparing all ids and not in the change stream. They are "
-    "decided now; please report it."
-)
 _SAMPLE = 1000
 _MARKUP = 10  # times as long as its text a page may be
-_NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 _COUNT_MILLISECONDS = 5000
 _MISSING = object()  # stands for a field that is not there; None can be there
-
-
-class SourceSettings(BaseModel):
-    """Which documents are read, and which field of them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    field: str = Field(
-        default="text",
-        description="field that holds the text; a.b is a dotted path through objects, not arrays",
-    )
-    query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
-    compare_every: int = Field(
-        default=30,
-        ge=1,
-        description="of so many runs one compares the ids of all documents, as a proof that "
-        "nothing was missed; the others follow the change stream of a replica set. 1: each of them",
-    )
-    max_chars: int = Field(
-        default=1_000_000,
-        ge=1,
-        description="a text that is longer after cleaning, in characters, is quarantined as "
-        "too_large; one ten times as long is not even cleaned",
-    )
-
-    @field_validator("field")
-    @classmethod
-    def _is_a_path(cls, value: str) -> str:
-        names = value.split(".")
-        if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
-            raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
-        if any(name.startswith("$") for name in names):
-            raise ValueError("no name in a path may begin with $")
-        if len(names) > DEEPEST:
-            raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
-        return value
-
-    @field_validator("query")
-    @classmethod
-    def _is_a_filter(cls, value: str | None) -> str | None:
-        parse_query(value)
-        return value
-
-
-def parse_query(text: str | None) -> dict[str, Any]:
-    """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
-    if text is None:
-        return {}
-    query = parsed(text)
-    if not isinstance(query, dict):  # pydantic reports ValueErrors
-        raise ValueError('must be an object, e.g. {"lang": "zh"}')  # noqa: TRY004
-    try:
-        bson.encode(query)  # a half of a character, a number of more than 64 bits
-    except (ValueError, OverflowError, BSONError) as e:
-        raise ValueError(f"not valid extended JSON: {e}") from e
-    return query
 
 
 class Source:
@@ -134,24 +45,55 @@ class Source:
         page: PageSize,
         patience: Patience = NO_PATIENCE,
     ) -> None:
-        self._collection = majority(collection)
-        self._settings = settings
+        self._new = Undecided(collection, settings, decided, patience)
+        self._field = settings.field
         self._path = settings.field.split(".")
         self._most = _MARKUP * settings.max_chars
-        self._query = parse_query(settings.query)
-        self._decided = [majority(c) for c in decided]
+        self._query = self._new.query
+        self._decided = self._new.decided
         self._page = page
         self._patience = patience
-        self.known = 0  # documents passed over since they were decided before
-        self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
-        self._since: Bookmark | None = None
-        self._now: Position | None = None
-        self._why_not = ""  # why the changes cannot be followed
+
+    @property
+    def _collection(self) -> RawDocuments:
+        return self._new.collection
 
     @property
     def name(self) -> str:
         """The namespace."""
         return self._collection.full_name
+
+    @property
+    def known(self) -> int:
+        """How many documents were passed over since they were decided before."""
+        return self._new.known
+
+    @property
+    def changed(self) -> Mapping[str, Set[bytes]]:
+        """Keys of those that the source has changed or deleted since, by what happened."""
+        return self._new.changed
+
+    @property
+    def marked(self) -> Timestamp | None:
+        """The moment as of which the database is read; None where a server cannot tell."""
+        return self._new.marked
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """From where the next run may read, once this one has read everything."""
+        return self._new.bookmark
+
+    def mark(self, since: Bookmark | None) -> None:
+        """Remember the present moment, before anything is read; see Undecided."""
+        self._new.mark(since)
+
+    def read_after(self, time: Timestamp) -> None:
+        """Read what a majority holds as of a moment or later."""
+        self._new.read_after(time)
+
+    def trust(self, index: Callable[[], Holding | None]) -> None:
+        """Let the target's ids be looked up elsewhere, but for a proof; see Undecided."""
+        self._new.trust(index)
 
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
@@ -178,7 +120,7 @@ class Source:
         if seen:
             raise UsageError(
                 f"none of the first {len(seen):,} documents has the field "
-                f"{self._settings.field!r}. {_text_fields(seen)} Name one with --field, or give "
+                f"{self._field!r}. {text_fields(seen)} Name one with --field, or give "
                 "--yes if the field really is that rare."
             )
 
@@ -189,7 +131,7 @@ class Source:
             for document in page:
                 with suppress(BSONError, ValueError, OverflowError):
                     decoded.append(bson.decode(document.raw))
-        return f"The field is {self._settings.field!r}. {_text_fields(decoded)}"
+        return f"The field is {self._field!r}. {text_fields(decoded)}"
 
     @cached_property
     def expected(self) -> int | None:
@@ -211,42 +153,6 @@ class Source:
             return self._collection.count_documents(self._query, maxTimeMS=_COUNT_MILLISECONDS)
         except ExecutionTimeout:
             return None
-
-    def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment, before anything is read.
-
-        since: from where the changes are read, instead of comparing the ids of all documents.
-        """
-        try:
-            now = self._patience(lambda: position(self._collection))
-        except NotFollowed as e:
-            self._why_not = str(e)
-            return
-        self._now = now
-        self.read_after(now.time)
-        if since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
-            self._since = since
-
-    @property
-    def marked(self) -> Timestamp | None:
-        """The present moment that was remembered."""
-        return None if self._now is None else self._now.time
-
-    def read_after(self, time: Timestamp) -> None:
-        """Read what a majority holds as of a moment or later."""
-        self._collection = self._collection.with_options(read_concern=ReadAfter(time))
-
-    @property
-    def bookmark(self) -> Bookmark | None:
-        """From where the next run may read, once this one has read everything."""
-        if self._now is None:
-            return None
-        followed = 0 if self._since is None or self._compares else self._since.followed + 1
-        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
-
-    @property
-    def _compares(self) -> bool:
-        return self._since is None or self._since.followed + 1 >= self._settings.compare_every
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
         """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
@@ -284,7 +190,7 @@ class Source:
                 self._collection, self._page, self._query, patience=self._patience, path=self._path
             )
             return
-        for keys, query in self._new():
+        for keys, query in self._new.ids():
             yield from self._fetched(keys, query)
 
     def ids(self) -> Iterator[list[bytes]]:
@@ -293,94 +199,11 @@ class Source:
             for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
                 yield page.keys.list()
             return
-        yield from (keys for keys, _ in self._new())
+        yield from (keys for keys, _ in self._new.ids())
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
         """Yield some documents, given in `_id` order, page by page; those that are gone not."""
         yield from map(self._documents, self._fetched(keys, self._query))
-
-    def _new(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
-        """Yield the ids of documents that nobody decided yet, in order.
-
-        With each part what its documents have to match when they are read.
-        """
-        followed = self._followed()
-        if followed is not None and not self._compares:
-            for part in self._new_of(followed):
-                yield part, self._query
-            return
-        if self._why_not:
-            log.warning(_COMPARED, self._why_not)
-        # comparing ids first reads only what is new; a watermark would miss late ids
-        others = set[bytes]()  # new, and not among the changes
-        for new in self._compared():
-            if followed is not None:
-                others.update(new)
-                others.difference_update(followed)
-            yield new, {}
-        if missed := len(others and self._not_changed(others)):
-            log.warning(_MISSED, self.name, missed)
-
-    def _compared(self) -> Iterator[list[bytes]]:
-        """Yield the ids of documents that nobody decided yet, in order.
-
-        The next page is read, and all collections are asked, at the same time.
-        """
-
-        def ask(collection: RawDocuments, keys: ByteStrings) -> NDArray[np.bool_]:
-            return held(collection, keys, self._patience)
-
-        every = pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience)
-        with ThreadPoolExecutor(1 + len(self._decided)) as pool:
-            coming = pool.submit(next, every, None)
-            while (page := coming.result()) is not None:
-                coming = pool.submit(next, every, None)
-                there = [pool.submit(ask, one, page.keys) for one in self._decided]
-                known = np.any([one.result() for one in there], axis=0)
-                self.known += int(known.sum())
-                yield page.keys.take(~known).list()
-
-    def _followed(self) -> list[bytes] | None:
-        """Return, in order, the ids of what came since the last run; None where nobody can say."""
-        if self._since is None or self._now is None:
-            return None
-        try:
-            found = self._changes(self._since.token, self._now.token)
-            more = found.updated if self._query else set[bytes]()
-            came = in_order(found.inserted | more)
-        except NotFollowed as e:
-            self._since, self._why_not = None, str(e)
-            return None
-        if not self._compares:
-            counts = (c.estimated_document_count for c in self._decided)
-            self.known = sum(map(self._patience, counts))
-        inserted = found.inserted
-        self.changed = {
-            "changed": found.changed - inserted - found.deleted,
-            "deleted": found.deleted - inserted,
-        }
-        return came
-
-    def _not_changed(self, keys: set[bytes]) -> set[bytes]:
-        """Return those of some documents that did not come while ids were compared."""
-        assert self._now is not None
-        try:
-            until = self._patience(lambda: position(self._collection)).token
-            since = self._changes(self._now.token, until)
-        except NotFollowed:
-            return set()
-        return keys - since.inserted - since.updated
-
-    def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self._collection, self._path, since, until, self._patience)
-
-    def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-        """Yield those of some ids that nobody decided yet."""
-        for start in range(0, len(keys), ID_PAGE.documents):
-            part = keys[start : start + ID_PAGE.documents]
-            rows = (some(c, part, {"_id": 1}, self._patience) for c in self._decided)
-            known = {row.key for found in rows for row in found}
-            yield [key for key in part if key not in known]
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):
@@ -421,7 +244,7 @@ class Source:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)
         if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
-            detail = f"the field {self._settings.field!r} is there twice"
+            detail = f"the field {self._field!r} is there twice"
             return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         return Document(id_, key, raw, self._content(decoded))
 
@@ -444,20 +267,3 @@ def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:
             return _MISSING
         value = value[name]
     return value
-
-
-def _text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Say in which fields documents hold text, and in what share of them."""
-    texts = Counter(path for decoded in documents for path in _string_paths(decoded))
-    if not texts:
-        return "They have no text field at all."
-    shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
-    return f"Fields with text: {', '.join(shares)}."
-
-
-def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    for name, value in decoded.items():
-        if isinstance(value, str) and (prefix or name != "_id"):
-            yield prefix + name
-        elif isinstance(value, dict):
-            yield from _string_paths(value, f"{prefix}{name}.")

@@ -30,7 +30,8 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.mongo.source import Source, SourceSettings
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, check_run, is_by_hand, run_line

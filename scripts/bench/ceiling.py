@@ -53,11 +53,15 @@ class InMemory(Source):
 
     def __init__(self, settings: Settings, replies: list[NDArray[np.uint8]], count: int) -> None:
         """Take BSON arrays of documents."""
-        self._settings, self._path = settings.source, settings.source.field.split(".")
+        self._field, self._path = settings.source.field, settings.source.field.split(".")
         self._most = 10 * settings.source.max_chars
-        self._replies, self.known = replies, 0
-        self.changed = {}
+        self._replies = replies
         self.undecided = count  # type: ignore[misc]
+
+    known, changed = 0, {}
+
+    def trust(self, index: object) -> None:
+        """Look nothing up."""
 
     def mark(self, since: object) -> None:
         """Follow nothing."""

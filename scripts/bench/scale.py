@@ -6,8 +6,8 @@
 Texts of about --size bytes made here, 20 % duplicates, on a replica set of one with a cache of
 2 GB. One run decides them all; every few seconds its checkpoint and both processes' memory are
 looked at. Then --more documents come, a fifth of them duplicates of any of the others, and a run
-decides them that compares the ids of all documents; then as many again, and a run that follows the
-change stream. For growth: --documents 5e6.
+decides them that has no bookmark of the change stream, as after an undo, and compares ids; then as
+many again, and a run that follows the change stream. For growth: --documents 5e6.
 
     docs/s       of each tenth of the documents, by the checkpoint
     candidates   kept documents found for a document with a text that has no equal, in that tenth
@@ -161,9 +161,10 @@ def later_run(
     client: Client, server: Server, uri: str, arguments: argparse.Namespace, run: int
 ) -> None:
     """Decide what came since, and print how long it took."""
-    ways = {COMPARING: ("comparing all ids", ["--compare"]), FOLLOWING: ("following changes", [])}
-    how, words = ways[run]
-    ended, observer = observed(client, server, uri, arguments, *words, run=run, every=0.05)
+    how = {COMPARING: "comparing ids", FOLLOWING: "following changes"}[run]
+    if run == COMPARING:
+        client.scale["target.state"].update_one({}, {"$unset": {"bookmark": ""}})
+    ended, observer = observed(client, server, uri, arguments, run=run, every=0.05)
     rows = [
         (f"{how}: seconds for {arguments.more:,}", f"{ended.seconds:.1f}", ""),
         ("until the first decision", f"{observer.first:.1f}", ""),
@@ -178,7 +179,7 @@ def observed(
     server: Server,
     uri: str,
     arguments: argparse.Namespace,
-    *words: str,
+    *,
     run: int,
     every: float,
 ) -> tuple[Ended, Observer]:
@@ -187,7 +188,7 @@ def observed(
     observer = Observer(client, server, run)
     environment = {"DEDUP_INDEX__FOLDER": str(arguments.folder), **arguments.more_settings}
     ended = processes.dedup(
-        uri, "run", *NAMES, "--source", "source", "--yes", *words,
+        uri, "run", *NAMES, "--source", "source", "--yes",
         look=observer.look, every=every, **environment,
     )  # fmt: skip
     row, wanted = row_of(client, run), arguments.documents if run == 1 else arguments.more

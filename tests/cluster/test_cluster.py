@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("ray")
 
+from dedup_job.cluster.run import room_of_a_shard
 from dedup_job.cluster.shards import Spread
+from dedup_job.commands.memory_plan import IndexPlan
+from dedup_job.errors import UsageError
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
 from tests.running import dedup
@@ -36,6 +39,27 @@ def test_the_places_of_a_shard_are_filled_without_gaps():
         assert places.tolist() == list(range(len(places)))
 
 
+PLAN = IndexPlan(each=250, kept=6_000_000, more=2_000_000)  # 2 GB
+
+
+def test_each_shard_needs_its_part_of_the_index_and_the_rest_of_a_process():
+    assert room_of_a_shard(None, PLAN, 4, [2.1e9, 2.1e9]) == 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("allowed", "rooms", "said"),
+    [
+        (900_000_000, [8e9], "run.max_memory allows 0.9 GB for each"),
+        (None, [1.9e9, 2.9e9], "the 2 machines of the cluster have room for 2.9, 1.9 GB"),
+        (None, [], "the 0 machines of the cluster"),
+    ],
+)
+def test_shards_without_room_are_refused_with_what_they_need(allowed, rooms, said):
+    with pytest.raises(UsageError, match="4 parts of") as refused:
+        room_of_a_shard(allowed, PLAN, 4, rooms)
+    assert said in str(refused.value)
+
+
 @pytest.fixture(scope="module")
 def subject(replica_set, tmp_path_factory):
     return Subject(replica_set, tmp_path_factory.mktemp("cluster"), name="cluster")
@@ -48,6 +72,9 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
         processes_of(run, name)[0].kill()
     assert subject.end(run) in (0, 3), subject.said()
     assert subject.differences() == []
+    (machine,) = subject.database["target.runs"].find_one({"_id": 1})["machines"]
+    assert machine["documents"] == subject.documents
+    assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
 
@@ -76,3 +103,10 @@ def test_a_cluster_that_is_not_there_is_named(subject, address, code, said):
     names = ("--db", "cluster", "--source", "source", "--target", "none")
     run = dedup("run", *names, "--cluster", address, "--yes", uri=subject.uri)
     assert (run.returncode, said in run.stderr) == (code, True), run.stderr
+
+
+def test_a_dry_run_takes_no_cluster(subject):
+    names = ("--db", "cluster", "--source", "source", "--target", "none")
+    run = dedup("run", *names, "--cluster", "local:1", "--dry-run", "--yes", uri=subject.uri)
+    assert run.returncode == 2, run.stderr
+    assert "--dry-run and --cluster do not go together" in run.stderr

@@ -21,7 +21,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.source import SourceSettings
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here

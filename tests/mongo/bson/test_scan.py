@@ -31,7 +31,8 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import _rows
-from dedup_job.mongo.source import Source, SourceSettings
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.byte_strings import Bytes, bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element

@@ -1,0 +1,89 @@
+"""Which documents are read, and which field of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import bson
+from bson.errors import BSONError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
+
+_NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
+
+
+class SourceSettings(BaseModel):
+    """Which documents are read, and which field of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    field: str = Field(
+        default="text",
+        description="field that holds the text; a.b is a dotted path through objects, not arrays",
+    )
+    query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
+    compare_every: int = Field(
+        default=30,
+        ge=1,
+        description="of so many runs one compares the ids of all documents, as a proof that "
+        "nothing was missed; the others follow the change stream of a replica set. 1: each of them",
+    )
+    max_chars: int = Field(
+        default=1_000_000,
+        ge=1,
+        description="a text that is longer after cleaning, in characters, is quarantined as "
+        "too_large; one ten times as long is not even cleaned",
+    )
+
+    @field_validator("field")
+    @classmethod
+    def _is_a_path(cls, value: str) -> str:
+        names = value.split(".")
+        if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
+            raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
+        if any(name.startswith("$") for name in names):
+            raise ValueError("no name in a path may begin with $")
+        if len(names) > DEEPEST:
+            raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
+        return value
+
+    @field_validator("query")
+    @classmethod
+    def _is_a_filter(cls, value: str | None) -> str | None:
+        parse_query(value)
+        return value
+
+
+def parse_query(text: str | None) -> dict[str, Any]:
+    """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
+    if text is None:
+        return {}
+    query = parsed(text)
+    if not isinstance(query, dict):  # pydantic reports ValueErrors
+        raise ValueError('must be an object, e.g. {"lang": "zh"}')  # noqa: TRY004
+    try:
+        bson.encode(query)  # a half of a character, a number of more than 64 bits
+    except (ValueError, OverflowError, BSONError) as e:
+        raise ValueError(f"not valid extended JSON: {e}") from e
+    return query
+
+
+def text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
+    """Say in which fields documents hold text, and in what share of them."""
+    texts = Counter(path for decoded in documents for path in _string_paths(decoded))
+    if not texts:
+        return "They have no text field at all."
+    shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
+    return f"Fields with text: {', '.join(shares)}."
+
+
+def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in decoded.items():
+        if isinstance(value, str) and (prefix or name != "_id"):
+            yield prefix + name
+        elif isinstance(value, dict):
+            yield from _string_paths(value, f"{prefix}{name}.")

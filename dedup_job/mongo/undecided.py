@@ -1,0 +1,212 @@
+"""Ids of undecided documents: read from the change stream, or found by comparing all ids."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from bson import Timestamp
+from numpy.typing import NDArray
+
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.following import (
+    Bookmark,
+    Changes,
+    NotFollowed,
+    Position,
+    ReadAfter,
+    Token,
+    changes,
+    in_order,
+    position,
+)
+from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
+from dedup_job.mongo.source_settings import SourceSettings, parse_query
+from dedup_job.native.byte_strings import ByteStrings
+
+log = logging.getLogger("dedup")
+_COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
+_MISSED = (
+    "%s: %d documents were found by comparing all ids and not in the change stream. They are "
+    "decided now; please report it."
+)
+_FEW = 8  # an id by name costs the server as much as so many in a row
+
+Holding = Callable[[ByteStrings], NDArray[np.bool_]]
+"""Tells which of n ids are held, bool (n,); it may overlook some."""
+
+
+class Undecided:
+    """Finds the documents that none of some collections holds yet, the target before all."""
+
+    def __init__(
+        self,
+        collection: AnyCollection,
+        settings: SourceSettings,
+        decided: Sequence[AnyCollection],
+        patience: Patience,
+    ) -> None:
+        self.collection = majority(collection)
+        self.decided = [majority(c) for c in decided]
+        self.query = parse_query(settings.query)
+        self.known = 0  # documents passed over since they were decided before
+        self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
+        self._settings, self._patience = settings, patience
+        self._path = settings.field.split(".")
+        self._since: Bookmark | None = None
+        self._now: Position | None = None
+        self._why_not = ""  # why the changes cannot be followed
+        self._index: Callable[[], Holding | None] | None = None
+
+    def mark(self, since: Bookmark | None) -> None:
+        """Remember the present moment, before anything is read.
+
+        since: from where the changes are read, instead of comparing the ids of all documents.
+        """
+        try:
+            now = self._patience(lambda: position(self.collection))
+        except NotFollowed as e:
+            self._why_not = str(e)
+            return
+        self._now = now
+        self.read_after(now.time)
+        if since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
+            self._since = since
+
+    @property
+    def marked(self) -> Timestamp | None:
+        """The present moment that was remembered."""
+        return None if self._now is None else self._now.time
+
+    def read_after(self, time: Timestamp) -> None:
+        """Read what a majority holds as of a moment or later."""
+        self.collection = self.collection.with_options(read_concern=ReadAfter(time))
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """From where the next run may read, once this one has read everything."""
+        if self._now is None:
+            return None
+        followed = 0 if self._since is None or self._compares else self._since.followed + 1
+        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
+
+    @property
+    def _compares(self) -> bool:
+        return self._since is None or self._since.followed + 1 >= self._settings.compare_every
+
+    def trust(self, index: Callable[[], Holding | None]) -> None:
+        """Let the target's ids be looked up elsewhere, but for a proof; it may come late.
+
+        index: makes what tells which ids the target holds; None where it would take too much.
+        """
+        self._index = index
+
+    def ids(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+        """Yield the ids of undecided documents, in order.
+
+        With each part what its documents have to match when they are read.
+        """
+        followed = self._followed()
+        if followed is not None and not self._compares:
+            for part in self._new_of(followed):
+                yield part, self.query
+            return
+        if self._why_not:
+            log.warning(_COMPARED, self._why_not)
+        # comparing ids first reads only what is new; a watermark would miss late ids
+        others = set[bytes]()  # new, and not among the changes
+        for new in self._compared(proof=followed is not None):
+            if followed is not None:
+                others.update(new)
+                others.difference_update(followed)
+            yield new, {}
+        if missed := len(others and self._not_changed(others)):
+            log.warning(_MISSED, self.collection.full_name, missed)
+
+    def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
+        """Yield the ids of documents that nobody decided yet, in order.
+
+        The next page is read, and all collections are asked, at the same time.
+        """
+        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._patience)
+        proof = proof or self._settings.compare_every == 1
+        with ThreadPoolExecutor(2 + len(self.decided)) as pool:
+            index: Future[Holding | None] | None = None
+            coming = pool.submit(next, every, None)
+            while (page := coming.result()) is not None:
+                coming = pool.submit(next, every, None)
+                if index is None and self._index and not proof:
+                    index = pool.submit(self._index)
+                ready = index.result() if index is not None and index.done() else None
+                known = self._known(page.keys, pool, ready)
+                self.known += int(known.sum())
+                yield page.keys.take(~known).list()
+
+    def _known(
+        self, keys: ByteStrings, pool: ThreadPoolExecutor, index: Holding | None
+    ) -> NDArray[np.bool_]:
+        """Tell which of n ids are decided; index: may know those of the target."""
+
+        def ask(collection: RawDocuments, keys: ByteStrings) -> NDArray[np.bool_]:
+            return held(collection, keys, self._patience)
+
+        target, *others = self.decided
+        asked = others if index else self.decided
+        there = [pool.submit(ask, one, keys) for one in asked]
+        known: NDArray[np.bool_] = np.zeros(len(keys.lengths), dtype=np.bool_)
+        if index:
+            known |= index(keys)
+        for one in there:
+            known |= one.result()
+        left = np.flatnonzero(~known)
+        if index and len(left):
+            few = len(left) * _FEW <= len(known)
+            among = held_by_name if few else held
+            known[left] = among(target, keys.take(left), self._patience)
+        return known
+
+    def _followed(self) -> list[bytes] | None:
+        """Return, in order, the ids of what came since the last run; None where nobody can say."""
+        if self._since is None or self._now is None:
+            return None
+        try:
+            found = self._changes(self._since.token, self._now.token)
+            more = found.updated if self.query else set[bytes]()
+            came = in_order(found.inserted | more)
+        except NotFollowed as e:
+            self._since, self._why_not = None, str(e)
+            return None
+        if not self._compares:
+            counts = (c.estimated_document_count for c in self.decided)
+            self.known = sum(map(self._patience, counts))
+        inserted = found.inserted
+        self.changed = {
+            "changed": found.changed - inserted - found.deleted,
+            "deleted": found.deleted - inserted,
+        }
+        return came
+
+    def _not_changed(self, keys: set[bytes]) -> set[bytes]:
+        """Return those of some documents that did not come while ids were compared."""
+        assert self._now is not None
+        try:
+            until = self._patience(lambda: position(self.collection)).token
+            since = self._changes(self._now.token, until)
+        except NotFollowed:
+            return set()
+        return keys - since.inserted - since.updated
+
+    def _changes(self, since: Token, until: Token) -> Changes:
+        return changes(self.collection, self._path, since, until, self._patience)
+
+    def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
+        """Yield those of some ids that nobody decided yet."""
+        for start in range(0, len(keys), ID_PAGE.documents):
+            part = keys[start : start + ID_PAGE.documents]
+            rows = (some(c, part, {"_id": 1}, self._patience) for c in self.decided)
+            known = {row.key for found in rows for row in found}
+            yield [key for key in part if key not in known]

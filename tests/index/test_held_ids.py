@@ -1,0 +1,67 @@
+"""Ids of kept documents are found by their hashes, and only those."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bson import ObjectId, encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job.columns import Fingerprints
+from dedup_job.index import Ids, IndexSettings, KeptIndex, kept
+from dedup_job.index.held_ids import HeldIds
+from dedup_job.mongo.bson.edit import id_element
+from dedup_job.native.byte_strings import strings_of
+
+values = st.one_of(st.integers(-5, 5), st.text(max_size=3), st.builds(ObjectId), st.none())
+
+
+def keys_of(ids):
+    """Return the keys of ids."""
+    return strings_of([id_element(encode({"_id": id_})) for id_ in ids])
+
+
+def column_of(ids):
+    """Return a column of ids as an index holds them."""
+    made = Ids()
+    made.extend(keys_of(ids))
+    return made
+
+
+@given(st.lists(st.lists(values, max_size=20), max_size=3), st.lists(values, max_size=20))
+def test_those_are_found_that_some_column_holds(columns, others):
+    held = HeldIds([column_of(ids) for ids in columns])
+    asked = [*others, *(id_ for ids in columns for id_ in ids)]
+    there = {key for ids in columns for key in keys_of(ids).list()}
+    assert held(keys_of(asked)).tolist() == [key in there for key in keys_of(asked).list()]
+
+
+def test_an_id_with_the_hash_of_another_one_is_not_there(monkeypatch):
+    monkeypatch.setattr(
+        "dedup_job.index.held_ids.xxh3_of_each",
+        lambda *strings: np.full(len(strings[-1]), 7, dtype=np.uint64),
+    )
+    held = HeldIds([column_of([1])])
+    assert held(keys_of([1, 2])).tolist() == [True, False]
+
+
+def index_of(*parts):
+    """Return an index with sealed parts, and an empty one that grows."""
+    index = KeptIndex(IndexSettings(channels=["simhash"]))
+    for ids in parts:
+        values = np.arange(len(index), len(index) + len(ids), dtype=np.uint64)
+        index.add(keys_of(ids), Fingerprints(values, values, values < 0))
+        index.seal()
+    return index
+
+
+def test_an_index_tells_of_its_sealed_segments():
+    held = index_of([1, "a"], [2]).held_ids()
+    assert held(keys_of([2, 3, 1, "a", "b"])).tolist() == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize("parts", [[], [[1, 2, 3], [4]]])
+def test_where_nothing_is_sealed_or_too_much_there_is_no_table(monkeypatch, parts):
+    monkeypatch.setattr(kept, "_MOST_IDS", 3)
+    assert index_of(*parts).held_ids() is None

@@ -1,0 +1,125 @@
+"""Undecided documents are the same ones, whether the server or the index knows the target's ids."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.mongo import undecided as module
+from dedup_job.mongo.patience import NO_PATIENCE
+from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.source_settings import SourceSettings
+from dedup_job.mongo.undecided import Undecided
+from tests.conftest import fresh_database
+from tests.running import run_here
+
+Data = Database[dict[str, Any]]
+
+
+@pytest.fixture
+def decided(database: Data) -> Data:
+    """Return a database with 1,000 documents, most of them in the target, some in the ledger."""
+    database.source.insert_many({"_id": number} for number in range(1000))
+    database.target.insert_many({"_id": number} for number in range(900) if number % 7)
+    database["target.ledger"].insert_many({"_id": number} for number in range(0, 900, 14))
+    return database
+
+
+def new_of(database: Data, **settings: Any) -> Undecided:
+    """Return what finds undecided documents."""
+    held = [database.target, database["target.ledger"]]
+    return Undecided(database.source, SourceSettings(**settings), held, NO_PATIENCE)
+
+
+def numbers(found: Undecided) -> list[int]:
+    """Return the ids found."""
+    return [int.from_bytes(key[-4:], "little") for part, _ in found.ids() for key in part]
+
+
+WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the collections that are read page by page, of 20 documents."""
+    names: list[str] = []
+
+    def held(collection: Any, *arguments: Any) -> Any:
+        names.append(collection.name)
+        return original(collection, *arguments)
+
+    original = module.held
+    monkeypatch.setattr(module, "held", held)
+    monkeypatch.setattr(module, "ID_PAGE", PageSize(20, 1 << 20))
+    return names
+
+
+def trusted(database: Data, without: int = -1) -> Any:
+    """Return what knows the target's ids, but for one."""
+    rows = database.target.find({}, {"_id": 1}).sort("_id", 1)
+    ids = [row["_id"] for row in rows if row["_id"] != without]
+    keys = {b"\x10_id\0" + id_.to_bytes(4, "little") for id_ in ids}
+
+    def holds(asked: Any) -> Any:
+        return module.np.array([key in keys for key in asked.list()], dtype=bool)
+
+    return lambda: holds
+
+
+def test_the_index_spares_reading_the_targets_ids(decided: Data, asked: list[str]) -> None:
+    found = new_of(decided)
+    found.trust(trusted(decided))
+    assert numbers(found) == WANTED
+    assert found.known == 1000 - len(WANTED)
+    assert asked.count("target") < 10 < asked.count("target.ledger")
+
+
+@pytest.mark.usefixtures("asked")
+def test_what_the_index_overlooks_the_server_knows(decided: Data) -> None:
+    found = new_of(decided)
+    found.trust(trusted(decided, without=645))
+    assert numbers(found) == WANTED
+
+
+@pytest.mark.parametrize("settings", [{"compare_every": 1}, {"query": '{"_id": {"$gte": 0}}'}])
+def test_a_proof_asks_the_server_for_all(
+    decided: Data, asked: list[str], settings: dict[str, Any]
+) -> None:
+    found = new_of(decided, **settings)
+    found.trust(trusted(decided))
+    assert numbers(found) == WANTED
+    is_proof = "compare_every" in settings
+    assert (asked.count("target") == asked.count("target.ledger")) is is_proof
+
+
+def test_an_index_that_takes_too_much_memory_is_not_asked(decided: Data, asked: list[str]) -> None:
+    found = new_of(decided)
+    found.trust(lambda: None)
+    assert numbers(found) == WANTED
+    assert asked.count("target") == 50
+
+
+def test_a_kept_document_that_someone_removed_is_decided_again(
+    standalone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    with contextmanager(fresh_database)(standalone) as database:
+        decide_again(database, monkeypatch, tmp_path)
+
+
+def decide_again(database: Data, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Remove a kept document by hand, add one, and let a run compare all ids."""
+    monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
+    monkeypatch.setenv("DEDUP_INDEX__SNAPSHOT_FROM", "0")
+    database.source.insert_many(
+        {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
+        for number in range(200)
+    )
+    run_here(database)
+    database.target.delete_one({"_id": 77})
+    database.source.insert_one({"_id": 300, "text": "后来的一段完全不同的正文"})
+    report = run_here(database)
+    assert report.checkpoint.counts.scanned == 2
+    assert database.target.find_one({"_id": 77}) is not None
