@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from bson import Timestamp
@@ -172,16 +173,33 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 def _piece(
     collection: RawDocuments, path: Sequence[str], since: Token, until: Token
 ) -> tuple[Changes, Token]:
-    """Read some events; return them, and the token up to which they are all of them."""
-    found = Changes()
-    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+    """Read some events; return them, and the token up to which they are all of them.
+
+    The driver's change stream knows how far it is where nothing happened, and takes twice the time
+    of a plain cursor for an event; so it is asked where a cursor has no more.
+    """
+    found, at = Changes(), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
-    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-        for events, event in enumerate(_events(stream, until)):
+    with _translated():
+        for event in islice(_events_there(decoded, since), _PIECE):
             _enter(found, event, path)
-            if events >= _PIECE:
-                break
-        return found, dict(stream.resume_token or since)
+            at = event["_id"]
+        if at is not since:
+            return found, at
+        options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+        with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
+            for event in islice(_events(stream, until), _PIECE):
+                _enter(found, event, path)
+            return found, dict(stream.resume_token or since)
+
+
+def _events_there(collection: Collection[dict[str, Any]], since: Token) -> Iterator[dict[str, Any]]:
+    """Yield the events since a token until there is none for a moment."""
+    changed = {"$changeStream": {"resumeAfter": since}}
+    options: dict[str, Any] = {"batchSize": _BATCH, "maxAwaitTimeMS": _AWAIT_MILLISECONDS}
+    with collection.aggregate([changed, *_PIPELINE], **options) as cursor:
+        while (event := cursor.try_next()) is not None:
+            yield event
 
 
 def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:

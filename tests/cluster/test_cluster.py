@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from dedup_job.commands.memory_plan import IndexPlan
 from dedup_job.errors import UsageError
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
-from tests.running import dedup
+from tests.running import dedup, refusal
 
 TWO_SHARDS = {"DEDUP_RUN__SHARDS": "2"}
 
@@ -79,18 +81,6 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     assert subject.differences() == []
 
 
-def test_a_run_that_was_begun_here_is_ended_on_a_cluster_and_the_other_way_round(subject):
-    for first, second in (("", "local:1"), ("local:1", "")):
-        target = f"target{len(first)}"
-        run = subject.start(target, *(["--cluster", first] if first else []))
-        assert subject.wait_for_batches(run, target, more=3)
-        run.kill()
-        subject.end(run)
-        assert not subject.finished(target)
-        assert subject.run(target, *(["--cluster", second] if second else [])) in (0, 3)
-        assert subject.differences(target) == []
-
-
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     [
@@ -110,3 +100,11 @@ def test_a_dry_run_takes_no_cluster(subject):
     run = dedup("run", *names, "--cluster", "local:1", "--dry-run", "--yes", uri=subject.uri)
     assert run.returncode == 2, run.stderr
     assert "--dry-run and --cluster do not go together" in run.stderr
+
+
+def test_without_ray_the_message_says_what_to_install(monkeypatch):
+    for name in ("dedup_job.cluster.run", "ray"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    message = str(refusal("run", "--source", "d.a", "--target", "d.b", "--cluster", "auto"))
+    assert "pip install 'dedup-job[ray]'" in message

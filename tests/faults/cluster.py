@@ -1,4 +1,4 @@
-"""A run on a cluster of this machine whose processes are killed, or stopped for good, at random.
+"""A run on a cluster, of this machine or of simulated nodes, of which something is lost at random.
 
 Each run ends as one left alone, or with exit code 5 or as killed, and then the same command goes on
 to the same end, on the cluster or without it.
@@ -11,11 +11,13 @@ import random
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -26,6 +28,7 @@ from tests.faults.table import Row, times
 DOCUMENTS = 3000
 SHARDS = {"DEDUP_RUN__SHARDS": "2", "DEDUP_RUN__RETRY_FOR": "60"}
 _GOOD, _UNREACHABLE = (0, 3), 5
+_STORE = 100_000_000  # bytes of an object store
 _VICTIMS = {  # what a command line names
     "a worker": "ray::Workbench",
     "a shard": "ray::Shard",
@@ -33,10 +36,12 @@ _VICTIMS = {  # what a command line names
     "the GCS": "gcs_server",
     "the driver": "",
 }
+Fault = Callable[[Subject, random.Random], int]
+"""Runs with a fault, and returns the exit code."""
 
 
 def run(scale: float) -> Iterator[Row]:
-    """Kill each kind of process, and stop workers and shards; nothing where Ray is not there."""
+    """Kill each kind of process, stop workers and shards, lose nodes; nothing without Ray."""
     if find_spec("ray") is None:
         return
     with (
@@ -45,42 +50,49 @@ def run(scale: float) -> Iterator[Row]:
     ):
         subject = Subject(uri, Path(folder), documents=DOCUMENTS, name="cluster")
         for victim in _VICTIMS:
-            yield _struck(subject, victim, signal.SIGKILL, times(12, scale))
+            fault = partial(_struck, victim, signal.SIGKILL)
+            yield _row(subject, f"{victim} of a cluster killed", fault, times(12, scale))
         for victim in ("a worker", "a shard"):
-            yield _struck(subject, victim, signal.SIGSTOP, times(5, scale))
+            fault = partial(_struck, victim, signal.SIGSTOP)
+            yield _row(subject, f"{victim} of a cluster stopped for good", fault, times(5, scale))
+        yield _row(subject, "a node of a cluster lost", _node_lost, times(5, scale))
+        yield _row(subject, "an object store of 100 MB", _small_store, times(2, scale))
+        for begun, ended in (("", "local:1"), ("local:1", "")):
+            where = "begun here, ended on a cluster" if ended else "begun on a cluster, ended here"
+            yield _row(subject, where, partial(_moved, begun, ended), times(3, scale))
 
 
-def _struck(subject: Subject, victim: str, number: signal.Signals, count: int) -> Row:
-    chance, good, through, wrong = random.Random(victim), 0, 0, list[str]()
+def _row(subject: Subject, name: str, fault: Fault, count: int) -> Row:
+    """Bring a fault about so many times; where a run did not get through, let another one go on."""
+    chance, good, through, wrong = random.Random(name), 0, 0, list[str]()
     for time_ in range(count):
-        code = _run_and_strike(subject, victim, number, chance)
+        code = fault(subject, chance)
         through += code in _GOOD
-        if code not in (*_GOOD, _UNREACHABLE, -signal.SIGKILL, -signal.SIGABRT, 1):
-            wrong.append(f"ended with {code}")
+        fair = code in (*_GOOD, _UNREACHABLE, -signal.SIGKILL)
+        found = [] if fair else [f"ended with {code}: {subject.said()[-300:]}"]
         if code not in _GOOD:
             on = ["--cluster", "local:1"] if time_ % 2 else []
             again = subject.run("target", *on, **SHARDS)
-            wrong += [] if again in _GOOD else [f"ended with {again} the second time"]
-        wrong += subject.differences()
-        good += not wrong
+            found += [] if again in _GOOD else [f"ended with {again} the second time"]
+        found += subject.differences()
+        good += not found
+        wrong += found
         subject.drop()
-    how = "killed" if number is signal.SIGKILL else "stopped for good"
-    detail = "; ".join([f"{through} runs went through", *wrong[:3]])
-    return Row(f"{victim} of a cluster {how}", count, good, detail)
+    return Row(name, count, good, "; ".join([f"{through} runs went through", *wrong[:3]]))
 
 
-def _run_and_strike(
-    subject: Subject, victim: str, number: signal.Signals, chance: random.Random
-) -> int:
-    """Start a run on a cluster and strike once or twice; return its exit code."""
+def _struck(victim: str, number: signal.Signals, subject: Subject, chance: random.Random) -> int:
+    """Start a run on a cluster and strike once or twice."""
     process = subject.start("target", "--cluster", "local:2", **SHARDS)
     subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
     for _ in range(chance.randint(1, 2)):
         _strike(process, _VICTIMS[victim], number, chance)
         time.sleep(chance.random() / 2)
+    left = processes_of(process, "ray::")
     code = subject.end(process)
-    for left in processes_of(process, "ray::") if number is signal.SIGSTOP else ():
-        left.kill()
+    for one in left if number is signal.SIGSTOP else ():
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
     return code
 
 
@@ -106,3 +118,45 @@ def _command(process: psutil.Process) -> list[str]:
     with suppress(psutil.NoSuchProcess):
         return process.cmdline()
     return []
+
+
+@contextmanager
+def _nodes() -> Iterator[tuple[Any, Any]]:
+    """Simulate a cluster of a head and another node; yield it and that node."""
+    from ray.cluster_utils import Cluster
+
+    about = {"num_cpus": 1, "object_store_memory": _STORE}
+    cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
+    try:
+        yield cluster, cluster.add_node(**about)
+    finally:
+        cluster.shutdown()
+
+
+def _node_lost(subject: Subject, chance: random.Random) -> int:
+    """Lose all that is on a node."""
+    with _nodes() as (cluster, node):
+        process = subject.start("target", "--cluster", cluster.address, **SHARDS)
+        subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
+        cluster.remove_node(node, allow_graceful=False)
+        return subject.end(process)
+
+
+def _small_store(subject: Subject, _: random.Random) -> int:
+    """Let batches be large."""
+    more = {"DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
+    with _nodes() as (cluster, _node):
+        return subject.run("target", "--cluster", cluster.address, **{**SHARDS, **more})
+
+
+def _moved(begun: str, ended: str, subject: Subject, chance: random.Random) -> int:
+    """Kill a run in one place and end it in another."""
+    process = subject.start("target", *_on(begun), **SHARDS)
+    subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
+    process.kill()
+    subject.end(process)
+    return subject.run("target", *_on(ended), **SHARDS)
+
+
+def _on(address: str) -> list[str]:
+    return ["--cluster", address] if address else []

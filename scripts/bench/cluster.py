@@ -1,0 +1,218 @@
+"""Runs on a Ray cluster beside runs of this machine alone: the same result, how fast, how large.
+
+    python -m scripts.bench.cluster equal [--documents 200000] [--shards 1 2 5] [--batches 512 4096]
+        [--nodes 3] [--file FILE.jsonl.gz ...] [--field text]
+    python -m scripts.bench.cluster speed [--documents 1e6] [--shards 1 4] [--workers 2]
+
+`equal` makes texts of few templates, so that many share a key, and takes the files besides. A
+cluster of --nodes nodes with a core each is simulated here (`ray.cluster_utils.Cluster`). Two
+thirds of the documents are decided, then the others come: after both runs, target, ledger and
+counts are compared byte by byte with those of this machine alone, for each number of shards and
+size of batches.
+
+`speed` decides texts of 300 bytes here, and then by --workers workers (`--cluster local:N`) with
+each number of shards: documents a second, what a document takes of each stage, the memory of each
+process at its peak, and how many bytes go to and from the workers and shards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pymongo import MongoClient
+from pymongo.database import Database
+from ray.cluster_utils import Cluster
+
+from dedup_job import load_settings
+from dedup_job.cluster import processes as cluster_processes
+from dedup_job.cluster.run import on_cluster
+from dedup_job.commands.run import Request, run_job
+from dedup_job.mongo.embedded import embedded_server
+from scripts.bench import processes
+from scripts.bench.check_equal import compare
+from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
+from scripts.bench.templates import bank
+
+Db = Database[dict[str, Any]]
+SIZE = 300
+CACHE = ("--wiredTigerCacheSizeGB", "2")
+OF_CLUSTER = ("ray::Workbench", "ray::Shard", "raylet/raylet", "gcs_server")
+
+
+def decide(uri: str, target: str, *arguments: str, **environment: str) -> processes.Ended:
+    """Run the command on the source."""
+    names = ("--db", "cluster", "--source", "source", "--target", target)
+    return processes.dedup(uri, "run", *names, "--yes", *arguments, **environment)
+
+
+@contextmanager
+def nodes(count: int) -> Iterator[str]:
+    """Simulate a cluster of nodes with a core each; yield its address."""
+    about = {"num_cpus": 1, "object_store_memory": 200_000_000}
+    cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
+    try:
+        for _ in range(count - 1):
+            cluster.add_node(**about)
+        yield str(cluster.address)
+    finally:
+        cluster.shutdown()
+
+
+def corpora(arguments: argparse.Namespace) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield names and documents."""
+    made = bank(arguments.documents * 5 // 7, arguments.documents // 7).texts
+    yield "templates", [{"_id": number, "text": text} for number, text in enumerate(made)]
+    for file in arguments.file:
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        yield (
+            file.name,
+            [{"_id": n, "text": row.get(arguments.field)} for n, row in enumerate(rows)],
+        )
+
+
+def equal(arguments: argparse.Namespace) -> int:
+    """Print a row for each corpus and way to run; return 1 if any differs."""
+    bad = 0
+    print("corpus                    shards  batch  seconds     target    ledger  as here alone")
+    with (
+        embedded_server(options=CACHE) as uri,
+        MongoClient[dict[str, Any]](uri) as client,
+        nodes(arguments.nodes) as address,
+    ):
+        for name, documents in corpora(arguments):
+            ways = [(s, b) for s in arguments.shards for b in arguments.batches]
+            for part in (
+                documents[: len(documents) * 2 // 3],
+                documents[len(documents) * 2 // 3 :],
+            ):
+                client.cluster.source.insert_many(part)
+                decide(uri, "here")
+                seconds = [on(uri, address, *way) for way in ways]
+            for (shards, batch), took in zip(ways, seconds, strict=True):
+                found = compare(client.cluster, "here", f"on_{shards}_{batch}")
+                bad += bool(found)
+                print(
+                    f"{name:25} {shards:6} {batch:6} {took:8.1f} {found.documents:10,} "
+                    f"{found.rows:9,}  {'DIFFERS' if found else 'equal'}",
+                    flush=True,
+                )
+            client.drop_database("cluster")
+    return int(bad > 0)
+
+
+def on(uri: str, address: str, shards: int, batch: int) -> float:
+    """Run on a cluster; return the seconds."""
+    more = {"DEDUP_RUN__SHARDS": str(shards), "DEDUP_RUN__BATCH_DOCUMENTS": str(batch)}
+    return decide(uri, f"on_{shards}_{batch}", "--cluster", address, **more).seconds
+
+
+def speed(arguments: argparse.Namespace) -> int:
+    """Print how fast runs are here and on a cluster of this machine, and what they take."""
+    with embedded_server(options=CACHE) as uri, MongoClient[dict[str, Any]](uri) as client:
+        fill(
+            uri,
+            "cluster.source",
+            SyntheticCorpus(stock("chinese", size=SIZE), OWN["chinese"]),
+            range(arguments.documents),
+        )
+        show(client.cluster, "here", peaks(uri, "here"))
+        for shards in arguments.shards:
+            target, address = f"shards_{shards}", f"local:{arguments.workers}"
+            show(client.cluster, target, peaks(uri, target, address, shards))
+            found = compare(client.cluster, "here", target)
+            print(f"  the result is {'ANOTHER ONE' if found else 'the same'}")
+        print(f"  bytes moved a document: {moved(uri, arguments):,.0f}")
+    return 0
+
+
+def peaks(uri: str, target: str, address: str = "", shards: int = 1) -> dict[str, list[float]]:
+    """Run; return the peak memory in MB of each process, by what it is."""
+    seen: dict[str, dict[int, float]] = {"driver": {}}
+
+    def look(pid: int) -> None:
+        seen["driver"][pid] = processes.peak_of(pid)
+        for child in psutil.Process(pid).children(recursive=True):
+            with_name = next((n for n in OF_CLUSTER if n in " ".join(command_of(child))), None)
+            if with_name:
+                seen.setdefault(with_name, {})[child.pid] = processes.peak_of(child.pid)
+
+    names = ("--db", "cluster", "--source", "source", "--target", target, "--yes")
+    more = ("--cluster", address) if address else ()
+    processes.dedup(uri, "run", *names, *more, look=look, every=1.0, DEDUP_RUN__SHARDS=str(shards))
+    return {name: sorted(each.values(), reverse=True) for name, each in seen.items()}
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Return the command line of a process that may have ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
+def show(database: Db, target: str, memory: dict[str, list[float]]) -> None:
+    """Print what a run says of itself, and the memory of its processes."""
+    row = database[f"{target}.runs"].find_one() or {}
+    print(f"{target}: {row['docs_per_second']:,.0f} docs/s")
+    for stage in row["profile"]:
+        each = 1e6 / max(stage["documents"], 1)
+        print(
+            f"  {stage['stage']:14} {stage['seconds'] * each:8.1f} us a document, processor "
+            f"{stage['processor_seconds'] * each:6.1f}"
+        )
+    for name, each in memory.items():
+        print(f"  {name:14} {' '.join(f'{peak:,.0f}' for peak in each)} MB")
+
+
+def moved(uri: str, arguments: argparse.Namespace) -> float:
+    """Return how many bytes a document go to and from other processes, in a run of this process."""
+    count = 0
+
+    def counting(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def counted(value: Any) -> Any:
+            nonlocal count
+            result = original(value)
+            count += len(result if original is packed else value)
+            return result
+
+        return counted
+
+    packed, unpacked = cluster_processes.packed, cluster_processes.unpacked
+    cluster_processes.packed = counting(packed)  # type: ignore[assignment]
+    cluster_processes.unpacked = counting(unpacked)  # type: ignore[assignment]
+    values = {"connection.uri": uri, "run.shards": arguments.shards[0]}
+    settings = load_settings(values=values)
+    request = Request("cluster.source", "cluster.moved", yes=True)
+    report = run_job(settings, request, spread=on_cluster(f"local:{arguments.workers}"))
+    return count / report.checkpoint.counts.scanned
+
+
+def main() -> int:
+    """Read the command line and do what it says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    ways = {"equal": equal, "speed": speed}
+    parser.add_argument("what", choices=ways)
+    parser.add_argument("--documents", type=lambda n: int(float(n)), default=200_000)
+    parser.add_argument("--shards", type=int, nargs="+", default=[1, 2, 5])
+    parser.add_argument("--batches", type=int, nargs="+", default=[512, 4096])
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--file", type=Path, action="append", default=[])
+    parser.add_argument("--field", default="text")
+    arguments = parser.parse_args()
+    return ways[arguments.what](arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
