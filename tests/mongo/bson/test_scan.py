@@ -32,7 +32,6 @@ from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import _rows
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.byte_strings import Bytes, bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
@@ -83,7 +82,7 @@ def array_of(*documents: bytes) -> Bytes:
 def source_of(field: str, most: int = 1_000_000) -> Source:
     """Return a source that is asked for nothing."""
     source = Source.__new__(Source)
-    source._settings = SourceSettings(field=field, max_chars=most)
+    source._field = field
     source._path = field.split(".")
     source._most = 10 * most
     return source
