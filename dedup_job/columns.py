@@ -223,6 +223,10 @@ class NumberedTexts(NamedTuple):
         return NumberedTexts(numbers[order], texts)
 
 
+Holding = Callable[[ByteStrings], NDArray[np.bool_]]
+"""Tells which of n ids are held, bool (n,); it may overlook some."""
+
+
 class Names(NamedTuple):
     """What numbers in decisions stand for: classes that keep texts apart by code; richer by bit."""
 

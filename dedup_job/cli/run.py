@@ -127,12 +127,12 @@ def _run(
     collector: SurveyCollector | None,
     cluster: str | None,
 ) -> Report:
-    spread = {} if cluster is None else {"spread": _spread_over(cluster)}
+    spread = None if cluster is None else _spread_over(cluster)
     agree = _agree if is_interactive() and not request.yes else None
     with told.progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
-            return commands.run.run_job(settings, request, watch, **spread)
+            return commands.run.run_job(settings, request, watch, spread)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",

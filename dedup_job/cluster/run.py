@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -169,7 +169,7 @@ class _Ids:
 
     def __init__(self, source: Source, size: int) -> None:
         self._source, self._size = source, size
-        self.mark = source.mark
+        self.mark, self.trust = source.mark, source.trust
 
     @property
     def known(self) -> int:
@@ -190,9 +190,6 @@ class _Ids:
     def undecided(self) -> int | None:
         """About how many documents are left to decide."""
         return self._source.undecided
-
-    def trust(self, index: Callable[[], Any]) -> None:
-        """Look no ids up: no shard has them in files."""
 
     def pages(self, limit: int | None) -> Iterator[Page]:
         """Yield pages of ids."""
@@ -223,7 +220,7 @@ class _Writing:
         written = False
         while not written:
             state.check()
-            if self._sessions != self._force.sessions:  # whoever finds us dead ends them
+            if self._sessions != self._force.sessions:  # who takes over ends them
                 self._sessions = self._force.sessions
                 told = {"lease.workers": self._sessions}
                 self._target.patience(partial(state.update, told))

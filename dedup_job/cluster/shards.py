@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from dedup_job.cluster.processes import Lost, Process, Replaced, cannot_go_on
@@ -75,10 +74,6 @@ class Shard:
     def unindexed(self) -> int:
         """Return how often a document is not found by a key that many share."""
         return self._kept.unindexed
-
-    def memory(self) -> int:
-        """Return the memory of this process in bytes."""
-        return int(psutil.Process().memory_info().rss)
 
 
 class _Added(NamedTuple):
@@ -178,7 +173,7 @@ class ShardedIndex(KeptIndex):
             bits, columns = sketches.bits, sketches.keys.shape[1]
         limits = Limits(columns, MOST_EQUAL if columns else 0, most_same(bits))
         asked = least if bits.shape[1] else np.zeros_like(least)
-        found = found_together(parts, asked, MOST_EQUAL, limits.same)
+        found = found_together(parts, asked, limits.equal, limits.same)
         return among_all(found, self._count, texts, bits, least, limits, self._distance)
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
 from dedup_job.commands.opened import form_of
-from dedup_job.commands.run import PACKAGES
+from dedup_job.commands.run import package_versions
 from dedup_job.decision import FirstWins
 from dedup_job.decision.compared import PairsHere, Rows
 from dedup_job.decision.weighing import Weighing
@@ -62,7 +61,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a worker is told of a run."""
+    """What a worker needs to know of a run."""
 
     settings: Settings
     source: Namespace
@@ -95,8 +94,7 @@ class Workbench:
     def begin(self) -> Worker:
         """Look at the target, and at the files that settings name; say who writes here."""
         self._target.check()
-        versions = {name: metadata.version(name) for name in PACKAGES}
-        return Worker(versions, dict(self._target.state.session_id))
+        return Worker(package_versions(), dict(self._target.state.session_id))
 
     def prepare(
         self, numbers: Sequence[int], keys: Sequence[bytes], time: Timestamp | None

@@ -34,7 +34,7 @@ from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
+_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +199,12 @@ def _plan(settings: Settings, limit: int | None, source: Source, target: Target)
     return IndexPlan(each, kept, min(more, limit or more))
 
 
+def package_versions() -> dict[str, str]:
+    """Return those of the packages, which are the same wherever a run is at work."""
+    return {name: metadata.version(name) for name in _PACKAGES}
+
+
 def versions(client: Client) -> dict[str, str]:
     """Return the versions of what has a part in a decision."""
-    own = {name: metadata.version(name) for name in PACKAGES}
     server = client.server_info()["version"]
-    return {**own, "python": platform.python_version(), "server": server}
+    return {**package_versions(), "python": platform.python_version(), "server": server}

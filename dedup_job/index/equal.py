@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from dedup_job.native.jit import jit_no_refcount
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12
 _WHOLE = len(OBJECT_ID) + _WIDTH
+_AT_ONCE = 100_000  # keys
 _PLACE = np.dtype([("start", "<u8"), ("length", "<u4")])  # of another id, in the same 12 bytes
 
 
@@ -48,6 +49,11 @@ class Ids:
                 ByteStrings(self._long.array, starts, lengths).where(is_long),
             ]
         )
+
+    def pieces(self) -> Iterator[ByteStrings]:
+        """Yield all keys in order, many at a time."""
+        for start in range(0, self._size, _AT_ONCE):
+            yield self.of(np.arange(start, min(start + _AT_ONCE, self._size)))
 
     @property
     def nbytes(self) -> int:

@@ -24,7 +24,6 @@ from dedup_job.index.snapshot import Part, Pieces, SnapshotError
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
-_AT_ONCE = 100_000  # ids taken from one segment into another
 _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "near.fingerprints",
     "near.searchable",
@@ -196,6 +195,6 @@ def _ids_of(segments: Sequence[Segment]) -> Ids:
     """Return the ids of segments in one column."""
     made = Ids()
     for one in segments:
-        for start in range(0, len(one), _AT_ONCE):
-            made.extend(one.ids.of(np.arange(start, min(start + _AT_ONCE, len(one)))))
+        for keys in one.ids.pieces():
+            made.extend(keys)
     return made

@@ -10,14 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Batch, Decisions, Documents, KeptPage
+from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.report.run import Checkpoint, Machine, Report, Scope
 from dedup_job.report.stages import Stopwatch
 from dedup_job.report.survey import RunLine
 
-Holding = Callable[[ByteStrings], NDArray[np.bool_]]
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 

@@ -175,6 +175,7 @@ class RunProgress:
             clusters=_clusters(job),
             unindexed=job.index.unindexed,
             profile=profile,
+            machines=job.preparing.machines,
         )
 
     @property
@@ -200,7 +201,6 @@ class RunProgress:
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
             expected=self._expected,
             series=self._series.points,
-            machines=self._job.preparing.machines,
         )
 
 

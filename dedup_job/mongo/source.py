@@ -13,7 +13,7 @@ from bson import Timestamp
 from bson.errors import BSONError
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
-from dedup_job.columns import Documents
+from dedup_job.columns import Documents, Holding
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
@@ -25,7 +25,7 @@ from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, RawDocuments, are_empty, fetch, pages, some
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
-from dedup_job.mongo.undecided import Holding, Undecided
+from dedup_job.mongo.undecided import Undecided
 from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000

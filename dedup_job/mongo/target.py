@@ -155,7 +155,7 @@ class Target(TargetReader):
             self.patience(lambda: self._write_run_row(report))
 
     def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
-        """Write all of a batch but what is told of its run."""
+        """Commit a batch with its checkpoint; the row of its run is written apart."""
         documents = batch.documents
         kept = self.rows.encode(documents, decisions, checkpoint.run)
         ledger = self.form.ledger.encode(documents, decisions, checkpoint.run)

@@ -11,6 +11,7 @@ import numpy as np
 from bson import Timestamp
 from numpy.typing import NDArray
 
+from dedup_job.columns import Holding
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.following import (
     Bookmark,
@@ -35,9 +36,6 @@ _MISSED = (
     "decided now; please report it."
 )
 _FEW = 8  # an id by name costs the server as much as so many in a row
-
-Holding = Callable[[ByteStrings], NDArray[np.bool_]]
-"""Tells which of n ids are held, bool (n,); it may overlook some."""
 
 
 class Undecided:
