@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class DedupError(Exception):
@@ -27,6 +27,10 @@ class DedupError(Exception):
     def code(self) -> int:
         """Exit code of the process."""
         return self.exit_code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process raise it, whatever its constructor takes."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class UsageError(DedupError):

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,7 @@ from dedup_job.report.terminal import show
 
 if TYPE_CHECKING:
     from dedup_job.cli.monitored import Monitored
+    from dedup_job.cluster.driver import Driver
     from dedup_job.commands.dry_survey import SurveyCollector
     from dedup_job.commands.run import Request
     from dedup_job.demo import Score
@@ -127,12 +129,14 @@ def _run(
     collector: SurveyCollector | None,
     cluster: str | None,
 ) -> Report:
-    spread = None if cluster is None else _spread_over(cluster)
+    driver = None if cluster is None else _driver(settings, request, cluster)
     agree = _agree if is_interactive() and not request.yes else None
     with told.progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
-            return commands.run.run_job(settings, request, watch, spread)
+            if driver is not None:
+                return driver.attend(watch)
+            return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
                 "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
@@ -140,15 +144,13 @@ def _run(
             ) from None
 
 
-def _spread_over(address: str) -> commands.run.Spread:
-    """Return what spreads a run over a cluster; UsageError where Ray is not installed."""
-    try:
-        from dedup_job.cluster.run import on_cluster  # here: it takes a second
-    except ModuleNotFoundError as e:
-        if e.name != "ray":
-            raise
-        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'") from None
-    return on_cluster(address)
+def _driver(settings: Settings, request: Request, address: str) -> Driver:
+    """Start a run on a cluster; UsageError where Ray is not installed."""
+    if find_spec("ray") is None:
+        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
+    from dedup_job.cluster.driver import Driver  # here: few runs need it
+
+    return Driver(settings, request, address)
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:

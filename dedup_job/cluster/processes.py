@@ -13,7 +13,7 @@ import ray
 from numpy.typing import NDArray
 from ray.exceptions import RayError
 
-from dedup_job.errors import DatabaseUnreachable, DedupError
+from dedup_job.cluster.errors import cannot_go_on, portable
 
 START_SECONDS = 300.0  # native code may have to be compiled first
 _LOOK_SECONDS, _SILENT_SECONDS = 5.0, 20.0
@@ -47,7 +47,7 @@ class _Served:
         try:
             self._object = kind(*arguments)
         except Exception as e:  # noqa: BLE001  # the first call raises it
-            self._broken = _portable(e)
+            self._broken = portable(e)
 
     def call(self, method: str, arguments: Bytes) -> Bytes:
         """Call a method; return whether it ended well, and its result or its error."""
@@ -56,20 +56,11 @@ class _Served:
         try:
             return packed((True, getattr(self._object, method)(*unpacked(arguments))))
         except Exception as e:  # noqa: BLE001  # raised again by who called
-            return packed((False, _portable(e)))
+            return packed((False, portable(e)))
 
     def node(self) -> str:
         """Return the name of the machine, as a sign of life."""
         return platform.node()
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an error as another process can raise it."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001  # whatever cannot be pickled
-        return DedupError(f"{type(error).__name__}: {error}")
-    return error
 
 
 class Process:
@@ -129,14 +120,6 @@ class Process:
         """End the process, which is lost if it was not so before."""
         self.is_lost = True
         ray.kill(self._actor)
-
-
-def cannot_go_on(why: str) -> DatabaseUnreachable:
-    """Return the error of a run that the cluster cannot finish."""
-    return DatabaseUnreachable(
-        f"the cluster cannot go on: {why}. All that was decided is written or will be decided "
-        "again: the same command goes on, on a cluster or without one."
-    )
 
 
 class Replaced:

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,8 @@ import ray
 from ray.exceptions import RayError
 
 from dedup_job.cluster.comparing import TextsElsewhere
-from dedup_job.cluster.processes import WRITE, Lost, cannot_go_on
+from dedup_job.cluster.errors import cannot_go_on
+from dedup_job.cluster.processes import WRITE, Lost
 from dedup_job.cluster.shards import ShardedIndex
 from dedup_job.cluster.workbench import Order
 from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
@@ -36,13 +37,15 @@ from dedup_job.report.run import Checkpoint
 
 _LOCAL = "local:"
 _REACH_SECONDS = 10.0
+_PULSE_SECONDS = 5.0
 _AHEAD = 2  # pages in work for each worker
 
 
-def on_cluster(address: str) -> Spread:
+def on_cluster(address: str, alive: Callable[[], None] = lambda: None) -> Spread:
     """Return what spreads a job over the cluster at an address.
 
-    address: HOST:PORT; auto: the one that this machine belongs to; local:N: N workers here.
+    address: HOST:PORT; auto: the one that this machine belongs to; local:N: N workers here;
+    alive: called every few seconds, while Ray answers on this machine.
     """
 
     @contextmanager
@@ -50,7 +53,8 @@ def on_cluster(address: str) -> Spread:
         if not wired.target.commits.whole:
             raise UsageError("--cluster needs a replica set: a batch is written in a transaction.")
         wired.job.progress.stage(f"starting processes on the cluster {address}")
-        with _connected(address):
+        alive()
+        with _connected(address), _pulse(alive):
             try:
                 yield _spread(wired)
             except RayError as e:
@@ -84,6 +88,23 @@ def _connected(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _pulse(alive: Callable[[], None]) -> Iterator[None]:
+    """Within the block, call a function as long as the processes of Ray on this machine answer."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_PULSE_SECONDS):
+            ray.put(None)  # hangs, or ends this process, where they do not
+            alive()
+
+    threading.Thread(target=beat, name="pulse", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def _reach(address: str) -> None:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cluster.processes import Lost, Process, Replaced, cannot_go_on
+from dedup_job.cluster.errors import cannot_go_on
+from dedup_job.cluster.processes import Lost, Process, Replaced
 from dedup_job.columns import Fingerprints, KeptPage
 from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from bson import Timestamp
 
-from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process, cannot_go_on
+from dedup_job.cluster.errors import cannot_go_on
+from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process
 from dedup_job.cluster.workbench import Order, Prepared, Workbench, Worker
 from dedup_job.columns import Batch
 from dedup_job.errors import DedupError, UsageError

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pymongo import MongoClient
+from pymongo.errors import OperationFailure
 
 pytest.importorskip("ray")
 
@@ -62,23 +69,52 @@ def test_shards_without_room_are_refused_with_what_they_need(allowed, rooms, sai
     assert said in str(refused.value)
 
 
+PASSWORD = "not-to-be-seen-2718"
+
+
 @pytest.fixture(scope="module")
 def subject(replica_set, tmp_path_factory):
-    return Subject(replica_set, tmp_path_factory.mktemp("cluster"), name="cluster")
+    with MongoClient(replica_set) as client, suppress(OperationFailure):
+        client.admin.command("createUser", "cluster", pwd=PASSWORD, roles=["root"])
+    uri = replica_set.replace("mongodb://", f"mongodb://cluster:{PASSWORD}@", 1)
+    return Subject(uri, tmp_path_factory.mktemp("cluster"), name="cluster")
 
 
 def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(subject):
     run = subject.start("target", "--cluster", "local:2", **TWO_SHARDS)
     assert subject.wait_for_batches(run, more=3)
+    shown = [" ".join(one.cmdline()) for one in processes_of(run, "ray")]
     for name in ("ray::Workbench", "ray::Shard"):
         processes_of(run, name)[0].kill()
     assert subject.end(run) in (0, 3), subject.said()
     assert subject.differences() == []
+    (session,) = {found for line in shown for found in re.findall(r"=(/\S*/session_[^/\s]+)", line)}
+    written = [file.read_bytes() for file in Path(session).rglob("*") if file.is_file()]
+    assert len(written) > 5
+    assert not any(PASSWORD.encode() in one for one in [*written, *map(str.encode, shown)])
     (machine,) = subject.database["target.runs"].find_one({"_id": 1})["machines"]
     assert machine["documents"] == subject.documents
     assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
+
+
+def test_a_run_is_stopped_loses_ray_and_is_ended_without_a_cluster(subject):
+    slow = {**TWO_SHARDS, "DEDUP_RUN__MAX_RATE": "300"}
+    for number, code, said in (
+        (signal.SIGTERM, 143, "Stopped by SIGTERM after"),
+        (signal.SIGKILL, 5, "The cluster cannot go on"),
+    ):
+        run = subject.start("moved", "--cluster", "local:1", **slow)
+        assert subject.wait_for_batches(run, "moved", more=3)
+        struck = [psutil.Process(run.pid)]
+        if number is signal.SIGKILL:
+            struck = processes_of(run, "raylet/raylet")
+        struck[0].send_signal(number)
+        assert subject.end(run) == code, subject.said()
+        assert said.lower() in subject.said().lower()
+    assert subject.run("moved") in (0, 3)
+    assert subject.differences("moved") == []
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from tests.faults.table import Row, times
 
 DOCUMENTS = 3000
 SHARDS = {"DEDUP_RUN__SHARDS": "2", "DEDUP_RUN__RETRY_FOR": "60"}
+_SLOW = {"DEDUP_RUN__MAX_RATE": "300"}  # else a run is over before it notices
 _GOOD, _UNREACHABLE = (0, 3), 5
 _STORE = 100_000_000  # bytes of an object store
 _VICTIMS = {  # what a command line names
@@ -34,7 +35,8 @@ _VICTIMS = {  # what a command line names
     "a shard": "ray::Shard",
     "the raylet": "raylet/raylet",
     "the GCS": "gcs_server",
-    "the driver": "",
+    "the driver": "dedup",
+    "the command": "",
 }
 Fault = Callable[[Subject, random.Random], int]
 """Runs with a fault, and returns the exit code."""
@@ -56,6 +58,7 @@ def run(scale: float) -> Iterator[Row]:
             fault = partial(_struck, victim, signal.SIGSTOP)
             yield _row(subject, f"{victim} of a cluster stopped for good", fault, times(5, scale))
         yield _row(subject, "a node of a cluster lost", _node_lost, times(5, scale))
+        yield _row(subject, "the GCS of a cluster restarted", _gcs_restarted, times(3, scale))
         yield _row(subject, "an object store of 100 MB", _small_store, times(2, scale))
         for begun, ended in (("", "local:1"), ("local:1", "")):
             where = "begun here, ended on a cluster" if ended else "begun on a cluster, ended here"
@@ -83,7 +86,7 @@ def _row(subject: Subject, name: str, fault: Fault, count: int) -> Row:
 
 def _struck(victim: str, number: signal.Signals, subject: Subject, chance: random.Random) -> int:
     """Start a run on a cluster and strike once or twice."""
-    process = subject.start("target", "--cluster", "local:2", **SHARDS)
+    process = subject.start("target", "--cluster", "local:2", **SHARDS, **_SLOW)
     subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
     for _ in range(chance.randint(1, 2)):
         _strike(process, _VICTIMS[victim], number, chance)
@@ -136,9 +139,19 @@ def _nodes() -> Iterator[tuple[Any, Any]]:
 def _node_lost(subject: Subject, chance: random.Random) -> int:
     """Lose all that is on a node."""
     with _nodes() as (cluster, node):
-        process = subject.start("target", "--cluster", cluster.address, **SHARDS)
+        process = subject.start("target", "--cluster", cluster.address, **SHARDS, **_SLOW)
         subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
         cluster.remove_node(node, allow_graceful=False)
+        return subject.end(process)
+
+
+def _gcs_restarted(subject: Subject, chance: random.Random) -> int:
+    """Start the GCS again, which kept nothing."""
+    with _nodes() as (cluster, _):
+        process = subject.start("target", "--cluster", cluster.address, **SHARDS, **_SLOW)
+        subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
+        cluster.head_node.kill_gcs_server(check_alive=False)
+        cluster.head_node.start_gcs_server()
         return subject.end(process)
 
 

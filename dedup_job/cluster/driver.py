@@ -1,0 +1,184 @@
+"""The driver of a run on a cluster: a process of its own, which the command attends.
+
+Ray ends the process that it serves at once when it loses this machine's part of the cluster. The
+command then still says so, ends with its exit code, and tells metrics and pings.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn
+
+from dedup_job.cluster.errors import cannot_go_on, portable
+from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.report.counts import Counts
+from dedup_job.report.progress import Progress
+from dedup_job.report.run import Report
+from dedup_job.report.survey import RunLine
+from dedup_job.settings import Settings
+
+_LOOK_SECONDS = 0.5
+_SILENT_SECONDS = 120.0  # Ray itself waits 60 s for a GCS that is started again
+_LAST_SECONDS = 15.0  # for a driver that has to end
+_STOP, _AGREED = "stop", "agreed"
+
+
+class Driver:
+    """A run in a child process."""
+
+    def __init__(self, settings: Settings, request: Request, address: str) -> None:
+        """Start it, before any thread of the command; address: as `on_cluster` takes it."""
+        self._line, other = Pipe()
+        self._process = os.fork()
+        if not self._process:
+            self._line.close()
+            _drive(_Line(other), settings, request, address)
+        other.close()
+
+    def attend(self, watch: Watch) -> Report:
+        """Tell the watch of the run, and the driver of a stop; return the report.
+
+        Raises DatabaseUnreachable where the driver is lost or says nothing, and its other errors.
+        """
+        try:
+            return self._attended(watch)
+        except (EOFError, ConnectionError):
+            code = self._ended()
+            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+            raise cannot_go_on(
+                f"its process here ended ({how}), which happens when Ray on this machine is lost"
+            ) from None
+        finally:
+            self._ended()
+
+    def _attended(self, watch: Watch) -> Report:
+        told: dict[str, Callable[..., Any]] = {
+            "progress": lambda method, *values: getattr(watch.progress, method)(*values),
+            "begun": watch.begun,
+            "warn": watch.warn,
+            "agree": lambda *names: self._agree(watch, *names),
+            "alive": lambda: None,
+        }
+        stopping, silent, limit = False, 0.0, float("inf")
+        while silent < limit:
+            if watch.stop() and not stopping:
+                stopping = True
+                self._line.send(_STOP)
+            if not self._line.poll(_LOOK_SECONDS):
+                silent += _LOOK_SECONDS  # not by the clock: both processes may have been suspended
+                continue
+            what, *values = self._line.recv()
+            if what == "report":
+                report: Report = values[0]
+                return report
+            if what == "error":
+                raise values[0]
+            silent, limit = 0.0, _SILENT_SECONDS if what == "alive" else limit
+            told[what](*values)
+        raise cannot_go_on(f"nothing on this machine answers for {_SILENT_SECONDS:.0f} s")
+
+    def _agree(self, watch: Watch, source: str, target: str) -> None:
+        if watch.agree:
+            watch.agree(source, target)
+        self._line.send(_AGREED)
+
+    def _ended(self) -> int:
+        """Let the driver end, or end it; return its exit code, or the signal below 0."""
+        self._line.close()
+        end = time.monotonic() + _LAST_SECONDS
+        while self._process and not (ended := os.waitpid(self._process, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(self._process, signal.SIGKILL)
+            time.sleep(_LOOK_SECONDS / 10)
+        if self._process:
+            self._process, self._code = 0, os.waitstatus_to_exitcode(ended[1])
+        return self._code
+
+
+class _Line(Progress):
+    """The driver's end of the line: its watch."""
+
+    def __init__(self, end: Connection) -> None:
+        self._end, self._lock = end, threading.Lock()
+        self._stop, self._agreed = threading.Event(), threading.Event()
+
+    def listen(self) -> None:
+        """Take what the command says, until it ends; the driver then ends as if killed."""
+        with suppress(EOFError, ConnectionError):
+            while True:
+                event = self._stop if self._end.recv() == _STOP else self._agreed
+                event.set()
+        os._exit(1)
+
+    def say(self, what: str, *values: Any) -> None:
+        """Say something to the command."""
+        with self._lock, suppress(ConnectionError):  # it ended, and `listen` knows
+            self._end.send((what, *values))
+
+    def alive(self) -> None:
+        """Say that the cluster answers; from then on this has to be said again and again."""
+        self.say("alive")
+
+    def watch(self) -> Watch:
+        """Return who watches the run."""
+        return Watch(
+            progress=self,
+            stop=self._stop.is_set,
+            begun=lambda: self.say("begun"),
+            agree=self._agree,
+            warn=lambda warning: self.say("warn", warning),
+        )
+
+    def _agree(self, source: str, target: str) -> None:
+        self.say("agree", source, target)
+        self._agreed.wait()
+
+    def stage(self, name: str) -> None:
+        """Hand it on."""
+        self.say("progress", "stage", name)
+
+    def began(self, report: Report, runs: Sequence[RunLine]) -> None:
+        """Hand it on."""
+        self.say("progress", "began", report, runs)
+
+    def loaded(self, kept: int) -> None:
+        """Hand it on."""
+        self.say("progress", "loaded", kept)
+
+    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
+        """Hand it on."""
+        self.say("progress", "total", documents, doing)
+
+    def advance(self, done: int, counts: Counts | None = None) -> None:
+        """Hand it on."""
+        self.say("progress", "advance", done, counts)
+
+    def waiting(self, seconds: int | None) -> None:
+        """Hand it on."""
+        self.say("progress", "waiting", seconds)
+
+
+def _drive(line: _Line, settings: Settings, request: Request, address: str) -> NoReturn:
+    """Run, and say what came of it. Signals are for the command, which hands a stop on."""
+    os.setpgid(0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)  # not SIG_IGN, which Ray's processes would inherit
+    threading.Thread(target=line.listen, name="command", daemon=True).start()
+    try:
+        from dedup_job.cluster.run import on_cluster  # here: Ray takes a second
+
+        spread = on_cluster(address, line.alive)
+        line.say("report", run_job(settings, request, line.watch(), spread))
+    except Exception as e:  # noqa: BLE001  # the command raises it
+        line.say("error", portable(e))
+    finally:
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,0 +1,113 @@
+"""The command attends the driver of a run on a cluster: it hands a stop on, and outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from dedup_job.cluster import driver
+from dedup_job.cluster.driver import Driver
+from dedup_job.commands.run import Request, Watch
+from dedup_job.errors import BrakeApplied, DatabaseUnreachable, UsageError
+from dedup_job.report.progress import Progress
+from dedup_job.settings import Settings
+
+
+@pytest.fixture
+def attended(monkeypatch):
+    """Attend a driver that does what a function does with its line."""
+
+    def attend(does, watch=None):
+        def drive(line, *_):
+            try:
+                does(line)
+            finally:
+                os._exit(7)
+
+        monkeypatch.setattr(driver, "_drive", drive)
+        return Driver(Settings(), Request("a", "b"), "auto").attend(watch or Watch())
+
+    return attend
+
+
+def test_the_command_is_told_of_the_run_and_gets_its_report(attended):
+    told = []
+
+    class Told(Progress):
+        def stage(self, name):
+            told.append(name)
+
+        def advance(self, done, counts=None):
+            told.append((done, counts))
+
+    def does(line):
+        line.watch().progress.stage("reading")
+        line.watch().progress.advance(5)
+        line.watch().warn("beware")
+        line.watch().begun()
+        line.say("report", "the report")
+
+    watch = Watch(progress=Told(), begun=lambda: told.append("begun"), warn=told.append)
+    assert attended(does, watch) == "the report"
+    assert told == ["reading", (5, None), "beware", "begun"]
+
+
+def test_an_error_of_the_run_is_raised_by_the_command(attended):
+    error = BrakeApplied("found", "limit", "brakes.without_text", "example")
+    with pytest.raises(BrakeApplied, match="found, the limit is limit"):
+        attended(lambda line: line.say("error", error))
+
+
+def test_a_stop_is_handed_on(attended):
+    def does(line):
+        threading.Thread(target=line.listen, daemon=True).start()
+        while not line.watch().stop():
+            time.sleep(0.01)
+        line.say("report", "stopped")
+
+    assert attended(does, Watch(stop=lambda: True)) == "stopped"
+
+
+def test_who_is_asked_agrees_or_ends_the_run(attended):
+    def does(line):
+        threading.Thread(target=line.listen, daemon=True).start()
+        line.watch().agree("a", "b")
+        line.say("report", "agreed")
+
+    def refuse(source, target):
+        raise UsageError(f"{source} to {target}: no")
+
+    assert attended(does) == "agreed"
+    with pytest.raises(UsageError, match="a to b: no"):
+        attended(does, Watch(agree=refuse))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (lambda: os._exit(1), "exit code 1"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
+    ],
+)
+def test_a_driver_that_is_lost_is_told_with_what_to_do(attended, end, said):
+    with pytest.raises(DatabaseUnreachable, match=said) as lost:
+        attended(lambda _: end())
+    assert "the same command goes on, on a cluster or without one" in str(lost.value)
+
+
+def test_a_driver_that_says_nothing_any_more_is_ended(attended, monkeypatch):
+    monkeypatch.setattr(driver, "_SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(driver, "_LAST_SECONDS", 0.1)
+
+    def does(line):
+        line.alive()
+        time.sleep(60)
+
+    began = time.monotonic()
+    with pytest.raises(DatabaseUnreachable, match="nothing on this machine answers"):
+        attended(does)
+    assert time.monotonic() - began < 30

@@ -1,0 +1,38 @@
+"""An error stays what it is on its way to another process."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+
+import pytest
+
+from dedup_job.errors import (
+    BrakeApplied,
+    ConfigurationError,
+    DedupError,
+    Interrupted,
+    LeaseHeld,
+    UsageError,
+)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UsageError("--source is missing"),
+        ConfigurationError(["one", "two"]),
+        BrakeApplied("found", "limit", "brakes.without_text", "example"),
+        LeaseHeld("held", "host"),
+        Interrupted("stopped", signal.SIGTERM),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
+    there = pickle.loads(pickle.dumps(error))
+    assert (type(there), str(there), there.code) == (type(error), str(error), error.code)
+    assert vars(there) == vars(error)
+
+
+def test_an_error_has_a_type_of_its_own():
+    assert type(pickle.loads(pickle.dumps(DedupError("unexpected")))) is DedupError
