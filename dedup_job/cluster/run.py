@@ -77,7 +77,8 @@ def _connected(address: str) -> Iterator[None]:
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
             f"no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
-            "whether it runs; local:2 starts one here."
+            "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, too. "
+            "local:2 starts one here."
         ) from e
     except RuntimeError as e:  # other versions of Ray or Python
         raise UsageError(f"the cluster at {address!r}: {' '.join(str(e).split())[:300]}") from e

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from dedup_job.errors import DedupError, UsageError
 from dedup_job.report.run import Machine
 from dedup_job.report.stages import Stopwatch
 
+log = logging.getLogger("dedup")
 _TRIES = 5  # to have a batch prepared that was lost
 _GRACE_SECONDS, _LOOK_SECONDS = 10.0, 0.1  # for who comes after the first; between two looks
 
@@ -81,6 +83,7 @@ class Workforce:
             raise cannot_go_on("no worker could be started; `ray status` tells what has room")
 
     def _welcome(self, process: Process) -> None:
+        """Take a worker that is there; raises DedupError where it cannot do its work."""
         node = "a machine of the cluster"
         try:
             node = process.wait()
@@ -88,15 +91,26 @@ class Workforce:
         except Lost:
             return
         except DedupError as e:
+            process.end()
             e.args = (f"a worker on {node}: {e}",)
             raise
         for name, version in worker.versions.items():
             if self._versions.get(name) != version:
+                process.end()
                 raise UsageError(
                     f"{node} has {name} {version}, this machine {self._versions.get(name)}: a run "
                     "on a cluster needs the same versions everywhere. Install them there."
                 )
         self._members.append(_Member(process, node, worker))
+
+    def _welcome_late(self) -> None:
+        """Take the workers that have come; the run goes on without those that are of no use."""
+        for process in [one for one in self._coming if one.is_there]:
+            self._coming.remove(process)
+            try:
+                self._welcome(process)
+            except DedupError as e:
+                log.warning("%s. The run goes on without it.", str(e).split("\n")[0].rstrip("."))
 
     @property
     def sessions(self) -> list[Any]:
@@ -196,9 +210,7 @@ class Workforce:
     def _least_busy(self) -> _Member:
         """Return the worker with the fewest pages in work, which has one more now."""
         with self._lock:
-            for process in [one for one in self._coming if one.is_there]:
-                self._coming.remove(process)
-                self._welcome(process)
+            self._welcome_late()
             if not self._members:
                 self._wait_for_some()
             member = min(self._members, key=lambda one: one.busy)

@@ -28,14 +28,15 @@ from tests.faults.table import Row, times
 DOCUMENTS = 3000
 SHARDS = {"DEDUP_RUN__SHARDS": "2", "DEDUP_RUN__RETRY_FOR": "60"}
 _SLOW = {"DEDUP_RUN__MAX_RATE": "300"}  # else a run is over before it notices
-_GOOD, _UNREACHABLE = (0, 3), 5
+_GOOD, _USAGE, _UNREACHABLE = (0, 3), 2, 5
 _STORE = 100_000_000  # bytes of an object store
+_DRIVER = "the child of the command"
 _VICTIMS = {  # what a command line names
     "a worker": "ray::Workbench",
     "a shard": "ray::Shard",
     "the raylet": "raylet/raylet",
     "the GCS": "gcs_server",
-    "the driver": "dedup",
+    "the driver": _DRIVER,
     "the command": "",
 }
 Fault = Callable[[Subject, random.Random], int]
@@ -60,6 +61,7 @@ def run(scale: float) -> Iterator[Row]:
         yield _row(subject, "a node of a cluster lost", _node_lost, times(5, scale))
         yield _row(subject, "the GCS of a cluster restarted", _gcs_restarted, times(3, scale))
         yield _row(subject, "an object store of 100 MB", _small_store, times(2, scale))
+        yield _other_version(subject)
         for begun, ended in (("", "local:1"), ("local:1", "")):
             where = "begun here, ended on a cluster" if ended else "begun on a cluster, ended here"
             yield _row(subject, where, partial(_moved, begun, ended), times(3, scale))
@@ -104,7 +106,11 @@ def _strike(process: BaseProcess, name: str, number: signal.Signals, chance: ran
         with suppress(ProcessLookupError):
             os.kill(process.pid or 0, number)
         return
-    if found := processes_of(process, name):
+    found = processes_of(process, name)
+    if name == _DRIVER:
+        with suppress(psutil.NoSuchProcess):
+            found = psutil.Process(process.pid).children()[:1]
+    if found:
         with suppress(psutil.NoSuchProcess):
             chance.choice(found).send_signal(number)
 
@@ -123,15 +129,29 @@ def _command(process: psutil.Process) -> list[str]:
     return []
 
 
+def _other_version(subject: Subject) -> Row:
+    """Add a node that has another version of a package."""
+    with tempfile.TemporaryDirectory() as folder:
+        about = Path(folder) / "xxhash-0.1.dist-info" / "METADATA"
+        about.parent.mkdir()
+        about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
+        with _nodes(env_vars={"PYTHONPATH": folder}) as (cluster, _):
+            code = subject.run("target", "--cluster", cluster.address, **SHARDS)
+    good = code == _USAGE and "xxhash 0.1" in subject.said()
+    said = "it is named" if good else f"ended with {code}: {subject.said()[-300:]}"
+    subject.drop()
+    return Row("a node with another version of a package", 1, int(good), said)
+
+
 @contextmanager
-def _nodes() -> Iterator[tuple[Any, Any]]:
+def _nodes(**of_other: Any) -> Iterator[tuple[Any, Any]]:
     """Simulate a cluster of a head and another node; yield it and that node."""
     from ray.cluster_utils import Cluster
 
     about = {"num_cpus": 1, "object_store_memory": _STORE}
     cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
     try:
-        yield cluster, cluster.add_node(**about)
+        yield cluster, cluster.add_node(**about, **of_other)
     finally:
         cluster.shutdown()
 
