@@ -15,7 +15,7 @@ from dedup_job.documents import Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care import drawing
 from dedup_job.mongo.care.samples import SampleReader
-from dedup_job.mongo.state.fields import BY_HAND, is_by_hand
+from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import Status
@@ -61,7 +61,7 @@ def survey_target(
 
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
     state = on.target.state.read() or {}
-    lines = [_line(row, state.get("checkpoint")) for row in rows if not is_by_hand(row)]
+    lines = [_line(on, row, state.get("checkpoint")) for row in rows if not is_by_hand(row)]
     counted = [line.counts for line in lines if line.status != Status.UNDONE]
     by_hand: Counter[str] = Counter()
     for row in rows:
@@ -87,19 +87,13 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
     )
 
 
-def _line(row: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> RunLine:
+def _line(on: Opened, row: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> RunLine:
     """Return a run as a line; of one that was cut off the checkpoint knows more."""
-    latest = checkpoint if checkpoint and checkpoint["run"] == row["_id"] else row
-    return RunLine(
-        number=row["_id"],
-        status=str(row["status"]),
-        started=row.get("started"),
-        finished=row.get("finished"),
-        counts=Counts.from_dict(latest["counts"]),
-        known=row.get("known", 0),
-        seconds=latest["seconds"],
-        series=row.get("series") or (),
-    )
+    line = run_line(row, on.target.runs.full_name)
+    if not checkpoint or checkpoint["run"] != row["_id"]:
+        return line
+    counts = Counts.from_dict(checkpoint["counts"])
+    return replace(line, counts=counts, seconds=checkpoint["seconds"])
 
 
 def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:

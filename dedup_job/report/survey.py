@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from dedup_job.report.counts import Counts
+from dedup_job.report.run import Machine
 from dedup_job.report.samples import Sample
 
 BINS = 50
@@ -51,7 +52,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run in a list of runs. series: (seconds, documents decided, resident bytes) over time."""
+    """A run in a list of runs.
+
+    series: (seconds, documents decided, resident bytes) over time; machines: of a run on a cluster.
+    """
 
     number: int
     status: str
@@ -61,6 +65,7 @@ class RunLine:
     known: int
     seconds: float
     series: Sequence[Sequence[float]] = ()
+    machines: Mapping[str, Machine] = field(default_factory=dict)
 
     @property
     def docs_per_second(self) -> float:

@@ -11,6 +11,7 @@ import pytest
 
 from dedup_job.pages.render import report_page
 from dedup_job.report.counts import Counts
+from dedup_job.report.run import Machine
 from dedup_job.report.samples import Difference, Sample
 from dedup_job.report.survey import (
     Group,
@@ -42,6 +43,9 @@ class _Elements(HTMLParser):
         self.attributes += attrs
 
 
+SERIES = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+
+
 def survey_with(text: str, name: str | None = None) -> Survey:
     name = text if name is None else name
     sample = Sample(
@@ -69,7 +73,7 @@ def survey_with(text: str, name: str | None = None) -> Survey:
         similarities=Similarities((0,) * 45 + (1,) * 5, (1,) * 50),
         layers=layered([sample], [sample], [], [], []),
         groups=[Group(name, text, 9, [sample])],
-        runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, [[0, 1, 2], [1, 2, 3], [2, 3, 4]])],
+        runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, SERIES, {name: Machine(2, 1500)})],
         settings={"source": {"field": text}},
         versions={"python": text},
     )
@@ -143,3 +147,9 @@ def test_a_target_without_anything_has_a_page():
     page = report_page(Survey("a.b", "a.c", WHEN, "1", Counts(), 0, 0))
     assert "No run has finished yet" in page
     assert "There are no duplicates" in page
+
+
+def test_the_machines_of_a_run_on_a_cluster_have_a_line_each():
+    page = report_page(survey_with("host7"))
+    assert "Machines of run 1, on a cluster." in page
+    assert re.search(r"<td>host7</td>\s*<td class=\"n\">2</td>\s*<td class=\"n\">1,500</td>", page)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from dedup_job.errors import StateMismatch
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Status
+from dedup_job.report.run import Machine, Status
 from dedup_job.report.survey import RunLine
 
 FORMAT = 1
@@ -61,7 +61,7 @@ def is_by_hand(row: Mapping[str, Any]) -> bool:
 
 def run_line(row: Mapping[str, Any], name: str) -> RunLine:
     """Return a row of `T.runs` as a list of runs has it; raises as `check_run`."""
-    check_run(row, name)
+    machines = check_run(row, name).get("machines") or ()
     return RunLine(
         number=row["_id"],
         status=row["status"],
@@ -71,6 +71,7 @@ def run_line(row: Mapping[str, Any], name: str) -> RunLine:
         known=row.get("known") or 0,
         seconds=row["seconds"],
         series=row.get("series") or (),
+        machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
     )
 
 
