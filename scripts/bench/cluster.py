@@ -22,9 +22,9 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 from pymongo import MongoClient
@@ -44,7 +44,7 @@ from scripts.bench.templates import bank
 Db = Database[dict[str, Any]]
 SIZE = 300
 CACHE = ("--wiredTigerCacheSizeGB", "2")
-OF_CLUSTER = ("ray::Workbench", "ray::Shard", "raylet/raylet", "gcs_server")
+OF_CLUSTER = ("driver", "ray::Workbench", "ray::Shard", "raylet/raylet", "gcs_server")
 
 
 def decide(uri: str, target: str, *arguments: str, **environment: str) -> processes.Ended:
@@ -124,26 +124,37 @@ def speed(arguments: argparse.Namespace) -> int:
             SyntheticCorpus(stock("chinese", size=SIZE), OWN["chinese"]),
             range(arguments.documents),
         )
-        show(client.cluster, "here", peaks(uri, "here"))
+        show(client.cluster, "here", taken(uri, "here"))
         for shards in arguments.shards:
             target, address = f"shards_{shards}", f"local:{arguments.workers}"
-            show(client.cluster, target, peaks(uri, target, address, shards))
+            show(client.cluster, target, taken(uri, target, address, shards))
             found = compare(client.cluster, "here", target)
             print(f"  the result is {'ANOTHER ONE' if found else 'the same'}")
         print(f"  bytes moved a document: {moved(uri, arguments):,.0f}")
     return 0
 
 
-def peaks(uri: str, target: str, address: str = "", shards: int = 1) -> dict[str, list[float]]:
-    """Run; return the peak memory in MB of each process, by what it is."""
-    seen: dict[str, dict[int, float]] = {"driver": {}}
+class Taken(NamedTuple):
+    """What a process took: its greatest memory in MB, and seconds of a processor."""
+
+    peak: float
+    cpu: float
+
+
+def taken(uri: str, target: str, address: str = "", shards: int = 1) -> dict[str, list[Taken]]:
+    """Run; return what each process took, by what it is."""
+    seen: dict[str, dict[int, Taken]] = {}
 
     def look(pid: int) -> None:
-        seen["driver"][pid] = processes.peak_of(pid)
-        for child in psutil.Process(pid).children(recursive=True):
-            with_name = next((n for n in OF_CLUSTER if n in " ".join(command_of(child))), None)
-            if with_name:
-                seen.setdefault(with_name, {})[child.pid] = processes.peak_of(child.pid)
+        command = psutil.Process(pid)
+        drivers = command.children() if address else [command]
+        for one in [*drivers[:1], *command.children(recursive=True)]:
+            line = "driver" if one in drivers[:1] else " ".join(command_of(one))
+            if name := next((n for n in OF_CLUSTER if n in line), None):
+                with suppress(psutil.Error):
+                    times = one.cpu_times()
+                    now = Taken(processes.peak_of(one.pid), times.user + times.system)
+                    seen.setdefault(name, {})[one.pid] = now
 
     names = ("--db", "cluster", "--source", "source", "--target", target, "--yes")
     more = ("--cluster", address) if address else ()
@@ -159,8 +170,8 @@ def command_of(process: psutil.Process) -> list[str]:
         return []
 
 
-def show(database: Db, target: str, memory: dict[str, list[float]]) -> None:
-    """Print what a run says of itself, and the memory of its processes."""
+def show(database: Db, target: str, processes_: dict[str, list[Taken]]) -> None:
+    """Print what a run says of itself, and what its processes took."""
     row = database[f"{target}.runs"].find_one() or {}
     print(f"{target}: {row['docs_per_second']:,.0f} docs/s")
     for stage in row["profile"]:
@@ -169,8 +180,13 @@ def show(database: Db, target: str, memory: dict[str, list[float]]) -> None:
             f"  {stage['stage']:14} {stage['seconds'] * each:8.1f} us a document, processor "
             f"{stage['processor_seconds'] * each:6.1f}"
         )
-    for name, each in memory.items():
-        print(f"  {name:14} {' '.join(f'{peak:,.0f}' for peak in each)} MB")
+    documents = row["counts"]["scanned"]
+    for name, each_of in processes_.items():
+        cpu, peaks = (
+            sum(one.cpu for one in each_of),
+            " ".join(f"{one.peak:,.0f}" for one in each_of),
+        )
+        print(f"  {name:14} processor {cpu / documents * 1e6:.1f} us a document, {peaks} MB")
 
 
 def moved(uri: str, arguments: argparse.Namespace) -> float:

@@ -21,6 +21,7 @@ from tests.faults.table import Row
 
 PARTS = (
     "kills",
+    "nights",
     "outages",
     "failing_commands",
     "rollback",

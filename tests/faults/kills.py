@@ -66,7 +66,7 @@ def run(scale: float) -> Iterator[Row]:
             subject = Subject(uri, Path(folder), documents=DOCUMENTS, storing="whole")
             kills = Kills(subject, Path(folder), uri)
             yield kills.at_random(times(100, scale)).row(f"killed at a random moment{name}")
-            for point in (p for p in Point if p is not Point.SNAPSHOT):
+            for point in (Point.READ, Point.BEFORE, Point.INSIDE, Point.COMMITTED):
                 yield kills.at_point(point, times(20, scale)).row(f"killed {point}{name}")
             yield kills.at_snapshot(times(20, scale)).row(
                 f"killed {Point.SNAPSHOT}{name}", "; the file was none, the former or the new one"

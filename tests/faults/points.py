@@ -30,6 +30,8 @@ class Point(StrEnum):
     INSIDE = "inside the transaction"
     COMMITTED = "committed, not acknowledged"
     SNAPSHOT = "while the snapshot is saved"
+    SAVED = "when the snapshot is saved, before former ones go"
+    MAPPED = "while a part that outgrew its memory is mapped"
 
 
 def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> None:
@@ -54,6 +56,10 @@ def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> 
             _around(State, "update", here, only=_is_last_of_standalone)
         case Point.SNAPSHOT:
             _around(snapshot, "_bytes", here)
+        case Point.SAVED:
+            _around(snapshot, "write", here)
+        case Point.MAPPED:
+            _around(snapshot, "mapped", here)
 
 
 def _around(
