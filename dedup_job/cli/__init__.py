@@ -109,8 +109,8 @@ app = typer.Typer(
     cls=LazyCommands,
     help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
-    "quarantined · 5 database unreachable, try again · 6 state does not match or lease lost · "
-    "11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
+    "quarantined · 5 database or cluster unreachable, try again · 6 state does not match or lease "
+    "lost · 11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
     no_args_is_help=True,
     **{**_LOOK, "add_completion": True},
 )
