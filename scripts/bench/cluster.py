@@ -2,7 +2,7 @@
 
     python -m scripts.bench.cluster equal [--documents 200000] [--shards 1 2 5] [--batches 512 4096]
         [--nodes 3] [--file FILE.jsonl.gz ...] [--field text]
-    python -m scripts.bench.cluster speed [--documents 1e6] [--shards 1 4] [--workers 2]
+    python -m scripts.bench.cluster speed [--documents 1e6] [--shards 1 4] [--workers 2] [--moved]
 
 `equal` makes texts of few templates, so that many share a key, and takes the files besides. A
 cluster of --nodes nodes with a core each is simulated here (`ray.cluster_utils.Cluster`). Two
@@ -11,8 +11,8 @@ counts are compared byte by byte with those of this machine alone, for each numb
 size of batches.
 
 `speed` decides texts of 300 bytes here, and then by --workers workers (`--cluster local:N`) with
-each number of shards: documents a second, what a document takes of each stage, the memory of each
-process at its peak, and how many bytes go to and from the workers and shards.
+each number of shards: documents a second, what a document takes of each stage, processor time and
+greatest memory of each process, and how many bytes go to and from the workers and shards.
 """
 
 from __future__ import annotations
@@ -117,20 +117,23 @@ def on(uri: str, address: str, shards: int, batch: int) -> float:
 
 def speed(arguments: argparse.Namespace) -> int:
     """Print how fast runs are here and on a cluster of this machine, and what they take."""
+    corpus = SyntheticCorpus(stock("chinese", size=SIZE), OWN["chinese"])
     with embedded_server(options=CACHE) as uri, MongoClient[dict[str, Any]](uri) as client:
-        fill(
-            uri,
-            "cluster.source",
-            SyntheticCorpus(stock("chinese", size=SIZE), OWN["chinese"]),
-            range(arguments.documents),
-        )
-        show(client.cluster, "here", taken(uri, "here"))
-        for shards in arguments.shards:
-            target, address = f"shards_{shards}", f"local:{arguments.workers}"
-            show(client.cluster, target, taken(uri, target, address, shards))
-            found = compare(client.cluster, "here", target)
-            print(f"  the result is {'ANOTHER ONE' if found else 'the same'}")
-        print(f"  bytes moved a document: {moved(uri, arguments):,.0f}")
+        fill(uri, "cluster.source", corpus, range(arguments.documents))
+        server = processes.Server(client)
+        ways = [("here", "", 1)]
+        ways += [(f"shards_{n}", f"local:{arguments.workers}", n) for n in arguments.shards]
+        for target, address, shards in ways:
+            server.settle()
+            before = server.cpu
+            all_taken = taken(uri, target, address, shards)
+            all_taken["mongod"] = [Taken(server.peak, server.cpu - before)]
+            show(client.cluster, target, all_taken)
+            if address:
+                found = compare(client.cluster, "here", target)
+                print(f"  the result is {'ANOTHER ONE' if found else 'the same'}", flush=True)
+        if arguments.moved:
+            print(f"  bytes moved a document: {moved(uri, arguments):,.0f}")
     return 0
 
 
@@ -226,6 +229,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--file", type=Path, action="append", default=[])
     parser.add_argument("--field", default="text")
+    parser.add_argument("--moved", action="store_true", help="count the bytes, in a run of its own")
     arguments = parser.parse_args()
     return ways[arguments.what](arguments)
 
