@@ -80,6 +80,10 @@ class Monitored:
         with shown_progress() as shown:
             yield Several([shown, self._told])
 
+    def at_work(self, process: int) -> None:
+        """Take which process is at work in place of this one."""
+        self._told.at_work(process)
+
     def warn(self, warning: str) -> None:
         """Tell of a warning."""
         above(warning) if self._form is LogFormat.PLAIN else log.warning("%s", warning)

@@ -129,12 +129,13 @@ def _run(
     collector: SurveyCollector | None,
     cluster: str | None,
 ) -> Report:
-    driver = None if cluster is None else _driver(settings, request, cluster)
     agree = _agree if is_interactive() and not request.yes else None
-    with told.progress() as progress:
+    on_cluster = nullcontext() if cluster is None else _driver(settings, request, cluster)
+    with on_cluster as driver, told.progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
             if driver is not None:
+                told.at_work(driver.pid)
                 return driver.attend(watch)
             return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:

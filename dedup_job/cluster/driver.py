@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
@@ -28,38 +29,37 @@ from dedup_job.settings import Settings
 _LOOK_SECONDS = 0.5
 _SILENT_SECONDS = 120.0  # Ray itself waits 60 s for a GCS that is started again
 _LAST_SECONDS = 15.0  # for a driver that has to end
-_STOP, _AGREED = "stop", "agreed"
+_STOP, _AT_ONCE, _AGREED, _HERE = "stop", "at once", "agreed", "here"
 
 
 class Driver:
-    """A run in a child process."""
+    """A run in a child process, for the time of a block."""
 
     def __init__(self, settings: Settings, request: Request, address: str) -> None:
-        """Start it, before any thread of the command; address: as `on_cluster` takes it."""
-        self._line, other = Pipe()
-        self._process = os.fork()
-        if not self._process:
-            self._line.close()
-            _drive(_Line(other), settings, request, address)
+        """Start it; address: as `on_cluster` takes it."""
+        self._end, other = Pipe()
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self.pid = self._process = os.fork()
+        if not self.pid:
+            try:
+                self._end.close()
+                _drive(_Line(other), settings, request, address)
+            finally:  # nothing of the command may go on here
+                os._exit(1)
         other.close()
+
+    def __enter__(self) -> Driver:
+        threading.Thread(target=self._stay, name="attending", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended()
 
     def attend(self, watch: Watch) -> Report:
         """Tell the watch of the run, and the driver of a stop; return the report.
 
         Raises DatabaseUnreachable where the driver is lost or says nothing, and its other errors.
         """
-        try:
-            return self._attended(watch)
-        except (EOFError, ConnectionError):
-            code = self._ended()
-            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-            raise cannot_go_on(
-                f"its process here ended ({how}), which happens when Ray on this machine is lost"
-            ) from None
-        finally:
-            self._ended()
-
-    def _attended(self, watch: Watch) -> Report:
         told: dict[str, Callable[..., Any]] = {
             "progress": lambda method, *values: getattr(watch.progress, method)(*values),
             "begun": watch.begun,
@@ -71,11 +71,11 @@ class Driver:
         while silent < limit:
             if watch.stop() and not stopping:
                 stopping = True
-                self._line.send(_STOP)
-            if not self._line.poll(_LOOK_SECONDS):
-                silent += _LOOK_SECONDS  # not by the clock: both processes may have been suspended
+                self._say(_STOP)
+            if (said := self._heard()) is None:
+                silent += _LOOK_SECONDS  # no clock: both processes may have been suspended
                 continue
-            what, *values = self._line.recv()
+            what, *values = said
             if what == "report":
                 report: Report = values[0]
                 return report
@@ -83,39 +83,70 @@ class Driver:
                 raise values[0]
             silent, limit = 0.0, _SILENT_SECONDS if what == "alive" else limit
             told[what](*values)
-        raise cannot_go_on(f"nothing on this machine answers for {_SILENT_SECONDS:.0f} s")
+        raise cannot_go_on(f"Ray on this machine does not answer for {_SILENT_SECONDS:.0f} s")
+
+    def _heard(self) -> tuple[Any, ...] | None:
+        """Return what the driver says, None where it says nothing for a while."""
+        try:
+            said: tuple[Any, ...] | None = None
+            if self._end.poll(_LOOK_SECONDS):
+                said = self._end.recv()
+        except (EOFError, OSError):
+            code = self._ended()
+            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+            raise cannot_go_on(
+                f"its process here ended ({how}): Ray on this machine was lost, or memory ran out"
+            ) from None
+        return said
+
+    def _say(self, what: str) -> None:
+        with self._lock, suppress(OSError):  # it ended, which is heard
+            self._end.send(what)
+
+    def _stay(self) -> None:
+        """Let the driver know that the command is neither gone nor suspended."""
+        while not self._over.wait(_LAST_SECONDS):
+            self._say(_HERE)
 
     def _agree(self, watch: Watch, source: str, target: str) -> None:
         if watch.agree:
             watch.agree(source, target)
-        self._line.send(_AGREED)
+        self._say(_AGREED)
 
     def _ended(self) -> int:
         """Let the driver end, or end it; return its exit code, or the signal below 0."""
-        self._line.close()
+        self._over.set()
+        self._say(_AT_ONCE)
         end = time.monotonic() + _LAST_SECONDS
-        while self._process and not (ended := os.waitpid(self._process, os.WNOHANG))[0]:
-            if time.monotonic() > end:
+        while self._process:
+            done, status = self._process, 0
+            with suppress(ChildProcessError):  # the system may have been told to forget children
+                done, status = os.waitpid(self._process, os.WNOHANG)
+            if done:
+                self._process, self._code = 0, os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > end:
                 os.kill(self._process, signal.SIGKILL)
-            time.sleep(_LOOK_SECONDS / 10)
-        if self._process:
-            self._process, self._code = 0, os.waitstatus_to_exitcode(ended[1])
+            time.sleep(0 if done else _LOOK_SECONDS / 10)
+        self._end.close()
         return self._code
 
 
 class _Line(Progress):
-    """The driver's end of the line: its watch."""
+    """The driver's watch, which is the command."""
 
     def __init__(self, end: Connection) -> None:
         self._end, self._lock = end, threading.Lock()
         self._stop, self._agreed = threading.Event(), threading.Event()
 
     def listen(self) -> None:
-        """Take what the command says, until it ends; the driver then ends as if killed."""
-        with suppress(EOFError, ConnectionError):
-            while True:
-                event = self._stop if self._end.recv() == _STOP else self._agreed
-                event.set()
+        """Take what the command says; without it, the driver ends as if killed."""
+        with suppress(EOFError, OSError):
+            while self._end.poll(_SILENT_SECONDS):
+                what = self._end.recv()
+                if what == _AT_ONCE:
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                elif what != _HERE:
+                    (self._stop if what == _STOP else self._agreed).set()
         os._exit(1)
 
     def say(self, what: str, *values: Any) -> None:
@@ -167,18 +198,20 @@ class _Line(Progress):
 
 
 def _drive(line: _Line, settings: Settings, request: Request, address: str) -> NoReturn:
-    """Run, and say what came of it. Signals are for the command, which hands a stop on."""
-    os.setpgid(0, 0)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    """Run, and say what came of it."""
+    os.setpgid(0, 0)  # a terminal's Ctrl-C is for the command, which hands a stop on
+    for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which Ray's processes would inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=line.listen, name="command", daemon=True).start()
     try:
         from dedup_job.cluster.run import on_cluster  # here: Ray takes a second
 
         spread = on_cluster(address, line.alive)
         line.say("report", run_job(settings, request, line.watch(), spread))
-    except Exception as e:  # noqa: BLE001  # the command raises it
+    except (Exception, KeyboardInterrupt) as e:  # noqa: BLE001  # the command raises it
+        if os.environ.get("DEDUP_TRACEBACK"):  # which does not get there
+            traceback.print_exc()
         line.say("error", portable(e))
-    finally:
-        sys.stderr.flush()
-        os._exit(0)
+    sys.stderr.flush()
+    os._exit(0)

@@ -15,7 +15,7 @@ def cannot_go_on(why: str) -> DatabaseUnreachable:
     )
 
 
-def portable(error: Exception) -> Exception:
+def portable(error: BaseException) -> BaseException:
     """Return an error as another process can raise it."""
     try:
         pickle.loads(pickle.dumps(error))

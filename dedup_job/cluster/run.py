@@ -98,14 +98,17 @@ def _pulse(alive: Callable[[], None]) -> Iterator[None]:
 
     def beat() -> None:
         while not over.wait(_PULSE_SECONDS):
-            ray.put(None)  # hangs, or ends this process, where they do not
+            with suppress(RayError):  # which is an answer, too
+                ray.put(None)  # hangs, or ends this process, where they do not
             alive()
 
-    threading.Thread(target=beat, name="pulse", daemon=True).start()
+    beating = threading.Thread(target=beat, name="pulse", daemon=True)
+    beating.start()
     try:
         yield
     finally:
         over.set()
+        beating.join(_PULSE_SECONDS)  # a put after the end would start another Ray
 
 
 def _reach(address: str) -> None:

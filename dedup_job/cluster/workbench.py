@@ -20,6 +20,7 @@ from dedup_job.decision.weighing import Weighing
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Namespace, connect, patience_with
+from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.target import Target
 from dedup_job.native.byte_strings import ByteStrings
@@ -93,7 +94,8 @@ class Workbench:
 
     def begin(self) -> Worker:
         """Look at the target, and at the files that settings name; say who writes here."""
-        self._target.check()
+        with translated():
+            self._target.check()
         return Worker(package_versions(), dict(self._target.state.session_id))
 
     def prepare(

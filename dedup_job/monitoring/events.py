@@ -124,10 +124,15 @@ class Events(Observer):
     """Logs what happens as events."""
 
     def __init__(self) -> None:
+        self._process: int | None = None
         self._due = 0.0
         self._silent = 0.0
         self._at, self._done = time.monotonic(), 0
         self._expected: int | None = None
+
+    def at_work(self, process: int) -> None:
+        """Take whose memory is told."""
+        self._process = process
 
     def stage(self, name: str) -> None:
         """Log it."""
@@ -158,9 +163,8 @@ class Events(Observer):
         now, before = time.monotonic(), self._at
         rate = (done - self._done) / max(now - before, 1e-6)
         self._at, self._done = now, done
-        _log(
-            RunProgressed(done, self._expected, round(rate, 1), resident_bytes(), *_decided(counts))
-        )
+        held = resident_bytes(self._process)
+        _log(RunProgressed(done, self._expected, round(rate, 1), held, *_decided(counts)))
 
     def waiting(self, seconds: int | None) -> None:
         """Log it at once, every 10 s, and when it is over."""

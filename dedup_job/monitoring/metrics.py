@@ -58,6 +58,7 @@ class Metrics(Observer):
         check_writable(OPTION, file)
         self._file = file
         self._target = ""
+        self._process: int | None = None
         self._values: Values = {}  # of the former file, and of this run
         self._before: Counter[str] = Counter()  # documents of other runs, by decision
         self._counts: Counts | None = None  # of this run, from its row on
@@ -77,6 +78,10 @@ class Metrics(Observer):
             if name in (*_LAST, _DOCUMENTS):
                 self._values.setdefault(name, {})[decision] = value
         self._before = Counter({d: int(n) for d, n in self._values.pop(_DOCUMENTS, {}).items()})
+
+    def at_work(self, process: int) -> None:
+        """Take whose memory is told."""
+        self._process = process
 
     def began(self, report: Report, runs: Sequence[RunLine]) -> None:
         """Take what the other runs did, and begin to write."""
@@ -134,7 +139,7 @@ class Metrics(Observer):
 
     def _keep_writing(self) -> None:
         while True:
-            self._set("dedup_run_resident_memory_bytes", resident_bytes())
+            self._set("dedup_run_resident_memory_bytes", resident_bytes(self._process))
             self._set("dedup_run_updated_timestamp_seconds", time.time())
             self._write(1)
             if self._stop.wait(WRITE_SECONDS):

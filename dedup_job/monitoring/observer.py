@@ -45,6 +45,9 @@ class Observer(Progress):
     def started(self) -> None:
         """Take note that the command begins; nothing is known of the run yet."""
 
+    def at_work(self, process: int) -> None:
+        """Take note that another process than this one is at work."""
+
     def ended(self, end: End) -> None:
         """Take note of the end of the command."""
 
@@ -60,6 +63,11 @@ class Several(Observer):
         """Tell the observers among them."""
         for one in self._observers:
             one.started()
+
+    def at_work(self, process: int) -> None:
+        """Tell the observers among them."""
+        for one in self._observers:
+            one.at_work(process)
 
     def stage(self, name: str) -> None:
         """Tell each."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,11 @@ from dedup_job.commands.run import Request, Watch
 from dedup_job.errors import BrakeApplied, DatabaseUnreachable, UsageError
 from dedup_job.report.progress import Progress
 from dedup_job.settings import Settings
+
+
+def run(watch):
+    with Driver(Settings(), Request("a", "b"), "auto") as started:
+        return started.attend(watch)
 
 
 @pytest.fixture
@@ -29,7 +36,7 @@ def attended(monkeypatch):
                 os._exit(7)
 
         monkeypatch.setattr(driver, "_drive", drive)
-        return Driver(Settings(), Request("a", "b"), "auto").attend(watch or Watch())
+        return run(watch or Watch())
 
     return attend
 
@@ -65,11 +72,82 @@ def test_an_error_of_the_run_is_raised_by_the_command(attended):
 def test_a_stop_is_handed_on(attended):
     def does(line):
         threading.Thread(target=line.listen, daemon=True).start()
+        line.alive()
         while not line.watch().stop():
             time.sleep(0.01)
         line.say("report", "stopped")
 
     assert attended(does, Watch(stop=lambda: True)) == "stopped"
+
+
+@pytest.fixture
+def running(monkeypatch):
+    """Run a function in place of a run, without Ray."""
+    without = SimpleNamespace(on_cluster=lambda *_: None)
+    monkeypatch.setitem(sys.modules, "dedup_job.cluster.run", without)
+
+    def attend(does, watch=None):
+        monkeypatch.setattr(driver, "run_job", lambda *arguments: does(arguments[2]))
+        return run(watch or Watch())
+
+    return attend
+
+
+def test_a_run_that_a_stop_ends_before_its_first_batch_is_no_lost_one(running):
+    def does(watch):
+        while not watch.stop():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        running(does, Watch(stop=lambda: True))
+
+
+def test_a_run_that_is_ended_at_once_can_give_its_lease_back(running, tmp_path):
+    def does(watch):
+        try:
+            watch.begun()
+            time.sleep(60)
+        finally:
+            (tmp_path / "given back").touch()
+
+    def begun():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        running(does, Watch(begun=begun))
+    assert (tmp_path / "given back").exists()
+
+
+def test_an_error_without_a_sentence_is_raised_as_well(running):
+    def does(_):
+        raise ZeroDivisionError("by chance")
+
+    with pytest.raises(ZeroDivisionError, match="by chance"):
+        running(does)
+
+
+def test_signals_to_the_driver_alone_do_not_end_it(running):
+    def does(_):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
+        return "the report"
+
+    assert running(does) == "the report"
+
+
+def test_a_driver_ends_with_its_command(running, monkeypatch, tmp_path):
+    monkeypatch.setattr(driver, "_SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(Driver, "_stay", lambda _: None)  # as one that is suspended
+
+    def does(_):
+        time.sleep(60)
+        (tmp_path / "alive").touch()
+
+    began = time.monotonic()
+    with pytest.raises(DatabaseUnreachable, match="exit code 1"):
+        running(does)
+    assert time.monotonic() - began < 30
 
 
 def test_who_is_asked_agrees_or_ends_the_run(attended):
@@ -108,6 +186,6 @@ def test_a_driver_that_says_nothing_any_more_is_ended(attended, monkeypatch):
         time.sleep(60)
 
     began = time.monotonic()
-    with pytest.raises(DatabaseUnreachable, match="nothing on this machine answers"):
+    with pytest.raises(DatabaseUnreachable, match="Ray on this machine does not answer"):
         attended(does)
     assert time.monotonic() - began < 30

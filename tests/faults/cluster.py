@@ -90,9 +90,12 @@ def _struck(victim: str, number: signal.Signals, subject: Subject, chance: rando
     """Start a run on a cluster and strike once or twice."""
     process = subject.start("target", "--cluster", "local:2", **SHARDS, **_SLOW)
     subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
+    struck = False
     for _ in range(chance.randint(1, 2)):
-        _strike(process, _VICTIMS[victim], number, chance)
+        struck |= _strike(process, _VICTIMS[victim], number, chance)
         time.sleep(chance.random() / 2)
+    if not struck:
+        raise RuntimeError(f"{victim} was not there to be struck")
     left = processes_of(process, "ray::")
     code = subject.end(process)
     for one in left if number is signal.SIGSTOP else ():
@@ -101,11 +104,12 @@ def _struck(victim: str, number: signal.Signals, subject: Subject, chance: rando
     return code
 
 
-def _strike(process: BaseProcess, name: str, number: signal.Signals, chance: random.Random) -> None:
+def _strike(process: BaseProcess, name: str, number: signal.Signals, chance: random.Random) -> bool:
+    """Send a signal to a process of that name; tell whether there was one."""
     if not name:
         with suppress(ProcessLookupError):
             os.kill(process.pid or 0, number)
-        return
+        return True
     found = processes_of(process, name)
     if name == _DRIVER:
         with suppress(psutil.NoSuchProcess):
@@ -113,6 +117,7 @@ def _strike(process: BaseProcess, name: str, number: signal.Signals, chance: ran
     if found:
         with suppress(psutil.NoSuchProcess):
             chance.choice(found).send_signal(number)
+    return bool(found)
 
 
 def processes_of(process: BaseProcess, name: str) -> list[psutil.Process]:

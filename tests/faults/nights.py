@@ -59,6 +59,8 @@ class _Nights:
         wrong += self._differences("alone", "target")
         self._subject.drop()
         hits, each = sum(hit.values()), [f"{number} {point}" for point, number in hit.items()]
+        if not hits:
+            wrong.append("no run was killed")
         told = "; ".join([*each, *wrong[:3]])
         return Row("runs of many nights killed", hits, 0 if wrong else hits, told)
 

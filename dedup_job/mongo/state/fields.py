@@ -185,6 +185,12 @@ class _State(_Strict):
     bookmark: _Bookmark | None = None
 
 
+class _Machine(_Strict):
+    name: str
+    workers: _Count
+    documents: _Count
+
+
 class _Run(_Strict):
     id: _Count = Field(alias="_id")
     status: Annotated[Any, _fits(lambda status: status in [*map(str, Status)])]
@@ -200,6 +206,7 @@ class _Run(_Strict):
     known: _Count = 0
     expected: _Count | None = None
     series: Annotated[list[Any], _fits(_are_points)] = []
+    machines: list[_Machine] = []
 
 
 class _ByHand(_Run):
