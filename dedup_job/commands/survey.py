@@ -15,11 +15,11 @@ from dedup_job.documents import Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care import drawing
 from dedup_job.mongo.care.samples import SampleReader
-from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line
+from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import Status
-from dedup_job.report.survey import Group, Layer, RunLine, Similarities, Survey, layered
+from dedup_job.report.survey import Group, Layer, Similarities, Survey, layered
 from dedup_job.settings import Settings
 
 _EXTREME, _RANDOM, _OTHERS, _GROUPS, _MEMBERS, _RUNS = 12, 300, 4, 15, 6, 200
@@ -61,7 +61,11 @@ def survey_target(
 
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
     state = on.target.state.read() or {}
-    lines = [_line(on, row, state.get("checkpoint")) for row in rows if not is_by_hand(row)]
+    lines = [
+        with_checkpoint(run_line(row, on.target.runs.full_name), state)
+        for row in rows
+        if not is_by_hand(row)
+    ]
     counted = [line.counts for line in lines if line.status != Status.UNDONE]
     by_hand: Counter[str] = Counter()
     for row in rows:
@@ -85,15 +89,6 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         settings=last.get("settings", {}),
         versions=last.get("versions", {}),
     )
-
-
-def _line(on: Opened, row: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> RunLine:
-    """Return a run as a line; of one that was cut off the checkpoint knows more."""
-    line = run_line(row, on.target.runs.full_name)
-    if not checkpoint or checkpoint["run"] != row["_id"]:
-        return line
-    counts = Counts.from_dict(checkpoint["counts"])
-    return replace(line, counts=counts, seconds=checkpoint["seconds"])
 
 
 def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:

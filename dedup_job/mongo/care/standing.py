@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pymongo.errors import OperationFailure
@@ -14,8 +13,8 @@ from dedup_job.mongo.care.existing import Lock, state_of
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.state import lease as leases
-from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line
-from dedup_job.report.run import Checkpoint, Status
+from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line, with_checkpoint
+from dedup_job.report.run import Status
 from dedup_job.report.status import Holder, Standing, TargetStatus
 from dedup_job.report.survey import RunLine
 
@@ -34,7 +33,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     row = runs.find_one(_RUN, sort=[("_id", -1)])
     by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
     standing = _standing(lock, row, found["checkpoint"] or {})
-    line = _with_checkpoint(run_line(row, runs.full_name), found) if row else None
+    line = with_checkpoint(run_line(row, runs.full_name), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
     success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
     return TargetStatus(
@@ -72,14 +71,6 @@ def _standing(lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str
     if checkpoint.get("finished") and checkpoint["run"] == row["_id"] and status not in _ENDS:
         return Standing.DONE  # its end is all that its row was not told of
     return Standing(status) if status in _ENDS else Standing.KILLED
-
-
-def _with_checkpoint(line: RunLine, state: Mapping[str, Any]) -> RunLine:
-    """Return a run with the counts of its checkpoint, which its row is seconds behind."""
-    if not state["checkpoint"] or state["checkpoint"]["run"] != line.number:
-        return line
-    checkpoint = Checkpoint.from_dict(state["checkpoint"])
-    return replace(line, counts=checkpoint.counts, seconds=checkpoint.seconds)
 
 
 def _holder(lock: Lock) -> Holder | None:

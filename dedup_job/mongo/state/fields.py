@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from dedup_job.errors import StateMismatch
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Machine, Status
+from dedup_job.report.run import Checkpoint, Machine, Status
 from dedup_job.report.survey import RunLine
 
 FORMAT = 1
@@ -73,6 +74,14 @@ def run_line(row: Mapping[str, Any], name: str) -> RunLine:
         series=row.get("series") or (),
         machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
     )
+
+
+def with_checkpoint(line: RunLine, state: Mapping[str, Any]) -> RunLine:
+    """Return a run with the counts of its checkpoint, which its row is seconds behind."""
+    if not (found := state.get("checkpoint")) or found["run"] != line.number:
+        return line
+    checkpoint = Checkpoint.from_dict(found)
+    return replace(line, counts=checkpoint.counts, seconds=checkpoint.seconds)
 
 
 def in_utc(time: datetime | None) -> datetime | None:
