@@ -107,6 +107,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
     ({"$set": {"counts.skipped": -1}}, "counts"),
     ({"$set": {"settings": [1]}}, "settings"),
     ({"$set": {"settings.cleaning": 7}}, "settings"),
+    ({"$set": {"machines": [{"name": "vm"}]}}, "machines"),
     ({"$set": {"status": "restored"}}, "ledger_row"),
     ({"$set": {"status": "restored", "ledger_row": {}}}, "ledger_row"),
 ]
