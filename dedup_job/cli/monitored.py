@@ -81,7 +81,7 @@ class Monitored:
             yield Several([shown, self._told])
 
     def at_work(self, process: int) -> None:
-        """Take which process is at work in place of this one."""
+        """Tell all that the run is in another process."""
         self._told.at_work(process)
 
     def warn(self, warning: str) -> None:

@@ -131,7 +131,7 @@ class Events(Observer):
         self._expected: int | None = None
 
     def at_work(self, process: int) -> None:
-        """Take whose memory is told."""
+        """Report the memory of this process from now on."""
         self._process = process
 
     def stage(self, name: str) -> None:

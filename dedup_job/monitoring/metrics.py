@@ -80,7 +80,7 @@ class Metrics(Observer):
         self._before = Counter({d: int(n) for d, n in self._values.pop(_DOCUMENTS, {}).items()})
 
     def at_work(self, process: int) -> None:
-        """Take whose memory is told."""
+        """Report the memory of this process from now on."""
         self._process = process
 
     def began(self, report: Report, runs: Sequence[RunLine]) -> None:

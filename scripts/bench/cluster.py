@@ -185,10 +185,8 @@ def show(database: Db, target: str, processes_: dict[str, list[Taken]]) -> None:
         )
     documents = row["counts"]["scanned"]
     for name, each_of in processes_.items():
-        cpu, peaks = (
-            sum(one.cpu for one in each_of),
-            " ".join(f"{one.peak:,.0f}" for one in each_of),
-        )
+        cpu = sum(one.cpu for one in each_of)
+        peaks = " ".join(f"{one.peak:,.0f}" for one in each_of)
         print(f"  {name:14} processor {cpu / documents * 1e6:.1f} us a document, {peaks} MB")
 
 
