@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -74,13 +74,18 @@ class Workforce:
         """Wait until there is a worker, and a little longer for the others."""
         end = time.monotonic() + START_SECONDS
         while self._coming and time.monotonic() < end:
-            for process in [one for one in self._coming if one.is_there]:
-                self._coming.remove(process)
+            for process in self._arrived():
                 self._welcome(process)
                 end = min(end, time.monotonic() + _GRACE_SECONDS)
             time.sleep(_LOOK_SECONDS)
         if not self._members:
             raise cannot_go_on("no worker could be started; `ray status` tells what has room")
+
+    def _arrived(self) -> Iterator[Process]:
+        """Yield the processes that have begun; each is expected no more."""
+        for process in [one for one in self._coming if one.is_there]:
+            self._coming.remove(process)
+            yield process
 
     def _welcome(self, process: Process) -> None:
         """Take a worker that is there; raises DedupError where it cannot do its work."""
@@ -105,8 +110,7 @@ class Workforce:
 
     def _welcome_late(self) -> None:
         """Take the workers that have come; the run goes on without those that are of no use."""
-        for process in [one for one in self._coming if one.is_there]:
-            self._coming.remove(process)
+        for process in self._arrived():
             try:
                 self._welcome(process)
             except DedupError as e:
