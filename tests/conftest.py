@@ -7,16 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.mongo.embedded import embedded_server
 from tests.faults.fail_points import TEST_COMMANDS
 
+_WAITING = ("faults/", "cluster/")
 _LONGEST = (
-    *("faults/", "decision/", "fingerprint/", "mongo/", "cli/"),
+    *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_patience", "cli/test_undo"),
+    *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
+    *("index/test_hamming", "mongo/", "cli/", "decision/", "fingerprint/"),
     *("test_packages", "scripts/", "demo/", "review/"),
 )
+# To make an index or to drop a database waits for the journal: 20 ms, not the 100 of the default.
+_PROMPT = ("--journalCommitInterval", "20")
 _numbers = itertools.count()
 
 
@@ -28,9 +34,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="Also what takes minutes, and commands on a standalone server where its kind should "
-        "not matter.",
+        help="Also what takes minutes, what should be alike on a standalone server, and more "
+        "examples of each property.",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set how many examples show that a property holds."""
+    examples = 100 if config.getoption("--thorough") else 40
+    settings.register_profile("dedup", deadline=None, max_examples=examples)
+    settings.load_profile("dedup")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -44,14 +57,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         or (not thorough and _is_thorough(item))
     ]
     left = set(left_out)
-    items[:] = sorted((item for item in items if item not in left), key=_turn)
+    items[:] = _in_turns([item for item in items if item not in left])
     config.hook.pytest_deselected(items=left_out)
 
 
-def _turn(item: pytest.Item) -> int:
-    """Return when a test's turn comes: with several processes, the last ones should be short."""
-    places = [i for i, name in enumerate(_LONGEST) if f"/tests/{name}" in item.path.as_posix()]
-    return min(places, default=len(_LONGEST))
+def _in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Put the longest first, and beside each file that mostly waits one that computes."""
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path.as_posix(), []).append(item)
+    waiting = sorted(path for path in files if _place(path, _WAITING) < len(_WAITING))
+    others = sorted(
+        (path for path in files if path not in waiting), key=lambda path: _place(path, _LONGEST)
+    )
+    turns = itertools.chain.from_iterable(itertools.zip_longest(waiting, others))
+    return [item for path in turns if path is not None for item in files[path]]
+
+
+def _place(path: str, names: tuple[str, ...]) -> int:
+    return min((i for i, name in enumerate(names) if f"/tests/{name}" in path), default=len(names))
 
 
 def _is_thorough(item: pytest.Item) -> bool:
@@ -61,7 +85,6 @@ def _is_thorough(item: pytest.Item) -> bool:
     return (
         parameters is not None
         and parameters.params.get("any_server") == "standalone"
-        and item.path.parent.name in ("cli", "commands")
         and item.get_closest_marker("standalone") is None
     )
 
@@ -69,7 +92,7 @@ def _is_thorough(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[str]:
     """Return the URI of a one-node replica set with fail points."""
-    with embedded_server(options=TEST_COMMANDS) as uri:
+    with embedded_server(options=(*TEST_COMMANDS, *_PROMPT)) as uri:
         yield uri
 
 

@@ -50,7 +50,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(TEXTS, SETTINGS)
 def test_many_texts_are_cleaned_as_each_alone(texts, chosen):
     cleaner = Cleaner(chosen)

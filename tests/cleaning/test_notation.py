@@ -256,7 +256,7 @@ TAGS += [" ", "  ", "\n", "\n```\n", "\t", "\r\n", "\r", "\u3000", "\u2028", "\x
 FRAGMENTS = st.sampled_from(MARKS + TAGS) | st.text(max_size=3)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(FRAGMENTS, max_size=30).map("".join), st.sampled_from([(), ("加粗", "x")]))
 def test_cleaning_a_cleaned_text_changes_nothing(raw, markers):
     cleaner = Cleaner(CleaningSettings(cut_at=markers))

@@ -73,7 +73,7 @@ PARTS = (
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(PARTS, max_size=14).map("".join), st.booleans())
 @example("<p a='x><p a='x", False)
 def test_a_text_is_stripped_as_by_the_guard_and_the_parser(text, css):
@@ -81,7 +81,7 @@ def test_a_text_is_stripped_as_by_the_guard_and_the_parser(text, css):
     assert Cleaner(chosen).clean(text) == clean(text, chosen)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(alphabet="<>/!-?&;#abpx01= \"'"))
 def test_any_marks_are_read_as_by_the_guard_and_the_parser(text):
     assert Cleaner(PLAIN).clean(text) == clean(text, PLAIN)

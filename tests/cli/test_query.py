@@ -60,8 +60,16 @@ def stored(database: Db) -> dict[str, list[dict[str, Any]]]:
     return {name: list(database[name].find().sort("_id", 1)) for name in names}
 
 
-@pytest.mark.parametrize("with_snapshot", [True, False])
-@pytest.mark.parametrize("k", [0, 3, 7])
+@pytest.mark.parametrize(
+    ("k", "with_snapshot"),
+    [
+        *[(0, False), (3, True), (7, False)],
+        *(
+            pytest.param(*one, marks=pytest.mark.thorough)
+            for one in [(0, True), (3, False), (7, True)]
+        ),
+    ],
+)
 def test_all_kept_documents_within_the_distance_are_found_nearest_first(
     filled: Db, tmp_path: Path, k: int, with_snapshot: bool
 ) -> None:

@@ -155,8 +155,13 @@ class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 
-@pytest.mark.parametrize("moment", range(6))
-@pytest.mark.parametrize("way", [(), ("--again",)])
+MOMENTS = [
+    pytest.param(moment, way, marks=pytest.mark.thorough if (moment + len(way)) % 2 else ())
+    for moment, way in product(range(6), [(), ("--again",)])
+]
+
+
+@pytest.mark.parametrize(("moment", "way"), MOMENTS)
 @pytest.mark.standalone
 def test_killed_at_any_moment_it_is_done_or_not_done(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, way: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +140,14 @@ class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 
-@pytest.mark.parametrize("then", ["undo", "run"])
-@pytest.mark.parametrize("pages", [0, 1, 3, 8])
+CUTS = [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")]
+ALL_CUTS = [
+    pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
+    for cut in product([0, 1, 3, 8], ["undo", "run"])
+]
+
+
+@pytest.mark.parametrize(("pages", "then"), ALL_CUTS)
 @pytest.mark.standalone
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str

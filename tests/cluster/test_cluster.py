@@ -99,6 +99,7 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     assert subject.differences() == []
 
 
+@pytest.mark.thorough
 def test_a_run_is_stopped_loses_ray_and_is_ended_without_a_cluster(subject):
     slow = {**TWO_SHARDS, "DEDUP_RUN__MAX_RATE": "300"}
     for number, code, said in (

@@ -178,9 +178,9 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
     [
         (1500, DEFAULT),
         pytest.param(3000, DEFAULT, marks=pytest.mark.thorough),
-        (3000, FULL),
-        (3000, FULL | {"most_candidates": 3}),
-        (3000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
+        (2000, FULL),
+        (1000, FULL | {"most_candidates": 3}),
+        (2000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
         (1500, {"channels": (Channel.SIMHASH, Channel.SENTENCES), "distance": 5}),
         (800, {"channels": (Channel.MINHASH,), "similarity": 0.9}),
         (300, {"channels": ALL, "similarity": 0.85}),
@@ -264,9 +264,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     runs(), OPTIONS, st.sampled_from([1, 2, 4, 128]), st.sampled_from([2, 7, 1024]), st.randoms()
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
@@ -240,7 +240,6 @@ def sequences(draw):
     return rows
 
 
-@settings(deadline=None)
 @given(sequences(), st.lists(st.integers(0, 25)), st.integers(0, 7))
 def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
     decider = Decider(distance=distance)
@@ -250,7 +249,6 @@ def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
     assert decisions == decide(*rows, distance=distance)
 
 
-@settings(deadline=None)
 @given(sequences(), st.integers(0, 25), st.integers(0, 7))
 def test_a_run_that_is_resumed_decides_as_one_left_alone(rows, cut, distance):
     before, rest = rows[:cut], rows[cut:]
@@ -259,7 +257,6 @@ def test_a_run_that_is_resumed_decides_as_one_left_alone(rows, cut, distance):
     assert decide(*rest, distance=distance, after=[kept]) == whole[cut:]
 
 
-@settings(deadline=None)
 @given(sequences(), st.integers(0, 7))
 def test_each_dropped_text_points_to_an_earlier_kept_one_and_no_kept_one_has_one(rows, distance):
     decisions = decide(*rows, distance=distance)

@@ -101,7 +101,7 @@ TEXTS = st.lists(
 PAIRS = st.tuples(TEXTS, TEXTS)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(PAIRS, st.sampled_from([0.3, 0.8, 0.95]))
 def test_any_texts_agree_as_in_the_naive_version(pair, similarity):
     left, right = pair
@@ -116,7 +116,6 @@ def test_any_texts_agree_as_in_the_naive_version(pair, similarity):
     assert list(found) == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 200), max_size=8), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
 def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     texts = ["字" * length for length in lengths]

@@ -19,6 +19,7 @@ def kills(any_server: str, tmp_path: Path) -> Iterator[Kills]:
     subject.database.client.close()
 
 
+@pytest.mark.standalone
 def test_runs_killed_at_random_moments_and_inside_a_batch_end_as_one_left_alone(
     kills: Kills,
 ) -> None:

@@ -274,6 +274,7 @@ def test_settings_that_do_not_shape_the_tables_share_them(builds):
     assert len(builds) == 2
 
 
+@pytest.mark.thorough
 def test_two_processes_that_build_at_once_agree(folder):
     """Jieba's real tables, from an empty cache."""
     children = [

@@ -70,7 +70,7 @@ def test_generated_strings():
     assert not compare(list(generated(2000, seed=1)), default_tfidf)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(STRINGS)
 def test_any_string(fingerprinter, text):
     assert fingerprinter.tokens(text) == jieba.lcut(text)
@@ -78,7 +78,7 @@ def test_any_string(fingerprinter, text):
     assert (int(found.values[0]), bool(found.short[0])) == naive_fingerprint(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(STRINGS)
 def test_all_keywords_of_any_string_to_the_last_bit(all_keywords, text):
     expected = default_tfidf.extract_tags(text, topK=None, withWeight=True)

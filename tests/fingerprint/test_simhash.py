@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint import hamming
@@ -49,27 +49,23 @@ def test_features_that_cancel_out_leave_a_zero_bit():
     assert fingerprint([(0b01, 2.0), (0b10, 2.0)]) == 0
 
 
-@settings(deadline=None)
 @given(FEATURES, st.integers(2, 5))
 def test_repeating_all_features_changes_nothing(features, times):
     assert fingerprint(features * times) == fingerprint(features)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(U64, WEIGHT), max_size=20), st.integers(-20, 20))
 def test_scaling_all_weights_changes_nothing(features, power):
     scaled = [(h, w * 2.0**power) for h, w in features]
     assert fingerprint(scaled) == fingerprint(features)
 
 
-@settings(deadline=None)
 @given(FEATURES, st.randoms(use_true_random=False))
 def test_the_order_of_features_does_not_matter_where_sums_are_exact(features, random):
     shuffled = random.sample(features, len(features))
     assert fingerprint(shuffled) == fingerprint(features)
 
 
-@settings(deadline=None)
 @given(st.lists(U64, min_size=1, max_size=15).filter(lambda hashes: len(hashes) % 2 == 1))
 def test_complement_hashes_lie_at_distance_64(hashes):
     """An odd number of equal weights leaves no tie, where both would have a zero."""
@@ -78,26 +74,22 @@ def test_complement_hashes_lie_at_distance_64(hashes):
     assert hamming(straight, complement) == 64
 
 
-@settings(deadline=None)
 @given(U64, st.lists(U64, max_size=10))
 def test_a_feature_heavier_than_all_others_together_decides_every_bit(heavy, light):
     assert fingerprint([*((h, 1.0) for h in light), (heavy, len(light) + 1.0)]) == heavy
 
 
-@settings(deadline=None)
 @given(TOKENS)
 def test_the_kernel_equals_the_naive_version(tokens):
     features = [(naive_hash(token), weight) for token, weight in tokens]
     assert fingerprint(features) == naive_simhash(tokens)
 
 
-@settings(deadline=None)
 @given(st.lists(FEATURES | st.just([]), max_size=6))
 def test_a_batch_equals_its_documents_one_by_one(documents):
     assert fingerprints(*documents) == [fingerprint(document) for document in documents]
 
 
-@settings(deadline=None)
 @given(U64, U64)
 def test_hamming_counts_the_bits_that_differ(a, b):
     assert hamming(a, b) == naive_hamming(a, b)

@@ -95,7 +95,7 @@ def test_no_texts_no_sketches():
     assert equal_bits(bits, bits).shape == (0,)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(ANY | FEW, max_size=3))
 def test_a_sketch_is_that_of_the_naive_version(texts):
     assert_naive(texts)
@@ -158,7 +158,7 @@ def test_neither_order_nor_number_of_grams_counts():
     assert set(sketches(*turned, 2 * ring + ring[:2])) == set(sketches(ring + ring[:2]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.text("ab", max_size=12), st.text("ab", max_size=12))
 def test_sketches_are_equal_where_the_sets_are(a, b):
     assert (sketches(a) == sketches(b)) == (naive_grams(a) == naive_grams(b))
@@ -235,7 +235,7 @@ def same_sentences(*texts):
     return len(set(keys.tolist())) == 1
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(ANY | FEW, max_size=4))
 def test_a_sentence_key_is_that_of_the_naive_version(texts):
     keys = sentence_keys(pack(texts))

@@ -29,7 +29,7 @@ KEYS = st.sampled_from(
 )
 ROWS = st.lists(st.tuples(*[KEYS] * COLUMNS), max_size=12)
 many_examples = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

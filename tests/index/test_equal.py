@@ -119,7 +119,7 @@ def test_it_grows_over_its_first_capacity(step):
 
 
 @pytest.mark.usefixtures("tiny")
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 2, 16, 32, ALL - 1, ALL]))),

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.index import HammingIndex, Layout, hamming, pairs_within, plan
@@ -17,7 +17,9 @@ from tests.reference.recipe import NaiveIndex
 
 ALL = 2**64 - 1
 DISTANCES = range(8)
-BLOCKS = range(9)  # 0: as the plan chooses
+BLOCKS = [  # 0: as the plan chooses
+    pytest.param(n, marks=() if n in (0, 1, 3, 8) else pytest.mark.thorough) for n in range(9)
+]
 U64 = st.integers(0, ALL)
 
 
@@ -215,7 +217,6 @@ def index_laid_out_as(layout):
         return HammingIndex(layout.distance)
 
 
-@settings(deadline=None)
 @given(layouts(), st.integers(0, 999))
 def test_any_layout_that_passes_its_own_rule_misses_nothing(layout, seed):
     rng = random.Random(seed)
@@ -275,7 +276,7 @@ def test_the_naive_index_of_four_blocks_agrees():
 
 def test_a_query_looks_into_as_many_buckets_as_the_layout_says():
     for distance in DISTANCES:
-        for blocks in BLOCKS:
+        for blocks in range(9):
             layout = plan(distance, 1e4, blocks).chosen
             tables = hamming.tables_of(layout)
             ends = tables.begin.tolist()
@@ -598,7 +599,6 @@ fingerprints = st.tuples(centres, st.sets(st.integers(0, 63), max_size=9))
 batches = st.lists(st.lists(st.tuples(fingerprints, st.booleans()), max_size=25), max_size=5)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 7), st.integers(0, 8), st.integers(1, 64), batches, U64)
 def test_queries_and_insertions_in_batches_are_as_one_after_the_other(
     distance, blocks, planned, steps, stranger

@@ -8,7 +8,7 @@ import bson
 import numpy as np
 import pytest
 from bson import Binary, Decimal128, Int64, ObjectId
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.index import Ids
@@ -71,7 +71,6 @@ def test_a_number_that_was_not_given_is_an_error(number):
         ids.of(np.array([0, number]))
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.lists(

@@ -194,7 +194,6 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
 
 
 @settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -86,7 +86,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.parametrize("name", CHANNELS)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ROWS, st.lists(st.integers(1, 20), min_size=1, max_size=4), st.data())
 def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows, cuts, data):
     """Some texts are kept, others not; of equal keys the first so many are found."""
@@ -174,7 +174,6 @@ def test_alone_is_what_finds_nothing_and_meets_no_other_text():
     assert found.alone.tolist() == [False] * 5 + [True]
 
 
-@settings(deadline=None)  # the first is compiled
 @given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 2), min_size=8, max_size=8))))
 def test_meetings_are_the_pairs_with_an_equal_key_in_every_fourth_column(rows):
     texts = made([(value, False, keys, 0) for value, keys in rows], (Channel.MINHASH,) * 8)
@@ -183,7 +182,6 @@ def test_meetings_are_the_pairs_with_an_equal_key_in_every_fourth_column(rows):
     assert look_up.meetings(texts) == 4 * shared
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 3)))
 def test_without_keys_meetings_are_the_pairs_with_an_equal_fingerprint(values):
     texts = made([(value, False, [], 0) for value in values], ())

@@ -22,7 +22,7 @@ KEYS = st.sampled_from(
     [0, 1, LAST, LAST - 1, *(i << 4 for i in range(1, 9)), 1 << 29, (1 << 29) + 5]
 )
 many_examples = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

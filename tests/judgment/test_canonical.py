@@ -108,7 +108,7 @@ def stem(text: str) -> str:
     return native(text)[0].stem
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(MADE | st.text(st.characters()), max_size=4))
 def test_it_agrees_with_the_naive_version(texts):
     assert native(*texts) == [canonical(text) for text in texts]

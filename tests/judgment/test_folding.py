@@ -36,7 +36,7 @@ WIDE = {c: c + 0xFEE0 for c in range(0x21, 0x7F)}
 HAN = st.text(st.sampled_from("水是生命之源下列说法正确错误，。！？；：“”《》…、"), min_size=1)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(MADE | ANY, max_size=4))
 def test_it_agrees_with_the_naive_version(texts):
     assert folded(texts) == [naive_fold(text) for text in texts]
@@ -104,20 +104,17 @@ def test_known_answers(text, expected):
 
 
 @given(MADE)
-@settings(deadline=None)
 def test_a_full_width_version_folds_to_the_same(text):
     assert fold_text(text.translate(WIDE)) == fold_text(text)
 
 
 @given(MADE)
-@settings(deadline=None)
 def test_white_space_between_sentences_changes_nothing(text):
     lead = "下列说法。"
     assert fold_text(f"{lead} \n {text}。") == fold_text(f"{lead}\n{text}。")
 
 
 @given(HAN)
-@settings(deadline=None)
 def test_folding_twice_is_folding_once(text):
     """Where no letter or digit is moved next to another: 求abc n! would become abcn!."""
     assert fold_text(fold_text(text)) == fold_text(text)
@@ -127,7 +124,6 @@ OPTION = st.text(st.sampled_from("水火木金土3.5+"), min_size=1, max_size=5)
 
 
 @given(st.lists(OPTION, min_size=2, max_size=8), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_the_order_of_the_choices_changes_nothing(options, rng):
     stem = "3. 下列物质中属于金属的是（ ）"
     permuted = rng.sample(options, len(options))

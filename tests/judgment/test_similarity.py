@@ -9,7 +9,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.judgment.similarity import jaccard
@@ -80,7 +80,6 @@ def test_known_answers(a, b, expected):
     assert alike(a, b) == alike(b, a) == expected
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_any_two_texts_are_as_alike_as_in_the_naive_version(left, right):
     """All pairs of some texts, grouped by the left ones."""
@@ -90,7 +89,6 @@ def test_any_two_texts_are_as_alike_as_in_the_naive_version(left, right):
     assert found.tolist() == [naive_jaccard(left[i], right[j]) for i, j in pairs]
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from(ALPHABET)), st.text(st.sampled_from(ALPHABET)))
 def test_each_text_is_as_alike_as_the_other_and_wholly_like_itself(a, b):
     assert alike(a, b) == alike(b, a)

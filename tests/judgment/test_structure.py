@@ -35,7 +35,7 @@ def parts_of(text: str) -> Parts:
     return Parts(text[: cuts[0]].strip(), text[cuts[0] : cuts[1]].strip(), tuple(options))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(MADE | ANY)
 def test_the_parts_agree_with_the_naive_version(text):
     parts = parts_of(text)
@@ -116,7 +116,6 @@ def test_a_choice_may_have_300_characters():
 
 
 @given(st.lists(st.text(st.sampled_from("水火。 \n"), min_size=1), min_size=2, max_size=8))
-@settings(deadline=None)
 def test_parts_are_pieces_of_the_text_in_order(options):
     text = "3. 下列是\n" + "\n".join(f"{c}．{o}" for c, o in zip("ABCDEFGH", options, strict=False))
     parts, at = parts_of(text), 0

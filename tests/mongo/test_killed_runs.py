@@ -77,6 +77,7 @@ def source(any_database: Db) -> Db:
     return any_database
 
 
+@pytest.mark.standalone
 def test_killed_runs_end_as_a_run_left_alone(source: Db) -> None:
     names = ("--db", source.name, "--source", "source")
     alone = dedup("run", *names, "--target", "alone", "--yes", uri=uri_of(source))

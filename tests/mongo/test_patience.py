@@ -41,10 +41,11 @@ from tests.running import (
 )
 
 Db = Database[dict[str, Any]]
-CODES = (10107, 91, 43, 64, 189, 262, 11600, 11602)
 # a standalone is written to otherwise; which errors pass is known by the code alone
-ON_SERVERS = [("replica_set", code) for code in CODES]
-ON_SERVERS += [("standalone", code) for code in (91, 43, 262)]
+ON_SERVERS = [("replica_set", code) for code in (10107, 43, 64, 262)]
+ON_SERVERS += [("standalone", code) for code in (91, 43)]
+MORE = [("replica_set", code) for code in (91, 189, 11600, 11602)] + [("standalone", 262)]
+ON_SERVERS += [pytest.param(*one, marks=pytest.mark.thorough) for one in MORE]
 
 
 @pytest.fixture
@@ -72,6 +73,7 @@ def assert_as_if_nothing_had_happened(database: Db) -> None:
     assert_each_source_id_is_in_one_place(database)
 
 
+@pytest.mark.standalone
 @pytest.mark.parametrize(("any_server", "code"), ON_SERVERS, indirect=["any_server"])
 def test_an_error_of_the_server_costs_nothing_but_time(corpus: Db, code: int) -> None:
     """Two in a row, which is more than the driver itself would repeat."""

@@ -37,6 +37,7 @@ def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.standalone
 @pytest.mark.parametrize("threads", [1, 4])
 def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_version(
     any_database: Db, threads: int

@@ -92,6 +92,7 @@ def test_one_signal_ends_the_wait_for_the_lease(
     assert state["lease"]["host"] == "far"
 
 
+@pytest.mark.standalone
 @pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
 def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     any_database: Db, tmp_path: Path, signum: signal.Signals, code: int

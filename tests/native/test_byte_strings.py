@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.native import byte_strings as columns
@@ -13,7 +13,6 @@ from dedup_job.native.byte_strings import are_equal, joined, strings_of
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)
 
 
-@settings(deadline=None)
 @given(STRINGS, st.randoms())
 def test_strings_come_back_whole_and_in_any_order(strings, rng):
     packed = strings_of(strings)
@@ -22,7 +21,6 @@ def test_strings_come_back_whole_and_in_any_order(strings, rng):
     assert packed.take(np.array(rows, dtype=np.int64)).list() == [strings[row] for row in rows]
 
 
-@settings(deadline=None)
 @given(st.integers(0, 6).flatmap(lambda n: st.lists(
     st.lists(st.binary(max_size=9), min_size=n, max_size=n), min_size=1, max_size=4)))  # fmt: skip
 def test_parts_are_joined_string_by_string(parts):
@@ -31,7 +29,6 @@ def test_parts_are_joined_string_by_string(parts):
     assert whole.data.tobytes() == b"".join(whole.list())
 
 
-@settings(deadline=None)
 @given(STRINGS, STRINGS)
 def test_equal_strings_are_told_from_others(one, other):
     count = min(len(one), len(other))

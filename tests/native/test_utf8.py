@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dedup_job.native.byte_strings import strings_of
@@ -26,7 +26,6 @@ def python(data):
         return None
 
 
-@settings(deadline=None)
 @given(st.lists(DATA, max_size=6))
 @example([b"\xe4\xb8", b"\xad"])
 @example([b"\xf0\x90\x80", b"\x80"])
@@ -44,7 +43,6 @@ def test_every_character_comes_back():
     assert decoded(utf8)[0].texts() == texts
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="a\x7f\x80߿ࠀ\ud800\udfff\uffff\U00010000\U0010ffff"))
 def test_lone_surrogates_take_three_bytes(text):
     assert pack([text]).utf8().list() == [text.encode("utf-8", "surrogatepass")]

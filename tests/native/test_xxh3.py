@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import xxhash
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.native.byte_strings import strings_of
@@ -20,7 +20,6 @@ def test_all_lengths_up_to_several_blocks_are_hashed_alike():
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=300), max_size=5))
 def test_any_strings_are_hashed_alike(strings):
     found = xxh3_of_each(*strings_of(strings)).tolist()

@@ -114,7 +114,7 @@ def told(read: Callable[[], Document]) -> tuple[Any, ...]:
     return id_, document.key, document.raw, content
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(raws(), PATHS, st.sampled_from([3, 1_000_000]))
 @example(WHOLE, "text", 100)
 @example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
@@ -132,7 +132,7 @@ def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int)
     assert told(lambda: source._documents(rows)[1]) == said_of(source, slow)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(raws(), PATHS, TEXTS, st.booleans())
 def test_a_kept_document_is_written_as_by_searching_its_text(
     one: bytes, field: str, text: str, same: bool

@@ -35,6 +35,7 @@ def test_this_driver_takes_many_as_one() -> None:
     assert inserting._takes_many()
 
 
+@pytest.mark.standalone
 @pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize(("count", "size"), [(1, 10), (3000, 10), (40, 1_000_000)])
 def test_all_are_inserted_byte_for_byte(any_database: Db, count: int, size: int) -> None:
