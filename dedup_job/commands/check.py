@@ -34,10 +34,8 @@ def check_target(
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
-        fingerprint, clean = (
-            on.equipment.fingerprinter.fingerprint,
-            Cleaner(on.settings.cleaning).clean,
-        )
+        clean = Cleaner(on.settings.cleaning).clean_all
+        fingerprint = on.equipment.fingerprinter.fingerprint
         again = Again(on.settings.decision, on.settings.index, on.equipment).decide
         checker = Checker(on.target, clean, fingerprint, again, on.progress)
         found = checker.check(sample)

@@ -47,7 +47,7 @@ class Checker:
     """Walks source, target and ledger once each, and again only where they do not add up."""
 
     target: TargetReader
-    clean: Callable[[str], str]
+    clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
     decide: Decide
     progress: Progress
@@ -164,12 +164,16 @@ class Checker:
         self._tally.add(Check.FINGERPRINT, len(keys), wrong)
         source = self._source.documents(keys)
         whole = {document.key: document.raw for document in page}
+        there = [
+            (found, found.content, text)
+            for key, text in zip(keys, texts, strict=True)
+            if (found := source.get(key)) is not None and isinstance(found.content, str)
+        ]
+        cleaned = self.clean_all([content for _, content, _ in there])
         would_be = [
             found.with_content(text)  # what a run would make of the source's today
-            for key, text in zip(keys, texts, strict=True)
-            if (found := source.get(key)) is not None
-            and isinstance(found.content, str)
-            and self.clean(found.content) == text
+            for (found, _, text), now_there in zip(there, cleaned, strict=True)
+            if now_there == text
         ]
         same = self.target.rows.same_fields([whole[d.key] for d in would_be], would_be)
         as_before = {d.key for d, is_same in zip(would_be, same, strict=True) if is_same}
@@ -188,7 +192,7 @@ class Checker:
         return RowChecker(
             self.target,
             self._source,
-            self.clean,
+            self.clean_all,
             self.decide,
             self._tally,
             own_rules=state["settings"].get("rules") == self.target.stamp.get("rules"),

@@ -48,7 +48,7 @@ class RowChecker:
 
     target: TargetReader
     source: Source
-    clean: Callable[[str], str]
+    clean_all: Callable[[Sequence[str]], list[str]]
     decide: Decide
     tally: Tally
     own_rules: bool
@@ -81,15 +81,20 @@ class RowChecker:
     def _check_without_text(self, keys: Sequence[bytes]) -> None:
         """Find documents of which the ledger says that they have no text, and which have one."""
         there = self.source.documents(keys)
-        apart = [key for key, document in there.items() if self._would_be_kept(document)]
+        cleaned = self._cleaned(list(there.values()))
+        with_text = [
+            (key, document.with_content(text))
+            for (key, document), text in zip(there.items(), cleaned, strict=True)
+            if text
+        ]
+        fits = self.target.fits(Documents.of([document for _, document in with_text]))
+        apart = [key for (key, _), kept in zip(with_text, fits.tolist(), strict=True) if kept]
         self.tally.add(Check.APART, len(there), apart)
 
-    def _would_be_kept(self, document: Document) -> bool:
-        if not isinstance(document.content, str):
-            return False
-        text = self.clean(document.content)
-        changed = Documents.of([document.with_content(text)])
-        return bool(text) and bool(self.target.fits(changed).all())
+    def _cleaned(self, documents: Sequence[Document]) -> list[str]:
+        """Return the cleaned text of each, empty where there is none."""
+        contents = [d.content if isinstance(d.content, str) else "" for d in documents]
+        return self.clean_all(contents)
 
     def _pairs(
         self, rows: Sequence[RawDocument], found: Mapping[bytes, Mapping[str, Any]]
@@ -99,18 +104,19 @@ class RowChecker:
         originals = self.target.texts(list(dict.fromkeys(of.values())))
         there = self.source.documents([row.key for row in rows])
         itself: list[bytes] = []
+        dropped: dict[bytes, Document] = {}
         for row in rows:
             if comparable(row.key) == comparable(of[row.key]):
                 itself.append(row.key)
                 continue
             held = stored_document(row, self.source)
             document = there.get(row.key) if held is None else held[0]
-            if document is None or of[row.key] not in originals:
-                continue
-            text = self.clean(document.content) if isinstance(document.content, str) else ""
-            own, original = found[row.key], originals[of[row.key]]
+            if document is not None and of[row.key] in originals:
+                dropped[row.key] = document
+        for key, text in zip(dropped, self._cleaned(list(dropped.values())), strict=True):
+            own, original = found[key], originals[of[key]]
             changed = own.get("digest") not in (None, dropped_digest(text))
-            yield _Pair(row.key, own, of[row.key], text, original, changed)
+            yield _Pair(key, own, of[key], text, original, changed)
         self.tally.add(Check.ITSELF, len(rows), itself)
 
     def _check_order(self, pairs: Sequence[_Pair]) -> None:
