@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -86,11 +86,11 @@ class Tables(NamedTuple):
 
 
 def judge_tables(
-    lexicon: Lexicon, synonyms: Sequence[Sequence[str]], function_words: Sequence[str]
+    lexicon: Lexicon, synonyms: tuple[tuple[str, ...], ...], function_words: tuple[str, ...]
 ) -> Tables:
     """Return the tables for a dictionary and the listed words."""
     sections = sections_of("alike.txt")
-    readings = _readings(tuple(sections["sounds"]))
+    readings = _readings(sections["sounds"])
     all_listed = [*function_words, *(word for group in synonyms for word in group)]
     first = {ord(word[0]) for word in all_listed}
     held = {ord(character) for word in all_listed for character in word}
@@ -106,7 +106,7 @@ def judge_tables(
     return Tables(
         kinds,
         readings,
-        *_pairs(tuple(sections["shapes"]), tuple(sections["sure"])),
+        *_pairs(sections["shapes"], sections["sure"]),
         _words(synonyms, function_words),
         lexicon.first,
         lexicon.edges,
@@ -186,7 +186,8 @@ def _set_of(keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return slots
 
 
-def _words(synonyms: Sequence[Sequence[str]], function_words: Sequence[str]) -> ListedWords:
+@functools.cache
+def _words(synonyms: tuple[tuple[str, ...], ...], function_words: tuple[str, ...]) -> ListedWords:
     groups: dict[str, list[int]] = {}
     for number, group in enumerate(synonyms, 1):
         for word in group:

@@ -6,7 +6,7 @@ import functools
 import string
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import groupby, pairwise
@@ -251,7 +251,8 @@ class Words:
         )
 
 
-def sections_of(name: str) -> dict[str, list[str]]:
+@functools.cache
+def sections_of(name: str) -> Mapping[str, tuple[str, ...]]:
     """Return the lines of a data file of this folder by section."""
     found: dict[str, list[str]] = {}
     for line in files("dedup_job.judgment").joinpath(name).read_text("utf-8").splitlines():
@@ -259,9 +260,10 @@ def sections_of(name: str) -> dict[str, list[str]]:
             found[line.strip("[]")] = now = []
         elif line and not line.startswith("#"):
             now.append(line)
-    return found
+    return {section: tuple(lines) for section, lines in found.items()}
 
 
+@functools.cache
 def _built_in() -> Words:
     lists: dict[str, tuple[Any, ...]] = {}
     for section, lines in sections_of("words.txt").items():
