@@ -46,7 +46,7 @@ class Observer(Progress):
         """Take note that the command begins; nothing is known of the run yet."""
 
     def at_work(self, process: int) -> None:
-        """Take note that the run is in another process."""
+        """Learn which process does the work of the run."""
 
     def ended(self, end: End) -> None:
         """Take note of the end of the command."""
