@@ -29,7 +29,7 @@ from dedup_job.native.code_points import Packed, pack, packed_of, same_texts
 KEPT = 0
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, KEPT + 1)}
-"""What becomes of a document as a number: KEPT, or the code of the reason why it is not."""
+"""The outcome of a document as a number: KEPT, or the code of the reason why it is not kept."""
 EXACT, NEAR = CODES[Reason.EXACT], CODES[Reason.NEAR]
 CHANNELS = tuple(str(channel) for channel in Channel)
 """Names of the channels; bit i stands for name i."""
@@ -239,7 +239,7 @@ _NO_NAMES = Names()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Sequence[Decision]):
-    """Decisions on n documents; as a sequence, each as a value. What is not said there is 0.
+    """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
 
     outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
     bool (n,). Of duplicates: of: n byte strings, keys of kept documents; distances: uint8 (n,);

@@ -54,7 +54,7 @@ class Differing(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What came of the kept documents that were found for a text.
+    """The kept documents that were found for a text, and how many were compared.
 
     candidates: how many were found; cut: of these left aside, because there were too many;
     missing_originals: keys of those that someone removed from the target; refused: of a kept

@@ -6,7 +6,7 @@ DedupError (1)
  ├─ DatabaseUnreachable (5)     try again later, with the same command
  ├─ StateMismatch (6)           the target does not fit this run
  │   ├─ LeaseLost (6)           another run took over, or may have
- │   └─ BrakeApplied (6)        what the run finds is hardly what was meant
+ │   └─ BrakeApplied (6)        the run's result looks like a mistake
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 
 class DedupError(Exception):
-    """Base of all errors that are told to the user in a sentence, without a traceback."""
+    """Base of all errors that the user sees as a sentence, without a traceback."""
 
     exit_code: ClassVar[int] = 1
 

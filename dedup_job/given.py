@@ -37,8 +37,8 @@ def check_passwords(values: Mapping[str, Any], where: str) -> None:
     except RecursionError:
         raise ConfigurationError([f"{where}: {TOO_DEEP}"]) from None
     problems = [
-        f"{where}: {name} holds a password, or what may be one: a connection string belongs into "
-        "DEDUP_URI or into a file (--uri-file)"
+        f"{where}: {name} holds a password, or what may be one: a connection string belongs in "
+        "DEDUP_URI or in a file (--uri-file)"
         for name, text in texts
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")

@@ -74,7 +74,7 @@ class RunSettings(BaseModel):
         default=None,
         gt=0,
         le=1e9,
-        description="most documents read per second; a batch then holds no more than that",
+        description="most documents read per second, and in a batch",
     )
     max_memory: ByteSize | None = Field(
         default=None,

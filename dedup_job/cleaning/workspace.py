@@ -248,7 +248,7 @@ def _record(form: type, number: type[np.integer[Any]]) -> np.dtype[np.void]:
 
 
 class Page(NamedTuple):
-    """A text whose markup is read, what becomes of it, and of a `Workspace` what that needs."""
+    """A text whose markup is read, its result, and the parts of a `Workspace` that this needs."""
 
     text: Points
     out: Points
@@ -262,7 +262,7 @@ class Page(NamedTuple):
 
 
 class TextLayout(NamedTuple):
-    """A text with marks, what becomes of it, and of a `Workspace` what that needs.
+    """A text with marks, its result, and the parts of a `Workspace` that this needs.
 
     breaks: int32, places of line breaks in open rows.
     """

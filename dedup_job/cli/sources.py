@@ -39,7 +39,7 @@ def calibrate(
     Two tables: how many pairs at each distance are similar (the precision of the fingerprint, with
     its 95 % interval), and how many pairs there are of each similarity, each with the share that
     the judge joins, the classes of differences that keep the others apart, and examples. The first
-    documents in _id order are read, since a random sample of a large collection holds hardly any
+    documents in _id order are read, since a random sample of a large collection holds few
     pairs; --query chooses another part. With --target, the answers that people gave in dedup review
     decide on the similarity. Nothing is written.
     """

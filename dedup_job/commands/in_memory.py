@@ -76,7 +76,7 @@ class _Texts:
         )
 
     def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
-        """Yield what becomes of each text."""
+        """Yield the outcome of each text."""
         left = enumerate(texts)
         while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
             yield from self._decide(page)

@@ -144,7 +144,7 @@ def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -
         if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
             on.progress.stage("taking the lease")
             with on.target.hold():
-                pass  # whoever holds the lease begins with that
+                pass  # taking the lease does it
 
 
 def _moves(on: Opened, keys: Sequence[bytes], tally: _Tally, *, again: bool) -> Iterator[TakenOut]:

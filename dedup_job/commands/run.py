@@ -142,7 +142,7 @@ def _job(
         target.look_into(source, cleaner, watch.collector)
         kind = DrySnapshots
     limits = settings.brakes
-    if request.yes:  # whoever says so knows the field
+    if request.yes:  # --yes confirms the field as well
         limits = limits.model_copy(update={"without_text": 1.0})
     index = KeptIndex(settings.index)
     recorded = settings.recorded()

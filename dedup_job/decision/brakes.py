@@ -1,4 +1,4 @@
-"""Brakes: a run stops before it writes where what it finds is hardly what was meant."""
+"""Brakes: a run stops before it writes where its result looks like a mistake."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Brakes:
         """Take the limits.
 
         usual: share of documents without a text in earlier runs; fields: says in which fields
-        documents hold text; warn: is told what is no more than usual.
+        documents hold text; warn: takes the message about a share that is as usual.
         """
         self._settings = settings
         self._window = _Window()

@@ -67,7 +67,7 @@ def find_pairs(
 
     fingerprints: with the sketches of CHANNELS. Where the settings compare nothing, the measure is
     Jaccard's. Where texts have very many pairs, as those of one template, some texts are drawn and
-    some of their pairs. advance is told how many texts are done.
+    some of their pairs. advance takes the number of texts that are done.
     """
     if settings.compare is Comparing.NONE:
         similarity = {"compare": Comparing.JACCARD, "judge": Judging.SIMILARITY}
@@ -109,7 +109,7 @@ def _look_up(
 ) -> NDArray[np.void]:
     """Find the pairs of some texts with the texts before `start`, and with those from there on.
 
-    The texts up to `stop` are looked up with them, lest earlier ones that were not drawn be missed.
+    The texts up to `stop` are looked up with them: earlier ones that were not drawn are found so.
     """
     own = KeptIndex(IndexSettings(distance=WIDEST, channels=CHANNELS))
     own.add([i.to_bytes(8, "big") for i in range(start, stop)], prints[start:stop])

@@ -25,7 +25,7 @@ class Judging(StrEnum):
 
 
 class Richer(StrEnum):
-    """What becomes of a duplicate that has what the kept document lacks."""
+    """How a duplicate is treated that has content which the kept document lacks."""
 
     DROP = "drop"
     KEEP = "keep"
@@ -117,7 +117,7 @@ class DecisionSettings(BaseModel):
 
 
 class BrakeSettings(BaseModel):
-    """When a run stops before it writes, because what it finds is hardly what was meant."""
+    """When a run stops before it writes, because its result looks like a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -28,7 +28,7 @@ _SAME = 0.95  # unless nothing but the width and case of their characters is unl
 _SPREADS = 3.5  # standard deviations of the estimate that a true duplicate may lie below
 
 # The canonical forms of one question in two notations, with slightly reworded choices in another
-# order, share three grams in five; less alike ones are hardly ever joined.
+# order, share three grams in five; less alike ones are rarely joined.
 _LEAST_ALIKE, _JUDGED_SPREADS = 0.6, 2.0
 _MAX_NAMED, _MAX_LENGTH = 8, 40  # differences of a pair, characters of each side
 SIMILARITY = "similarity"

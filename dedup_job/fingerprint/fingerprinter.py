@@ -67,7 +67,7 @@ class Fingerprinter:
         read: Read | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        """Load the lexicon and the native code; `notify` is told before something takes long.
+        """Load the lexicon and the native code; `notify` takes a message before slow work.
 
         channels: of the index, for which more than the simhash is needed; form, read: see Sketcher;
         lexicon: the one of these settings, where it is loaded already.

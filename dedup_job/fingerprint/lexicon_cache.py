@@ -113,7 +113,7 @@ HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
     """Return the lexicon for these settings, from the cache or built (some seconds).
 
-    `notify` is told before something takes long. Raises ConfigurationError for a bad word list.
+    `notify` takes a message before slow work. Raises ConfigurationError for a bad word list.
     """
     file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.npz"
     lexicon = _read(file)

@@ -30,7 +30,7 @@ _QUERY_NS, _CHUNK_NS, _ROUND_NS, _PASS_NS = 250.0, 22.0, 300.0, 40.0
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Bits offset .. offset + bits - 1 address 2**bits buckets; so many of them may differ."""
+    """Bits offset .. offset + bits - 1 address 2**bits buckets; `radius` of them may differ."""
 
     offset: int
     bits: int

@@ -96,7 +96,7 @@ class Target(Protocol):
         """Commit a batch together with the report's checkpoint."""
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return what is not as the run left it, after its last batch; "" where all is well."""
+        """Describe what others changed, after the run's last batch; "" where nothing changed."""
 
     def finish(
         self, report: Report, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING

@@ -2,7 +2,7 @@
 
 Function words, synonyms and numerals are harmless. A slip is a misspelling, an OCR error or a lost
 character, as the dictionary and the eye tell: 早其 is no word and 早期 is one, so one of them is a
-slip; 早期 and 早起 are both words, so the texts differ. A slip looks or sounds like what was meant;
+slip; 早期 and 早起 are both words, so the texts differ. A slip looks or sounds like the right word;
 characters that carry a meaning of their own, such as 前 and 后 or the elements, are never taken for
 a slip of each other.
 """

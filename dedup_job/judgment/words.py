@@ -118,7 +118,7 @@ def alphabet() -> Alphabet:
 
 
 def _changed() -> dict[str, str]:
-    """Return what becomes of the characters that do not stay what they are."""
+    """Return the replacements of the characters that have one."""
     simple = _simplified()
     changed = dict(simple)
     for character in map(chr, (*range(0x80, PLANE), *range(MATHEMATICAL, MATHEMATICAL_END))):

@@ -22,7 +22,7 @@ from dedup_job.report.progress import Progress
 
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
-_SELECTION_SECONDS = 5.0  # then whoever waits is told, may stop, or tries again: see patience.py
+_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see patience.py
 _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _MAX_NAME_BYTES = 255  # bytes of a namespace

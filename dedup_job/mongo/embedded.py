@@ -22,7 +22,7 @@ _SET = "dedup"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
-# When this process ends, however it ends, its pipe closes, `read` returns and the server is told
+# When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
 # to stop; the shell itself ends with the server.
 _GUARDIAN = (
     'exec 3<&0; "$@" </dev/null & child=$!; '

@@ -71,7 +71,7 @@ class Lasting:
         self._rows_before = self._patience(self._target.ledger.estimated_document_count)
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return what is not as the run left it, from UUIDs and counts; "" where all is well."""
+        """Describe what others changed, by UUIDs and counts; "" where nothing changed."""
         lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
         return "\n".join([*lines, _WAY_OUT]) if lines else ""
 

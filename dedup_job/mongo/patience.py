@@ -97,7 +97,7 @@ class Patience:
     Each attempt has a limit of its own, so that none waits without end. A stop that is asked for
     ends the waiting with KeyboardInterrupt; nothing is in hand then that is not committed.
 
-    progress: is told of the waiting; is_ready: tells whether there is a server to ask, for the
+    progress: shows the waiting; is_ready: tells whether there is a server to ask, for the
     driver would wait for one as long as an attempt may take, deaf to a stop and without a word;
     attempt: seconds that one may take.
     """

@@ -139,7 +139,7 @@ class Target(TargetReader):
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
         if checkpoint.run == 1:
             self.changes.forget()  # those of a former target of this name
-        # first where the token is proved: whoever lost the lease adds no row
+        # first where the token is proved: a run that lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
         self._write_run_row(record(checkpoint))
         return checkpoint

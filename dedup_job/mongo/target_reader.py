@@ -202,7 +202,7 @@ class TargetReader:
         return self.patience(lambda: documents.count_documents({}, hint="_id_"))
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield what is kept in `_id` order; StateMismatch names what is not dedup's own.
+        """Yield what is kept in `_id` order; StateMismatch names foreign documents.
 
         after: only what runs with a higher number kept, where documents name their run.
         """

@@ -1,1 +1,1 @@
-"""What machines are told of a run: a file of metrics, pings to a URL, events in the log."""
+"""Signals of a run for machines: a file of metrics, pings to a URL, events in the log."""

@@ -1,4 +1,4 @@
-"""Who is told of a run from its first moment to its exit code."""
+"""Receivers of what happens in a run, from its first moment to its exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class End:
 
     @property
     def status(self) -> str:
-        """What became of the run; `stopped` where a signal ended it."""
+        """The outcome of the run; `stopped` where a signal ended it."""
         if self.report is not None:
             return str(self.report.status)
         return str(Status.STOPPED if self.exit_code > 128 else Status.FAILED)
@@ -40,20 +40,20 @@ class End:
 
 
 class Observer(Progress):
-    """Is told of progress, and of the first and the last moment of the command."""
+    """Receives progress, and the first and the last moment of the command."""
 
     def started(self) -> None:
-        """Take note that the command begins; nothing is known of the run yet."""
+        """Learn that the command begins; nothing is known of the run yet."""
 
     def at_work(self, process: int) -> None:
         """Learn which process does the work of the run."""
 
     def ended(self, end: End) -> None:
-        """Take note of the end of the command."""
+        """Learn how the command ended."""
 
 
 class Several(Observer):
-    """Tells several of all that it is told."""
+    """Passes everything on to several receivers."""
 
     def __init__(self, those: Sequence[Progress]) -> None:
         self._all = those

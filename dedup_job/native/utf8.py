@@ -20,7 +20,7 @@ def decode_all(
     """Return the code points of n texts, where each begins, and which of them are UTF-8.
 
     data: uint8; text i is data[starts[i]:stops[i]]. Returns uint32 (p,), int64 (n + 1,) and bool
-    (n,); of what is not UTF-8 as Python takes it the code points are of no meaning.
+    (n,); the code points of a text that Python would not decode have no meaning.
     """
     n = starts.shape[0]
     offsets, valid = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.bool_)

@@ -27,7 +27,7 @@ class ReviewRoom:
     """What the changing part of the page says.
 
     asked: the pair to answer, None where all have an answer; last: the one that was just answered;
-    message: what came of something else.
+    message: the outcome of another request.
     """
 
     asked: AskedPair | None

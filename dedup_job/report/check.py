@@ -128,7 +128,7 @@ class Checked:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What is not as it should be."""
+        """The findings that are errors."""
         return tuple(finding for finding in self.findings if finding.is_error)
 
     def as_json(self) -> dict[str, Any]:

@@ -20,25 +20,25 @@ log = logging.getLogger("dedup")
 
 
 class Progress:
-    """Is told what a run does; this one tells nobody."""
+    """Receives what happens in a run; this one shows nothing."""
 
     def stage(self, name: str) -> None:
-        """Take note that a part of the work without a count begins."""
+        """Learn that a part of the work without a count begins."""
 
     def began(self, report: Report, runs: Sequence[RunLine]) -> None:
-        """Take note that the run has the lease and begins, or goes on; runs: all that there are."""
+        """Learn that the run has the lease and begins, or goes on; runs: all that there are."""
 
     def loaded(self, kept: int) -> None:
-        """Take note of how many documents the index holds."""
+        """Learn how many documents the index holds."""
 
     def total(self, documents: int | None, doing: str = "deduplicating") -> None:
-        """Take note of about how many documents are to be read, and what for; None: not known."""
+        """Learn about how many documents are to be read, and what for; None: not known."""
 
     def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Take note that `done` documents are decided or known, with the counts of this run."""
+        """Learn that `done` documents are decided or known; counts: of this run."""
 
     def waiting(self, seconds: int | None) -> None:
-        """Take note that the database has not answered for so long; None: it does again."""
+        """Learn how long the database has not answered; None: it does again."""
 
     def close(self) -> None:
         """Leave the last state on the screen."""

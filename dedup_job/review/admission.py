@@ -1,4 +1,4 @@
-"""Who may ask: whoever knows the token, from this machine, from this page and no other."""
+"""Who may ask: clients that know the token, on this machine, from this page alone."""
 
 from __future__ import annotations
 

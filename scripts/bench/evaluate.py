@@ -70,7 +70,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one file with one contender; due and left by threshold."""
+    """The result of one contender on one file; due and left by threshold."""
 
     documents: int
     kept: int

@@ -80,7 +80,7 @@ def parity(data: Path) -> int:
     bad += _compared("generated", generated(GENERATED, seed=42))
     with tempfile.TemporaryDirectory() as folder:
         lists = write_word_lists(Path(folder))
-        Fingerprinter(FingerprintSettings(**lists))  # before jieba is told of the same words
+        Fingerprinter(FingerprintSettings(**lists))  # before jieba learns the same words
         real = (
             t
             for file in sorted(data.glob("*.jsonl.gz"))

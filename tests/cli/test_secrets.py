@@ -271,7 +271,7 @@ def test_a_password_in_the_place_of_another_setting_is_refused(
     file.write_text(written, encoding="utf-8")
     error = refusal("config", "validate", str(file))
     assert "geheim" not in str(error)
-    assert "belongs into DEDUP_URI" in str(error)
+    assert "belongs in DEDUP_URI" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def templates(rng):
 
 
 def versions(rng, text):
-    """Yield other versions of a text, alike and hardly alike."""
+    """Yield other versions of a text, alike and barely alike."""
     at = rng.randrange(len(text))
     yield text[:at] + text[at + rng.randint(1, 3) :]
     yield text[:at] + rng.choice("的一是了3五不") + text[at:]

@@ -1,4 +1,4 @@
-"""A run stops before it writes what was hardly meant; a brake at its limit holds still."""
+"""A run stops before it writes a result that looks like a mistake; at its limit a brake lets go."""
 
 from __future__ import annotations
 

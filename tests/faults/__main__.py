@@ -35,7 +35,7 @@ PARTS = (
 
 
 def rows(parts: Iterable[str], scale: float) -> Iterator[Row]:
-    """Yield what becomes of the faults, part by part; a part that breaks is a row as well."""
+    """Yield the results of the faults, part by part; a part that breaks is a row as well."""
     for name in parts:
         began = time.monotonic()
         try:

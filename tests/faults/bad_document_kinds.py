@@ -1,4 +1,4 @@
-"""Documents that a run can hardly copy, as raw BSON, each with what should become of it."""
+"""Documents that are hard to copy, as raw BSON, each with the outcome that is due."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _bad(database: Db, codes: list[int], planted_ones: list[Any]) -> Row:
 
 
 def _innocent(database: Db, others: int, bad: int) -> Row:
-    """Compare what became of the others with what becomes of them without the bad ones."""
+    """Compare the outcome of the others with their outcome in a run without the bad ones."""
     good = 0
     there = 0
     for part in ("", ".ledger"):

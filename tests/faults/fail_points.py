@@ -19,7 +19,7 @@ def failing(
     share: float | None = None,
     **how: Any,
 ) -> Iterator[None]:
-    """Let the next so many of these commands fail, or a share of them, else all, in the block.
+    """Let the next n of these commands fail, or a share of them, else all, in the block.
 
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.

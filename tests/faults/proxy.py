@@ -84,7 +84,7 @@ class Proxy:
         self._delay = 0.0
 
     def lose_answers(self, command: str, times: int, seconds: float) -> bool:
-        """Forward the next so many of these commands, then close instead of giving the answers.
+        """Forward the next n of these commands, then close instead of giving the answers.
 
         Waits until it came to that; False if it did not so often in so many seconds.
         """

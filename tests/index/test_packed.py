@@ -111,7 +111,7 @@ def test_keys_that_are_none_are_refused(tmp_path):
 
 
 def test_parts_that_do_not_fit_together_are_refused(tmp_path):
-    """Else native code would read what is not there."""
+    """Else native code would read out of bounds."""
     rng = np.random.default_rng(1)
     first, second = (filled(random_keys(rng, n, 2)) for n in (300, 400))
     saved = []

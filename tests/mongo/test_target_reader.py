@@ -1,4 +1,4 @@
-"""What a target holds is read back as it was kept; what was removed is gone, and that is told."""
+"""The documents of a target are read back as they were kept; removed ones are reported."""
 
 from __future__ import annotations
 

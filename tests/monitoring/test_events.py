@@ -1,4 +1,4 @@
-"""Events of the log: what is told, and how often."""
+"""Events of the log: their fields, and how often they come."""
 
 from __future__ import annotations
 

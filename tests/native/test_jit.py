@@ -124,7 +124,7 @@ def test_code_is_kept_beside_its_source(tmp_path: Path, cache: Path) -> None:
 def test_code_is_not_kept_where_others_write_but_in_the_users_own_cache(
     tmp_path: Path, cache: Path
 ) -> None:
-    """A cache entry is a pickle: whoever writes one runs code as the user who reads it."""
+    """A cache entry is a pickle: its writer runs code as the user who reads it."""
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)

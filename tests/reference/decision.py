@@ -49,7 +49,7 @@ class NaiveText:
 
 @dataclass(frozen=True)
 class NaiveDecision:
-    """What becomes of a text; `of`, a number in order of arrival, is None where it is kept."""
+    """The outcome of a text; `of`, a number in order of arrival, is None where it is kept."""
 
     of: int | None = None
     distance: int = 0

@@ -116,7 +116,7 @@ def label_at(plain: str, i: int, start: int) -> tuple[int, int] | None:
 
 
 def label_is_sure(plain: str, i: int, start: int) -> bool:
-    """Tell whether the label could hardly be anything else."""
+    """Tell whether the label is clearly one."""
     bracketed = i > start and plain[i - 1] == "(" and plain[i + 1 : i + 2] == ")"
     begin = i - 1 if bracketed else i
     before = plain[start:begin]

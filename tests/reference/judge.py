@@ -174,7 +174,7 @@ def is_latin(character: str) -> bool:
 
 
 def is_rare(character: str) -> bool:
-    """Tell whether hardly any text holds a character: a misread one."""
+    """Tell whether a character is so rare that it must be a misread one."""
     return is_han(character) and character not in readings() and not frequency(character)
 
 

@@ -1,4 +1,4 @@
-"""Only whoever holds the token, on this machine, from the page itself, is answered."""
+"""Only clients that hold the token, on this machine, from the page itself, are answered."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ class Checker:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A document of the target; None for what is not as dedup writes it."""
+    """A document of the target; None for a field that is not as dedup writes it."""
 
     key: bytes
     raw: bytes

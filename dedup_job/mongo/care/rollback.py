@@ -1,6 +1,6 @@
 """A run is taken back; and what a person restored, too.
 
-The state names what is being undone before anything is deleted, so whoever holds the lease next
+The state names what is being undone before anything is deleted, so the next holder of the lease
 finishes it. A number is never used again.
 """
 
