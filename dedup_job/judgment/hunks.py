@@ -21,7 +21,8 @@ from dedup_job.native.jit import inlined, inner
 MAX_EDITS: Final = 1000
 MAX_DIFFERENCES: Final = 4096
 TOO_MANY: Final = -1
-GRAM, LONG, COMMON = 5, 300, 0.3
+GRAM, LONG = 5, 300
+LACKING, LACKING_OF_ALL = 0.7, 0.5  # shares of the runs: of what differs, of the whole part
 _FACTOR, _WORD = 2_654_435_761, (1 << 32) - 1
 _POINTS: Final = 0x110000
 
@@ -93,8 +94,8 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> in
     """Write the hunks of two parts; return how many, TOO_MANY for too many edits.
 
     Long parts with little in common are not taken apart: that is what costs most, and among English
-    texts, all of the same few letters, it is frequent. A hunk is grown over the numbers that it
-    cuts; hunks that touch then are one.
+    texts, all of the same few letters, and pages that share their menus, it is frequent. A hunk is
+    grown over the numbers that it cuts; hunks that touch then are one.
     """
     left, right = trimmed(a, b)
     if not size_of(left) and not size_of(right):
@@ -102,7 +103,7 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> in
     if not size_of(left) or not size_of(right):
         _set(workspace.hunks, 0, left.start, left.stop, right.start, right.stop)
         count = 1
-    elif _are_strange(left, right, workspace.counts):
+    elif _are_strange(left, right, min(size_of(a), size_of(b)), workspace.counts):
         return TOO_MANY
     else:
         steps = _forward(left, right, workspace)
@@ -113,10 +114,14 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> in
 
 
 @inner
-def _are_strange(a: Span, b: Span, counts: NDArray[np.int32]) -> bool:
-    """Tell whether two long parts share less than a share of the runs of GRAM characters."""
+def _are_strange(a: Span, b: Span, size: int, counts: NDArray[np.int32]) -> bool:
+    """Tell whether too many runs of GRAM characters of one long span are lacking in the other.
+
+    The spans are the middles of two parts, the shorter part of `size` characters.
+    """
     n, m = size_of(a) - GRAM + 1, size_of(b) - GRAM + 1
-    if min(n, m) < LONG:
+    least = min(n, m)
+    if least < LONG:
         return False
     for p in range(a.start, a.start + n):
         counts[_slot(a.points, p)] += 1
@@ -128,7 +133,7 @@ def _are_strange(a: Span, b: Span, counts: NDArray[np.int32]) -> bool:
             shared += 1
     for p in range(a.start, a.start + n):
         counts[_slot(a.points, p)] = 0
-    return shared < COMMON * min(n, m)
+    return least - shared > min(LACKING * least, LACKING_OF_ALL * size)
 
 
 @inlined

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,6 +128,17 @@ def test_the_order_of_a_pair_does_not_matter(pair, tables):
     assert one.joined == other.joined
     assert one.classes == other.classes
     assert one.refused == other.refused
+
+
+@pytest.mark.parametrize(("own", "strange"), [(150, False), (250, True)])
+def test_pages_that_share_less_than_half_are_not_taken_apart(own, strange, tables):
+    letters = random.Random(18)
+    common, *rest = ("".join(letters.choices("abcdefgh", k=n)) for n in (400, *[own] * 4))
+    a, b = Form(rest[0] + common + rest[1]), Form(rest[2] + common + rest[3])
+    assert (reference_judge.edits(a.stem, b.stem) is None) == strange
+    found, said = reference_judge.judge(a, b), verdicts(a, b, tables)
+    assert said.differences[0] == len(found)
+    assert CLASSES[said.refused[0]] == next(f.kind for f in found if f.kind not in HARMLESS)
 
 
 @pytest.mark.parametrize(

@@ -178,11 +178,15 @@ def is_rare(character: str) -> bool:
     return is_han(character) and character not in readings() and not frequency(character)
 
 
-def are_strange(x: str, y: str) -> bool:
-    """Tell whether two long texts share less than 0.3 of their runs of five characters."""
+def are_strange(x: str, y: str, size: int) -> bool:
+    """Tell whether too many runs of five characters of the shorter long text are not shared.
+
+    That is 0.7 of them, or half as many as the characters of the parts that the texts are from.
+    """
     grams = [Counter(s[i : i + 5] for i in range(len(s) - 4)) for s in (x, y)]
     least = min(len(x), len(y)) - 4
-    return least >= 300 and (grams[0] & grams[1]).total() < 0.3 * least
+    lacking = least - (grams[0] & grams[1]).total()
+    return least >= 300 and lacking > min(0.7 * least, 0.5 * size)
 
 
 def edits(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
@@ -200,7 +204,7 @@ def edits(a: str, b: str) -> list[tuple[int, int, int, int]] | None:
     x, y = a[start : len(a) - end], b[start : len(b) - end]
     if not x or not y:
         return [(start, start + len(x), start, start + len(y))] if x or y else []
-    if are_strange(x, y):
+    if are_strange(x, y, min(len(a), len(b))):
         return None
     reach = {1: 0}
     trace = []
