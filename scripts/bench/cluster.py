@@ -22,14 +22,13 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
 from pymongo import MongoClient
 from pymongo.database import Database
-from ray.cluster_utils import Cluster
 
 from dedup_job import load_settings
 from dedup_job.cluster import processes as cluster_processes
@@ -40,30 +39,18 @@ from scripts.bench import processes
 from scripts.bench.check_equal import compare
 from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
 from scripts.bench.templates import bank
+from tests.faults.cluster import simulated_nodes
 
 Db = Database[dict[str, Any]]
-SIZE = 300
+SIZE, STORE = 300, 200_000_000  # bytes of a text, of a node's object store
 CACHE = ("--wiredTigerCacheSizeGB", "2")
 OF_CLUSTER = ("driver", "ray::Workbench", "ray::Shard", "raylet/raylet", "gcs_server")
 
 
-def decide(uri: str, target: str, *arguments: str, **environment: str) -> processes.Ended:
-    """Run the command on the source."""
+def decide(uri: str, target: str, *arguments: str, **more: Any) -> processes.Ended:
+    """Run the command on the source; more: as `processes.dedup` takes it."""
     names = ("--db", "cluster", "--source", "source", "--target", target)
-    return processes.dedup(uri, "run", *names, "--yes", *arguments, **environment)
-
-
-@contextmanager
-def nodes(count: int) -> Iterator[str]:
-    """Simulate a cluster of nodes with a core each; yield its address."""
-    about = {"num_cpus": 1, "object_store_memory": 200_000_000}
-    cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
-    try:
-        for _ in range(count - 1):
-            cluster.add_node(**about)
-        yield str(cluster.address)
-    finally:
-        cluster.shutdown()
+    return processes.dedup(uri, "run", *names, "--yes", *arguments, **more)
 
 
 def corpora(arguments: argparse.Namespace) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -86,7 +73,7 @@ def equal(arguments: argparse.Namespace) -> int:
     with (
         embedded_server(options=CACHE) as uri,
         MongoClient[dict[str, Any]](uri) as client,
-        nodes(arguments.nodes) as address,
+        simulated_nodes(arguments.nodes - 1, STORE) as (cluster, _),
     ):
         for name, documents in corpora(arguments):
             ways = [(s, b) for s in arguments.shards for b in arguments.batches]
@@ -96,7 +83,7 @@ def equal(arguments: argparse.Namespace) -> int:
             ):
                 client.cluster.source.insert_many(part)
                 decide(uri, "here")
-                seconds = [on(uri, address, *way) for way in ways]
+                seconds = [on(uri, cluster.address, *way) for way in ways]
             for (shards, batch), took in zip(ways, seconds, strict=True):
                 found = compare(client.cluster, "here", f"on_{shards}_{batch}")
                 bad += bool(found)
@@ -159,9 +146,8 @@ def taken(uri: str, target: str, address: str = "", shards: int = 1) -> dict[str
                     now = Taken(processes.peak_of(one.pid), times.user + times.system)
                     seen.setdefault(name, {})[one.pid] = now
 
-    names = ("--db", "cluster", "--source", "source", "--target", target, "--yes")
-    more = ("--cluster", address) if address else ()
-    processes.dedup(uri, "run", *names, *more, look=look, every=1.0, DEDUP_RUN__SHARDS=str(shards))
+    on_it = ("--cluster", address) if address else ()
+    decide(uri, target, *on_it, look=look, every=1.0, DEDUP_RUN__SHARDS=str(shards))
     return {name: sorted(each.values(), reverse=True) for name, each in seen.items()}
 
 

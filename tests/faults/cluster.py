@@ -140,7 +140,7 @@ def _other_version(subject: Subject) -> Row:
         about = Path(folder) / "xxhash-0.1.dist-info" / "METADATA"
         about.parent.mkdir()
         about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
-        with _nodes(env_vars={"PYTHONPATH": folder}) as (cluster, _):
+        with simulated_nodes(env_vars={"PYTHONPATH": folder}) as (cluster, _):
             code = subject.run("target", "--cluster", cluster.address, **SHARDS)
     good = code == _USAGE and "xxhash 0.1" in subject.said()
     said = "it is named" if good else f"ended with {code}: {subject.said()[-300:]}"
@@ -149,21 +149,27 @@ def _other_version(subject: Subject) -> Row:
 
 
 @contextmanager
-def _nodes(**of_other: Any) -> Iterator[tuple[Any, Any]]:
-    """Simulate a cluster of a head and another node; yield it and that node."""
+def simulated_nodes(
+    others: int = 1, store: int = _STORE, **of_other: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Simulate a cluster of a head and other nodes with a core each; yield it and the last node.
+
+    store: bytes of the object store of each; of_other: what the other nodes have besides.
+    """
     from ray.cluster_utils import Cluster
 
-    about = {"num_cpus": 1, "object_store_memory": _STORE}
+    about = {"num_cpus": 1, "object_store_memory": store}
     cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
     try:
-        yield cluster, cluster.add_node(**about, **of_other)
+        nodes = [cluster.head_node, *(cluster.add_node(**about, **of_other) for _ in range(others))]
+        yield cluster, nodes[-1]
     finally:
         cluster.shutdown()
 
 
 def _node_lost(subject: Subject, chance: random.Random) -> int:
     """Lose all that is on a node."""
-    with _nodes() as (cluster, node):
+    with simulated_nodes() as (cluster, node):
         process = subject.start("target", "--cluster", cluster.address, **SHARDS, **_SLOW)
         subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
         cluster.remove_node(node, allow_graceful=False)
@@ -172,7 +178,7 @@ def _node_lost(subject: Subject, chance: random.Random) -> int:
 
 def _gcs_restarted(subject: Subject, chance: random.Random) -> int:
     """Start the GCS again, which kept nothing."""
-    with _nodes() as (cluster, _):
+    with simulated_nodes() as (cluster, _):
         process = subject.start("target", "--cluster", cluster.address, **SHARDS, **_SLOW)
         subject.wait_for_batches(process, more=1 + chance.randrange(DOCUMENTS // 2))
         cluster.head_node.kill_gcs_server(check_alive=False)
@@ -183,7 +189,7 @@ def _gcs_restarted(subject: Subject, chance: random.Random) -> int:
 def _small_store(subject: Subject, _: random.Random) -> int:
     """Let batches be large."""
     more = {"DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
-    with _nodes() as (cluster, _node):
+    with simulated_nodes() as (cluster, _node):
         return subject.run("target", "--cluster", cluster.address, **{**SHARDS, **more})
 
 
