@@ -181,7 +181,7 @@ def is_rare(character: str) -> bool:
 def are_strange(x: str, y: str, size: int) -> bool:
     """Tell whether too many runs of five characters of the shorter long text are not shared.
 
-    That is 0.7 of them, or half as many as the characters of the parts that the texts are from.
+    That is 0.7 of them, or half of `size`: the characters of the shorter part that they are from.
     """
     grams = [Counter(s[i : i + 5] for i in range(len(s) - 4)) for s in (x, y)]
     least = min(len(x), len(y)) - 4
