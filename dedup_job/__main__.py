@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import NoReturn
 
@@ -11,6 +12,8 @@ def main() -> NoReturn:
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # numpy asks for large pages for each array of a batch, and each is cleared before it is used
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     from dedup_job.cli import main as command_line
 
     signal.signal(signal.SIGINT, handler)

@@ -10,14 +10,14 @@ import psutil
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container, cgroups v2
 _OURS, _DATABASE = 1, 4  # cores of the other stages; of so many one is left to a local database
-_MOST = 16  # more would wait for the one thread that decides
+_LEAST, _MOST = 2, 16  # one alone leaves a core idle; more would wait for the one that decides
 
 
 def preparing_threads(hosts: Iterable[str]) -> int:
     """Return how many threads clean and fingerprint texts; hosts: of the database's servers."""
     cores = available_cores()
     local = -(-cores // _DATABASE) if any(map(_is_local, hosts)) else 0
-    return min(max(cores - _OURS - local, 1), _MOST)
+    return min(max(cores - _OURS - local, _LEAST), _MOST, cores)
 
 
 def available_cores(quota: Path = _QUOTA) -> int:

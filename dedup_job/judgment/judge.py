@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -138,6 +139,13 @@ class Found:
     harmless: bool
 
 
+class _Kept(threading.local):
+    """A workspace for each thread: clean memory for a new one takes longer than to judge a pair."""
+
+    def __init__(self) -> None:
+        self.workspace = make_pair_workspace()
+
+
 class Judge:
     """Classes the differences of pairs of texts; pure, safe to share between threads."""
 
@@ -154,6 +162,7 @@ class Judge:
         self._words = Words.load(words)
         self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
         self._harmless = np.uint64(bits_of(harmless))
+        self._kept = _Kept()
 
     def read(self, texts: Judged) -> ReadTexts:
         """Return n texts with their canonical forms."""
@@ -179,7 +188,7 @@ class Judge:
         """
         one, other = self.read(left), self.read(right)
         pairs = FormPairs(one.forms, left_rows, other.forms, right_rows)
-        return judge_forms(pairs, self._tables, self._harmless, make_pair_workspace())
+        return judge_forms(pairs, self._tables, self._harmless, self._kept.workspace)
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
@@ -195,7 +204,7 @@ class Judge:
         """Yield the differences of text left_rows[i] of left and right_rows[i] of right."""
         one, two = self.read(left), self.read(right)
         pairs = FormPairs(one.forms, left_rows, two.forms, right_rows)
-        kinds, flat, ends = _all_differences(pairs, self._tables, make_pair_workspace())
+        kinds, flat, ends = _all_differences(pairs, self._tables, self._kept.workspace)
         spans, harmless = flat.reshape(-1, 4), int(self._harmless)
         words = _words(one.forms, spans[:, :2]), _words(two.forms, spans[:, 2:])
         listed = (

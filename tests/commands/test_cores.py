@@ -13,9 +13,9 @@ LOCAL, REMOTE = ["127.0.0.1"], ["db1.example.com", "10.0.0.7"]
 
 @pytest.mark.parametrize(
     ("there", "local", "remote"),
-    [(1, 1, 1), (2, 1, 1), (4, 2, 3), (8, 5, 7), (16, 11, 15), (64, 16, 16)],
+    [(1, 1, 1), (2, 2, 2), (3, 2, 2), (4, 2, 3), (8, 5, 7), (16, 11, 15), (64, 16, 16)],
 )
-def test_the_other_stages_have_a_core_and_a_local_database_a_quarter(
+def test_the_other_stages_have_a_core_and_a_local_database_a_quarter_but_two_threads_prepare(
     monkeypatch, there, local, remote
 ):
     monkeypatch.setattr(cores, "available_cores", lambda: there)
