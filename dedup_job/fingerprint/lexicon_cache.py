@@ -21,6 +21,7 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, open_regular, read_text, replacing
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
+from dedup_job.native.growing import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 from dedup_job.native.jit import sources_digest
 
@@ -220,7 +221,9 @@ def _read(file: Path) -> Lexicon | None:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             lexicon = Lexicon(**{name: archive[name] for name in Lexicon._fields})
         check_lexicon(lexicon)
-        lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
+        lexicon = lexicon._replace(  # nodes aligned, as when built
+            edges=on_large_pages(lexicon.edges), nodes=on_large_pages(lexicon.nodes.view(NODE))
+        )
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as e:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment import choices, frames
-from dedup_job.judgment.cells import fill_cells, has_command, lists_in, words_in
+from dedup_job.judgment.cells import fill_cells, has_command, mark_rare, words_in
 from dedup_job.judgment.choices import find_figured, find_lettered
 from dedup_job.judgment.forms import (
     ANSWER,
@@ -88,10 +88,11 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
         while length < 0:
             space = frames.make_form_workspace(2 * space.cells.shape[0])
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
-        latex, seen = has_command(space.cells, length), lists_in(space.cells, length, tables)
+        latex, seen = has_command(space.cells, length), mark_rare(space.cells, length, tables)
         stop = _prepare(length, seen, tables, space)
         if stop == _NOTHING_LEFT:
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
+            mark_rare(space.cells, length, tables)
             stop = _prepare(length, seen & ~_NOTES, tables, space)
         counts[i], flags[i] = _write(stop, seen, latex, tables, space, columns[i])
         size, at = columns[i, EMPHASIS], ends[i]

@@ -187,12 +187,18 @@ def pair_of(point: int, other: int) -> int:
 
 
 @inner
-def lists_in(cells: Cells, stop: int, tables: Cells) -> int:
-    """Return the lists whose words may be in cells[0:stop]."""
+def mark_rare(cells: Cells, stop: int, tables: Cells) -> int:
+    """Mark where a rare word may begin; return the lists whose words may be in cells[0:stop].
+
+    What is taken out later leaves white space, so no other word begins there.
+    """
     seen = NOUGHT
     for i in range(stop):
         if cells[i] & words.STARTS:
-            seen |= lists_at(cells, i, stop, tables)
+            lists = lists_at(cells, i, stop, tables)
+            seen |= lists
+            if lists & words.RARE_LISTS:
+                cells[i] |= np.uint32(words.RARE)
     return seen
 
 

@@ -272,8 +272,9 @@ def _dots(cells: Cells, i: int, stop: int) -> bool:
 
 @inner
 def _holds(cells: Cells, stop: int, tables: Cells, which: int) -> bool:
+    """Tell whether a word of a rare list stands somewhere."""
     for i in range(stop):  # numba compiles no generator here
-        if cells[i] & words.STARTS and word_at(cells, i, stop, tables, which) > 0:
+        if cells[i] & words.RARE and word_at(cells, i, stop, tables, which) > 0:
             return True
     return False
 
@@ -365,7 +366,7 @@ def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
     """
     explained = stop
     for i in range(stop):
-        if not cells[i] & words.STARTS or not lists_at(cells, i, stop, tables) & _KEYS:
+        if not cells[i] & words.RARE or not lists_at(cells, i, stop, tables) & _KEYS:
             continue
         start, mark = i, _COLON
         if i > 0 and point_at(cells, i - 1) == _THICK:

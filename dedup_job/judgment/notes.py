@@ -27,7 +27,7 @@ from dedup_job.judgment.cells import (
     word_at,
     words_in,
 )
-from dedup_job.judgment.words import BLANK, NOUGHT, STARTS, Cells, codes, constants
+from dedup_job.judgment.words import BLANK, NOUGHT, RARE, STARTS, Cells, codes, constants
 from dedup_job.native.jit import inner
 
 _NEWLINE, _COLON, _FULL_STOP, _POINTS, _THICK, _THICK_END, _SQUARE = codes("\n:。分【】[")
@@ -60,7 +60,7 @@ def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
         if point_at(cells, i) == _THICK:
             end = marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END)
             end = end if end > i + 1 else i
-        elif cells[i] & STARTS:
+        elif cells[i] & RARE:
             end = marked_end(cells, i, stop, tables, words.LINE, _COLON)
         if end > i:
             while end < stop and point_at(cells, end) != _NEWLINE:
@@ -188,7 +188,7 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
             if kind == BLANK or kind == words.CLAUSE:  # faster in numba
                 if point_at(cells, end) in (_NEWLINE, _FULL_STOP):
                     break
-            elif cells[end] & STARTS and not noted:
+            elif cells[end] & RARE and not noted:
                 noted = lists_at(cells, end, stop, tables) & _NOTES != 0
             end += 1
         end = min(end + 1, stop)
@@ -208,7 +208,7 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
 @inner
 def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     for i in range(start, stop):
-        if not cells[i] & STARTS or not lists_at(cells, i, stop, tables) & _NOTES:
+        if not cells[i] & RARE or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
         if word_at(cells, i, stop, tables, words.NOTE) > 0:
             return True

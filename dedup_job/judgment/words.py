@@ -42,6 +42,7 @@ YES, NO = (cast("bool", np.bool_(value)) for value in (True, False))
 POINT = (1 << 21) - 1
 WORD_CHARACTER = 1 << 21  # a letter, digit, character of any script, or _
 STARTS = 1 << 22  # a word of the lists begins with it
+RARE = 1 << 23  # a word of the RARE_LISTS may begin here; `mark_rare` sets it
 KIND = 24
 
 # HAN and SYMBOL are written as they are; Chinese numerals and 至 are of kinds of their own
@@ -321,6 +322,10 @@ def _problem(section: str, words: tuple[str, ...]) -> str:
     IMPERATIVE, COUNTER, UNIT, ENGLISH, SYMBOL_NAME, LOOK_NAME, KIND_WORD, TITLE, TASK, EXAM,
     NUMBERED, PAGED, STEMS, FRACTION, BEGIN, END_OF, ROOT_NAME, CIRCLE, OPENER, PAGE,
 ) = constants(1 << i for i in range(28))  # fmt: skip
+
+RARE_LISTS = (
+    ANSWER_WORD | EXPLANATION | LINE | NOTE | SPELLING_WORD | SEQUENCE_WORD | NUMBERED | PAGED
+)  # searched for in whole texts
 
 _KINDS = (
     "单选题", "多选题", "选择题", "填空题", "判断题", "简答题", "解答题", "单项选择题",

@@ -79,6 +79,16 @@ class Growing(Generic[T]):
         self._array = flat.reshape(rows, self._width) if self._width else flat
 
 
+def on_large_pages(array: NDArray[T]) -> NDArray[T]:
+    """Return a copy of a flat array for random access, on large pages where the system has them."""
+    pages = _anonymous(max(array.nbytes, 1))
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    copied: NDArray[T] = np.frombuffer(pages, dtype=array.dtype, count=array.size)
+    copied[:] = array
+    return copied
+
+
 def _anonymous(size: int) -> mmap.mmap:
     size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
     if hasattr(mmap, "MAP_PRIVATE"):
