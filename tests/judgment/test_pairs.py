@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
-from dedup_job.judgment import CLASSES, HARMLESS, bits_of
+from dedup_job.judgment import CLASSES, HARMLESS, Judge, bits_of
 from dedup_job.judgment.hunks import make_pair_workspace
 from dedup_job.judgment.judge import FormPairs, Verdicts, judge_forms
 from dedup_job.judgment.lookups import Tables, judge_tables
@@ -118,6 +119,20 @@ def test_the_native_judge_says_what_the_naive_one_says(pair, tables):
     else:
         harmful = [f.kind for f in found if f.kind not in reference_judge.HARMLESS]
         assert CLASSES[said.refused[0]] == harmful[0]
+
+
+def test_one_judge_serves_many_threads_at_once():
+    rng = random.Random(7)
+    texts = ["".join(rng.choices(WORDS, k=60)) for _ in range(200)]
+    others = ["".join(rng.sample(text, len(text))) for text in texts]
+    rows = np.arange(len(texts))
+    judge = Judge(load_lexicon(FingerprintSettings(), lambda _: None))
+    expected = judge.judge(texts, rows, others, rows)
+    with ThreadPoolExecutor(4) as pool:
+        again = [pool.submit(judge.judge, texts, rows, others, rows) for _ in range(12)]
+    for said in again:
+        for column, first in zip(said.result(), expected, strict=True):
+            assert np.array_equal(column, first)
 
 
 @given(pair=pairs())

@@ -7,7 +7,7 @@ import mmap
 import numpy as np
 import pytest
 
-from dedup_job.native.growing import Growing
+from dedup_job.native.growing import Growing, on_large_pages
 
 PAGE = 4096
 KINDS = pytest.mark.parametrize(
@@ -180,3 +180,15 @@ def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():
     assert view.tolist() == [1, 2, 3]
     assert growing.array[:5].tolist() == [4, 5, 6, 0, 0]
     assert len(growing.array) >= 1_000_000
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 3_000_000])
+def test_on_large_pages_lies_a_copy_that_begins_at_a_page(size):
+    array = np.arange(size, dtype=np.uint64)
+    rows = array.view(np.dtype([("low", "u4"), ("high", "u4")]))
+    for given in (array, rows):
+        copied = on_large_pages(given)
+        assert copied.dtype == given.dtype
+        assert np.array_equal(copied, given)
+        assert copied.ctypes.data % PAGE == 0
+        assert not np.shares_memory(copied, given)
