@@ -221,9 +221,7 @@ def _read(file: Path) -> Lexicon | None:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             lexicon = Lexicon(**{name: archive[name] for name in Lexicon._fields})
         check_lexicon(lexicon)
-        lexicon = lexicon._replace(  # nodes aligned, as when built
-            edges=on_large_pages(lexicon.edges), nodes=on_large_pages(lexicon.nodes.view(NODE))
-        )
+        lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as e:
@@ -231,7 +229,9 @@ def _read(file: Path) -> Lexicon | None:
     except _MALFORMED as e:
         why = str(e)
     else:
-        return lexicon
+        return lexicon._replace(
+            edges=on_large_pages(lexicon.edges), nodes=on_large_pages(lexicon.nodes)
+        )
     log.warning("%s is damaged and will be built anew: %s", file, why)
     return None
 

@@ -71,7 +71,8 @@ class Growing(Generic[T]):
             self._view()
 
     def _view(self) -> None:
-        _advise(self._map)
+        if len(self._map) >= _HUGE:
+            _advise(self._map)
         rows = len(self._map) // self._row_bytes
         flat: NDArray[T] = np.frombuffer(
             self._map, dtype=self._dtype, count=rows * max(self._width, 1)
@@ -82,8 +83,7 @@ class Growing(Generic[T]):
 def on_large_pages(array: NDArray[T]) -> NDArray[T]:
     """Return a copy of a flat array for random access, on large pages where the system has them."""
     pages = _anonymous(max(array.nbytes, 1))
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
+    _advise(pages)
     copied: NDArray[T] = np.frombuffer(pages, dtype=array.dtype, count=array.size)
     copied[:] = array
     return copied
@@ -98,5 +98,6 @@ def _anonymous(size: int) -> mmap.mmap:
 
 def _advise(pages: mmap.mmap) -> None:
     """Ask for large pages: random access then needs far fewer entries in the page table's cache."""
-    if len(pages) >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel that is built without them
+            pages.madvise(mmap.MADV_HUGEPAGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 
 import numpy as np
@@ -192,3 +193,18 @@ def test_on_large_pages_lies_a_copy_that_begins_at_a_page(size):
         assert np.array_equal(copied, given)
         assert copied.ctypes.data % PAGE == 0
         assert not np.shares_memory(copied, given)
+
+
+class WithoutLargePages(mmap.mmap):
+    """Memory of a kernel that is built without large pages."""
+
+    def madvise(self, *_: object) -> None:
+        """Refuse."""
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+
+def test_a_kernel_without_large_pages_is_good_enough(monkeypatch):
+    monkeypatch.setattr(mmap, "mmap", WithoutLargePages)
+    assert on_large_pages(np.arange(1000)).tolist() == [*range(1000)]
+    growing = Growing(10_000_000, 0, np.uint64)
+    assert not growing.array[:1000].any()
