@@ -306,7 +306,7 @@ def _asks(cells: Cells, stop: int, tables: Cells) -> bool:
     start = i
     while i < end:
         begins = i == start or is_blank(cells, i - 1)
-        begins |= point_at(cells, i - 1) == _COMMA or point_at(cells, i - 1) == _SEMICOLON
+        begins = begins or point_at(cells, i - 1) in (_COMMA, _SEMICOLON)
         if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
             return True
         i += 1

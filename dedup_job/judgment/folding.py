@@ -73,8 +73,8 @@ def _find_labels(cells: Cells, start: int, stop: int, bounds: NDArray[np.int64])
         elif letter != count:
             in_order = False
         if in_order:
-            bracket = point_at(cells, i + 1) == _ROUND_END and i > start
-            bracket &= point_at(cells, i - 1) == _ROUND
+            bracket = i > start and point_at(cells, i + 1) == _ROUND_END
+            bracket = bracket and point_at(cells, i - 1) == _ROUND
             bounds[1 + 2 * count] = i - 1 if bracket else i
             bounds[2 + 2 * count] = i + 2
             count += 1

@@ -23,24 +23,27 @@ MAX_DIFFERENCES: Final = 4096
 TOO_MANY: Final = -1
 GRAM, LONG = 5, 300
 LACKING, LACKING_OF_ALL = 0.7, 0.5  # shares of the runs: of what differs, of the whole part
-_FACTOR, _WORD = 2_654_435_761, (1 << 32) - 1
+_FACTOR, _WORD_BITS = 2_654_435_761, 32
+_WORD = (1 << _WORD_BITS) - 1
+_SLOT_BITS, _LEAST_SLOT_BITS, _COUNT_BITS = 20, 10, 32
+_COUNT = (1 << _COUNT_BITS) - 1
 _POINTS: Final = 0x110000
 
 
 class PairWorkspace(NamedTuple):
     """Where a pair is compared.
 
-    reach: int32 (2 * MAX_EDITS + 4,), the furthest place on each diagonal; trace: int32, these
-    after each step, (d + 1) values for step d, one step after the other; hunks: int64 (MAX_EDITS
+    trace: int32, 0, then the furthest place on each diagonal after each step, (d + 1) values for
+    step d and a -1, one step after the other; hunks: int64 (MAX_EDITS
     + 1, 4), start and stop in either text; counts: int32, of each code point, all 0 between calls;
-    ways: int16 (WAYS,), cells of `rewriting`; kinds: uint8 (MAX_DIFFERENCES,), class of each
+    runs: int64 (2**20,), a hash table of which long texts alone take more than its beginning; ways: int16 (WAYS,), cells of `rewriting`; kinds: uint8 (MAX_DIFFERENCES,), class of each
     difference found; spans: int64 (MAX_DIFFERENCES, 4), start and stop in either text.
     """
 
-    reach: NDArray[np.int32]
     trace: NDArray[np.int32]
     hunks: NDArray[np.int64]
     counts: NDArray[np.int32]
+    runs: NDArray[np.int64]
     ways: NDArray[np.int16]
     kinds: NDArray[np.uint8]
     spans: NDArray[np.int64]
@@ -62,10 +65,10 @@ def make_pair_workspace() -> PairWorkspace:
     """Return a workspace; one for each thread."""
     steps = MAX_EDITS + 1
     return PairWorkspace(
-        np.empty(2 * MAX_EDITS + 4, dtype=np.int32),
-        np.empty(steps * (steps + 1) // 2, dtype=np.int32),
+        np.empty(1 + steps * (steps + 3) // 2, dtype=np.int32),
         np.empty((steps, 4), dtype=np.int64),
         np.zeros(_POINTS, dtype=np.int32),
+        np.empty(1 << _SLOT_BITS, dtype=np.int64),
         np.empty(rewriting.WAYS, dtype=np.int16),
         np.empty(MAX_DIFFERENCES, dtype=np.uint8),
         np.empty((MAX_DIFFERENCES, 4), dtype=np.int64),
@@ -103,7 +106,7 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> in
     if not size_of(left) or not size_of(right):
         _set(workspace.hunks, 0, left.start, left.stop, right.start, right.stop)
         count = 1
-    elif _are_strange(left, right, min(size_of(a), size_of(b)), workspace.counts):
+    elif _are_strange(left, right, min(size_of(a), size_of(b)), workspace.runs):
         return TOO_MANY
     else:
         steps = _forward(left, right, workspace)
@@ -114,35 +117,52 @@ def find_hunks(a: Span, b: Span, tables: Tables, workspace: PairWorkspace) -> in
 
 
 @inner
-def _are_strange(a: Span, b: Span, size: int, counts: NDArray[np.int32]) -> bool:
+def _are_strange(a: Span, b: Span, size: int, runs: NDArray[np.int64]) -> bool:
     """Tell whether too many runs of GRAM characters of one long span are lacking in the other.
 
-    The spans are the middles of two parts, the shorter part of `size` characters.
+    The spans are the middles of two parts, the shorter part of `size` characters; runs: as in
+    PairWorkspace.
     """
     n, m = size_of(a) - GRAM + 1, size_of(b) - GRAM + 1
     least = min(n, m)
     if least < LONG:
         return False
+    bits = _LEAST_SLOT_BITS
+    while bits < _SLOT_BITS and 1 << bits < 2 * n:
+        bits += 1
+    runs[: 1 << bits] = 0
     for p in range(a.start, a.start + n):
-        counts[_slot(a.points, p)] += 1
-    shared = 0
+        place, slot = _place(a.points, p, bits, runs)
+        runs[place] = (runs[place] & _COUNT) + 1 | slot << _COUNT_BITS
+    lacking, allowed = 0, m - least + min(LACKING * least, LACKING_OF_ALL * size)
     for p in range(b.start, b.start + m):
-        slot = _slot(b.points, p)
-        if counts[slot] > 0:
-            counts[slot] -= 1
-            shared += 1
-    for p in range(a.start, a.start + n):
-        counts[_slot(a.points, p)] = 0
-    return least - shared > min(LACKING * least, LACKING_OF_ALL * size)
+        place, _ = _place(b.points, p, bits, runs)
+        if runs[place] & _COUNT:
+            runs[place] -= 1
+        else:
+            lacking += 1
+            if lacking > allowed:
+                return True
+    return False
 
 
 @inlined
-def _slot(points: Points, at: int) -> int:
-    """Return the slot of a run of GRAM characters, below 2**20 (multiplicative hashing)."""
+def _place(
+    points: Points, at: int, bits: int, runs: NDArray[np.int64]
+) -> tuple[np.int64, np.int64]:
+    """Return where a run of GRAM characters is counted, and its slot (multiplicative hashing).
+
+    Runs of the same slot are one; no slot is 0, as a free place is. Of a table of 2**bits places
+    the slot's highest bits name the first that is tried.
+    """
     value = np.int64(0)
     for k in range(GRAM):
         value = (value + points[at + k]) * _FACTOR & _WORD
-    return int(value >> 12)
+    slot, mask = (value >> (_WORD_BITS - _SLOT_BITS)) + 1, (1 << bits) - 1
+    place = slot >> (_SLOT_BITS - bits) & mask
+    while runs[place] != 0 and runs[place] >> _COUNT_BITS != slot:
+        place = (place + 1) & mask
+    return place, slot
 
 
 @inlined
@@ -164,24 +184,24 @@ def _set(hunks: NDArray[np.int64], h: int, p: int, q: int, r: int, s: int) -> No
 @inner
 def _forward(a: Span, b: Span, workspace: PairWorkspace) -> int:
     """Fill the trace; return how many edits it takes, TOO_MANY beyond MAX_EDITS."""
-    n, m, reach, trace = size_of(a), size_of(b), workspace.reach, workspace.trace
-    middle = MAX_EDITS + 1  # diagonal 0
-    reach[middle + 1] = 0
-    at = 0
+    n, m, trace = size_of(a), size_of(b), workspace.trace
+    trace[0], before, at = 0, 0, 1
     for d in range(min(MAX_EDITS, n + m) + 1):
+        across = -1
         for diagonal in range(-d, d + 1, 2):
-            p = middle + diagonal
-            down = diagonal == -d or (diagonal != d and reach[p - 1] < reach[p + 1])
-            x = reach[p + 1] if down else reach[p - 1] + 1
-            y = x - diagonal
-            while x < n and y < m and a.points[a.start + x] == b.points[b.start + y]:
+            down = trace[before]
+            x = max(down, across)  # a branch would be guessed wrong
+            across = down + 1
+            end, shift = min(n, m + diagonal), b.start - diagonal
+            while x < end and a.points[a.start + x] == b.points[shift + x]:
                 x += 1
-                y += 1
-            reach[p] = x
             trace[at] = x
+            before += 1
             at += 1
-            if x >= n and y >= m:
+            if x >= n and x >= m + diagonal:
                 return d
+        trace[at] = -1
+        at += 1
     return TOO_MANY
 
 
@@ -191,10 +211,10 @@ def _backward(a: Span, b: Span, steps: int, workspace: PairWorkspace) -> int:
     x, y, count, hunks, trace = size_of(a), size_of(b), 0, workspace.hunks, workspace.trace
     i, k = a.start, b.start
     for d in range(steps, 0, -1):
-        row = (d - 1) * d // 2  # of step d - 1, whose diagonals begin at 1 - d
+        row = 1 + (d - 1) * (d + 2) // 2  # of step d - 1, whose diagonals begin at 1 - d
         diagonal = x - y
         left, right = row + (diagonal + d - 2) // 2, row + (diagonal + d) // 2
-        down = diagonal == -d or (diagonal != d and trace[left] < trace[right])
+        down = diagonal == -d or trace[left] < trace[right]
         from_x: int = trace[right] if down else trace[left]
         from_y = from_x - (diagonal + 1 if down else diagonal - 1)
         to_x, to_y = (from_x, from_y + 1) if down else (from_x + 1, from_y)

