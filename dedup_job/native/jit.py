@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import xxhash
+from llvmlite.binding import Linkage
 from numba import njit, types
 from numba.core import config, typing
 from numba.core.caching import (
@@ -103,9 +104,23 @@ def _unsigned(of: Any) -> Any:
     return types.uint64 if types.unliteral(of) in types.signed_domain else of
 
 
+class _WholeLibrary(JITCodeLibrary):
+    """The code of a function that is called from Python, with its own copy of all that it calls.
+
+    numba leaves these copies open to other libraries. Nobody else calls them: so LLVM may pass them
+    fewer arguments, and drop what it has put into their callers.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):
-    """numba's own, with those indexes."""
+    """numba's own, with those indexes, into such a library."""
 
     _name = "dedup_lowering"
 
@@ -113,6 +128,12 @@ class _Lowering(NativeLowering):
     def lowering_class(self) -> type[Lower]:
         """Return what lowers a function."""
         return _FromStart
+
+    def run_pass(self, state: Any) -> bool:
+        if state.library is None:
+            state.library = _WholeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
