@@ -34,10 +34,11 @@ class PairWorkspace(NamedTuple):
     """Where a pair is compared.
 
     trace: int32, 0, then the furthest place on each diagonal after each step, (d + 1) values for
-    step d and a -1, one step after the other; hunks: int64 (MAX_EDITS
-    + 1, 4), start and stop in either text; counts: int32, of each code point, all 0 between calls;
-    runs: int64 (2**20,), a hash table of which long texts alone take more than its beginning; ways: int16 (WAYS,), cells of `rewriting`; kinds: uint8 (MAX_DIFFERENCES,), class of each
-    difference found; spans: int64 (MAX_DIFFERENCES, 4), start and stop in either text.
+    step d and a -1, one step after the other; hunks: int64 (MAX_EDITS + 1, 4), start and stop in
+    either text; counts: int32, of each code point, all 0 between calls; runs: int64 (2**20,), a
+    hash table of which long texts alone take more than the beginning; ways: int16 (WAYS,), cells of
+    `rewriting`; kinds: uint8 (MAX_DIFFERENCES,), class of each difference found; spans: int64
+    (MAX_DIFFERENCES, 4), start and stop in either text.
     """
 
     trace: NDArray[np.int32]

@@ -21,7 +21,7 @@ import numpy as np
 import xxhash
 from llvmlite.binding import Linkage
 from numba import njit, types
-from numba.core import config, typing
+from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -33,6 +33,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 from platformdirs import user_cache_path
 
@@ -71,8 +72,8 @@ class _LinkedLibrary(JITCodeLibrary):
 class _FromStart(Lower):
     """Lowering of indexes that count from an array's first item, but for written ones as [-1].
 
-    numba adds the length to each index below 0, so every access tests for it. No index here is: with
-    that a text is read in 5 to 15 % less time.
+    numba adds the length to each index below 0, so every access tests for it. None here is below:
+    without the test a text is read in 5 to 15 % less time.
     """
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
@@ -89,15 +90,13 @@ class _FromStart(Lower):
 def _from_start(signature: Any, index: Any) -> Any:
     """Return a signature of which the index is unsigned, where it is of whole numbers."""
     array, wanted, *rest = signature.args
-    parts = index.types if isinstance(index, types.BaseTuple) else (index,)
-    below = (getattr(part, "literal_value", 0) for part in parts)
-    if not isinstance(array, types.Array) or any(isinstance(n, int) and n < 0 for n in below):
+    written = (getattr(part, "literal_value", None) for part in getattr(index, "types", [index]))
+    if not isinstance(array, types.Array) or any(isinstance(n, int) and n < 0 for n in written):
         return signature
-    if isinstance(wanted, types.BaseTuple):
-        unsigned = types.BaseTuple.from_types([_unsigned(part) for part in wanted.types])
-    else:
-        unsigned = _unsigned(wanted)
-    return typing.signature(signature.return_type, array, unsigned, *rest)
+    parts = [_unsigned(part) for part in getattr(wanted, "types", [wanted])]
+    many = isinstance(wanted, types.BaseTuple)
+    unsigned = types.BaseTuple.from_types(parts) if many else parts[0]
+    return Signature(signature.return_type, (array, unsigned, *rest), signature.recvr)
 
 
 def _unsigned(of: Any) -> Any:
