@@ -22,7 +22,7 @@ B, E, M, S = range(4)
 SEPARATOR, HAN, ALPHANUMERIC, SYMBOL, LETTER = 0, 1, 2, 3, 4
 NO_WORD = -math.inf  # in place of a log probability: never the best
 STOP_WORD = -1.0  # in place of an IDF, which is never negative
-NODE = np.dtype([("probability", "f8"), ("idf", "f8"), ("token", "u8")], align=True)
+NODE = np.dtype([("idf", "f8"), ("token", "u8")], align=True)
 _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
@@ -30,9 +30,9 @@ class Lexicon(NamedTuple):
     """All that the segmentation and the weights need; n is the number of trie nodes.
 
     first, edges, filter: see Trie.
-    nodes: NODE (n,), side by side what one visit needs: probability, the logarithm for words of
-        the dictionary, NO_WORD for other nodes; idf, the median where the IDF file has no entry,
-        STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
+    probabilities: float64 (n,), the logarithm for words of the dictionary, NO_WORD for other nodes.
+    nodes: NODE (n,), side by side what a word is weighed by: idf, the median where the IDF file has
+        no entry, STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
     split: bool (n,), words that jieba splits into characters although its HMM proposes them.
     names: bool (n,), names of persons, places, organisations and works, and dates.
     classes: uint8 (65536,), SEPARATOR, HAN, ALPHANUMERIC or SYMBOL (as jieba's expressions have
@@ -46,6 +46,7 @@ class Lexicon(NamedTuple):
     first: NDArray[np.int32]
     edges: NDArray[np.uint64]
     filter: NDArray[np.uint8]
+    probabilities: NDArray[np.float64]
     nodes: NDArray[np.void]
     split: NDArray[np.bool_]
     names: NDArray[np.bool_]
@@ -154,10 +155,10 @@ def build_lexicon(
     median = sorted(idf.values())[len(idf) // 2]
 
     nodes = np.zeros(count, dtype=NODE)
-    nodes["probability"], nodes["idf"] = NO_WORD, median
+    probabilities, nodes["idf"] = np.full(count, NO_WORD), median
     log_total = math.log(total)
     words = [word for word in known if frequencies[word]]
-    nodes["probability"][[node_of[w] for w in words]] = [
+    probabilities[[node_of[w] for w in words]] = [
         math.log(frequencies[w]) - log_total for w in words
     ]
     rated = _in_plane(idf)
@@ -171,6 +172,7 @@ def build_lexicon(
     are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True
     return Lexicon(
         *trie,
+        probabilities=probabilities,
         nodes=nodes,
         split=to_split,
         names=are_names,
@@ -193,6 +195,7 @@ def check_lexicon(lexicon: Lexicon) -> None:
         first=np.empty(PLANE, np.int32),
         edges=np.empty(slots, np.uint64),
         filter=np.empty(slots // 2, np.uint8),
+        probabilities=np.empty(count),
         nodes=np.empty(count, NODE),
         split=np.empty(count, np.bool_),
         names=np.empty(count, np.bool_),

@@ -230,7 +230,9 @@ def _read(file: Path) -> Lexicon | None:
         why = str(e)
     else:
         return lexicon._replace(
-            edges=on_large_pages(lexicon.edges), nodes=on_large_pages(lexicon.nodes)
+            edges=on_large_pages(lexicon.edges),
+            probabilities=on_large_pages(lexicon.probabilities),
+            nodes=on_large_pages(lexicon.nodes),
         )
     log.warning("%s is damaged and will be built anew: %s", file, why)
     return None

@@ -155,7 +155,7 @@ def _find_route(text: _Text, start: int, stop: int) -> None:
     From character start + i the word goes to route[i] and is the node best[i].
     """
     lexicon, points, shift = text.lexicon, text.points, text.shift
-    nodes, edges, unknown = lexicon.nodes, lexicon.edges, lexicon.constants[0]
+    probabilities, edges, unknown = lexicon.probabilities, lexicon.edges, lexicon.constants[0]
     score, route, best = text.scratch.score, text.scratch.route, text.scratch.best
     score[stop - start] = 0.0
     route[stop - start] = stop + 2  # as if a word began there: it ends the last run
@@ -167,7 +167,7 @@ def _find_route(text: _Text, start: int, stop: int) -> None:
         if node >= 0:
             x = k + 1
             while True:
-                sum_ = nodes[node].probability + score[x - start]
+                sum_ = probabilities[node] + score[x - start]
                 if sum_ >= top:
                     top, end, word = sum_, x, node
                 if x >= stop:
@@ -189,7 +189,7 @@ def _emit_run(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the tokens of a run of single characters, as `jieba.finalseg.cut` makes them."""
     classes, points = text.lexicon.classes, text.points
     node = _find(text, start, stop)
-    if stop - start == 1 or (node >= 0 and text.lexicon.nodes[node].probability != words.NO_WORD):
+    if stop - start == 1 or (node >= 0 and text.lexicon.probabilities[node] != words.NO_WORD):
         return _emit_singles(text, start, stop, count)
     i = start
     while i < stop:

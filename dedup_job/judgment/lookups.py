@@ -97,10 +97,9 @@ def judge_tables(
     kinds = _kinds().copy()
     kinds[[point for point in first if point < PLANE]] |= LISTED
     kinds[[point for point in held if point < PLANE]] |= IN_LIST
-    probabilities = np.ascontiguousarray(lexicon.nodes["probability"])
     han = np.flatnonzero(kinds & HAN)
     nodes = lexicon.first[han]
-    listed = (nodes >= 0) & (probabilities[np.maximum(nodes, 0)] != NO_WORD)
+    listed = (nodes >= 0) & (lexicon.probabilities[np.maximum(nodes, 0)] != NO_WORD)
     kinds[han[~listed & (readings[han, 0] == 0)]] |= ODD
     shift = 64 - (lexicon.edges.shape[0].bit_length() - 1)
     return Tables(
@@ -111,7 +110,7 @@ def judge_tables(
         lexicon.first,
         lexicon.edges,
         lexicon.filter,
-        probabilities,
+        lexicon.probabilities,
         lexicon.names,
         np.uint64(shift),
         -float(lexicon.constants[0]),

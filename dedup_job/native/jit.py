@@ -107,13 +107,16 @@ class _WholeLibrary(JITCodeLibrary):
     """The code of a function that is called from Python, with its own copy of all that it calls.
 
     numba leaves these copies open to other libraries. Nobody else calls them: so LLVM may pass them
-    fewer arguments, and drop what it has put into their callers.
+    fewer arguments, and drop what it has put into their callers. They get names of their own, since
+    LLVM's linker at run time takes a local function for any other one of its name.
     """
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+            own = function.name.startswith("_ZN")  # others are numba's, which it knows by name
+            if own and not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
+                function.name = f"dedup.{function.name}"
         super()._optimize_final_module()
 
 
