@@ -126,6 +126,7 @@ def _are_same_narrow(
         return np.zeros(0, dtype=np.bool_)
     table = case_fold_table(case=True, width=True)
     assert table is not None  # something is folded
+    (left, rows), (right, other_rows) = used_texts(left, rows), used_texts(right, other_rows)
     left, right = (Packed(case_fold(texts.points, table), texts.offsets) for texts in (left, right))
     return jaccard(left, rows, right, other_rows) >= _SAME
 

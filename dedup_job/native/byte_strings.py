@@ -109,9 +109,8 @@ def copy_strings(
 ) -> None:
     """Copy string i to the place at[i]."""
     for i in range(starts.shape[0]):
-        # unsigned: a place that may count from the end is looked at byte by byte
-        source, target = np.uint64(starts[i]), np.uint64(at[i])
-        for j in range(np.uint64(lengths[i])):
+        source, target = starts[i], at[i]
+        for j in range(lengths[i]):
             to[target + j] = data[source + j]
 
 
@@ -125,8 +124,8 @@ def _compare(
     equal: NDArray[np.bool_],
 ) -> None:
     for i in range(starts.shape[0]):
-        a, b = np.uint64(starts[i]), np.uint64(other_starts[i])
-        for j in range(np.uint64(lengths[i])):
+        a, b = starts[i], other_starts[i]
+        for j in range(lengths[i]):
             if data[a + j] != other[b + j]:
                 equal[i] = False
                 break

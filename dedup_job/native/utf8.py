@@ -9,7 +9,6 @@ from dedup_job.native.jit import inlined, inner, native
 
 Bytes = NDArray[np.uint8]
 Points = NDArray[np.uint32]
-_ONE, _TWO, _THREE = map(np.uint64, (1, 2, 3))
 _NONE = np.uint32(0x80000000)  # of no character
 
 
@@ -26,7 +25,7 @@ def decode_all(
     offsets, valid = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.bool_)
     for i in range(n):
         count = 0
-        for at in range(np.uint64(starts[i]), np.uint64(stops[i])):
+        for at in range(starts[i], stops[i]):
             count += (data[at] & 0xC0) != 0x80  # the first byte of a character
         offsets[i + 1] = offsets[i] + count
     points = np.zeros(offsets[n], dtype=np.uint32)
@@ -37,38 +36,35 @@ def decode_all(
 
 @inlined
 def _decode(data: Bytes, start: int, stop: int, points: Points, first: int) -> bool:
-    """Write the code points of a text; False at the first byte that is not UTF-8.
-
-    Places are unsigned: those that may count from the end are looked at one by one.
-    """
-    at, end, to = np.uint64(start), np.uint64(stop), np.uint64(first)
-    while at < end:
+    """Write the code points of a text; False at the first byte that is not UTF-8."""
+    at, to = start, first
+    while at < stop:
         lead = np.uint32(data[at])
         if lead < 0x80:
             points[to] = lead
-            at, to = at + _ONE, to + _ONE
+            at, to = at + 1, to + 1
             continue
-        if 0xE0 <= lead < 0xF0 and at + _TWO < end:  # first what Chinese is made of
-            point = (lead & 0x0F) << 12 | _low(data, at + _ONE) << 6 | _low(data, at + _TWO)
-            good, more = 0x800 <= point <= 0xFFFF and not 0xD800 <= point < 0xE000, _TWO
-        elif 0xC0 <= lead < 0xE0 and at + _ONE < end:
-            point = (lead & 0x1F) << 6 | _low(data, at + _ONE)
-            good, more = 0x80 <= point <= 0x7FF, _ONE
-        elif 0xF0 <= lead <= 0xF4 and at + _THREE < end:
-            point = (lead & 0x07) << 18 | _low(data, at + _ONE) << 12
-            point |= _low(data, at + _TWO) << 6 | _low(data, at + _THREE)
-            good, more = 0x10000 <= point <= 0x10FFFF, _THREE
+        if 0xE0 <= lead < 0xF0 and at + 2 < stop:  # first what Chinese is made of
+            point = (lead & 0x0F) << 12 | _low(data, at + 1) << 6 | _low(data, at + 2)
+            good, more = 0x800 <= point <= 0xFFFF and not 0xD800 <= point < 0xE000, 2
+        elif 0xC0 <= lead < 0xE0 and at + 1 < stop:
+            point = (lead & 0x1F) << 6 | _low(data, at + 1)
+            good, more = 0x80 <= point <= 0x7FF, 1
+        elif 0xF0 <= lead <= 0xF4 and at + 3 < stop:
+            point = (lead & 0x07) << 18 | _low(data, at + 1) << 12
+            point |= _low(data, at + 2) << 6 | _low(data, at + 3)
+            good, more = 0x10000 <= point <= 0x10FFFF, 3
         else:
             return False
         if not good:
             return False
         points[to] = point
-        at, to = at + more + _ONE, to + _ONE
+        at, to = at + more + 1, to + 1
     return True
 
 
 @inlined
-def _low(data: Bytes, at: np.uint64) -> np.uint32:
+def _low(data: Bytes, at: int) -> np.uint32:
     """Return six bits of a character's further byte; more bits where it is none."""
     byte = np.uint32(data[at]) ^ np.uint32(0x80)
     return byte if byte < 0x40 else _NONE
@@ -82,7 +78,7 @@ def encode_all(points: Points, offsets: NDArray[np.int64]) -> tuple[Bytes, NDArr
     """
     n = offsets.shape[0] - 1
     size = 0
-    for i in range(np.uint64(offsets[0]), np.uint64(offsets[n])):
+    for i in range(offsets[0], offsets[n]):
         point = points[i]
         size += 1 + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000)
     data, ends = np.empty(size, dtype=np.uint8), np.zeros(n + 1, dtype=np.int64)
@@ -94,28 +90,28 @@ def encode_all(points: Points, offsets: NDArray[np.int64]) -> tuple[Bytes, NDArr
 @inner
 def encode(points: Points, start: int, stop: int, to: Bytes, first: int) -> int:
     """Write points[start:stop] as UTF-8 (RFC 3629), surrogates as three bytes; return the end."""
-    at = np.uint64(first)
-    for i in range(np.uint64(start), np.uint64(stop)):
+    at = first
+    for i in range(start, stop):
         c = points[i]
         if c < 0x80:
             to[at] = c
-            at += _ONE
+            at += 1
         elif c < 0x800:
             to[at] = 0xC0 | (c >> 6)
-            to[at + _ONE] = 0x80 | (c & 0x3F)
-            at += _TWO
+            to[at + 1] = 0x80 | (c & 0x3F)
+            at += 2
         elif c < 0x10000:
             to[at] = 0xE0 | (c >> 12)
-            to[at + _ONE] = 0x80 | ((c >> 6) & 0x3F)
-            to[at + _TWO] = 0x80 | (c & 0x3F)
-            at += _THREE
+            to[at + 1] = 0x80 | ((c >> 6) & 0x3F)
+            to[at + 2] = 0x80 | (c & 0x3F)
+            at += 3
         else:
             to[at] = 0xF0 | (c >> 18)
-            to[at + _ONE] = 0x80 | ((c >> 12) & 0x3F)
-            to[at + _TWO] = 0x80 | ((c >> 6) & 0x3F)
-            to[at + _THREE] = 0x80 | (c & 0x3F)
-            at += _THREE + _ONE
-    return int(at)
+            to[at + 1] = 0x80 | ((c >> 12) & 0x3F)
+            to[at + 2] = 0x80 | ((c >> 6) & 0x3F)
+            to[at + 3] = 0x80 | (c & 0x3F)
+            at += 4
+    return at
 
 
 @inner
