@@ -213,7 +213,11 @@ def main() -> None:
         for cores, found in rates.items():
             command = [sys.executable, "-m", "scripts.bench.ceiling", *sys.argv[1:]]
             told = subprocess.run(
-                [*command, "--child", str(cores)], check=True, stdout=subprocess.PIPE, text=True
+                [*command, "--child", str(cores)],
+                env={**os.environ, "NUMPY_MADVISE_HUGEPAGE": "0"},  # as dedup_job/__main__.py
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
             )
             row = json.loads(told.stdout.splitlines()[-1])
             found.append(given.documents / row["seconds"])
