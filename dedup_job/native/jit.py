@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import xxhash
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_bitcode
 from numba import njit, types
 from numba.core import config
 from numba.core.caching import (
@@ -118,6 +118,31 @@ class _WholeLibrary(JITCodeLibrary):
                 function.linkage = Linkage.internal
                 function.name = f"dedup.{function.name}"
         super()._optimize_final_module()
+
+
+class _StoredLibrary(JITCodeLibrary):
+    """The machine code of a function, read from disk.
+
+    LLVM's own form of it is stored as well, for others that link it. It is parsed when one does,
+    which is where others are compiled: parsed it takes more time and memory than all else.
+    """
+
+    def __init__(self, codegen: Any, state: Any) -> None:
+        """Take what numba's `serialize_using_object_code` stored."""
+        name, _, (machine_code, self._bitcode) = state
+        super().__init__(codegen, name)
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._finalize_final_module()
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return self._shared_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return where a function begins."""
+        return int(self._codegen._engine.get_function_address(name))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -362,6 +387,15 @@ class _Locator(_CacheLocator):
 
 class _Implementation(CompileResultCacheImpl):
     _locator_classes: Any = [_Locator]  # noqa: RUF012  # numba has a list there
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return a function that was stored; the compiler's lock is held."""
+        codegen = target_context.codegen()
+        codegen.unserialize_library = functools.partial(_StoredLibrary, codegen)
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            del codegen.unserialize_library
 
 
 class _Cache(FunctionCache):

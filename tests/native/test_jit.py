@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +181,33 @@ def test_beside_code_that_can_only_be_read_more_is_kept_in_the_users_own_cache(
     assert len([*cache.rglob("*.nbc")]) == 1
     assert compiled_in(tmp_path) == 0
     assert [*beside.iterdir()] == []
+
+
+CALLER = """
+from of_others import one_more
+from dedup_job.native.jit import native
+@native
+def two_more(number):
+    return one_more(one_more(number))
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_code_that_was_made_before_is_linked_into_functions_that_are_compiled(
+    tmp_path: Path,
+) -> None:
+    function_in(tmp_path)
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
+    run = "from caller import two_more; from of_others import one_more; print({}(1), two_more(1))"
+    environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}:{tmp_path}", "NUMBA_CACHE_DIR": ""}
+    for first in ("one_more", "one_more", "two_more"):
+        made = subprocess.check_output(
+            [sys.executable, "-c", run.format(first)], cwd=tmp_path, env=environment, text=True
+        )
+        assert made.split() == ["2" if first == "one_more" else "3", "3"]
+        for file in tmp_path.rglob("caller.two_more*.nbc"):
+            file.unlink()
+    assert [*tmp_path.rglob("of_others.one_more*.nbc")]
 
 
 def test_where_there_is_no_room_code_is_not_kept(saved: Path) -> None:
