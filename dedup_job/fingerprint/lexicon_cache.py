@@ -21,9 +21,9 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, open_regular, read_text, replacing
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
+from dedup_job.native.code_cache import sources_digest
 from dedup_job.native.growing import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
-from dedup_job.native.jit import sources_digest
 
 _SHOWN = 10
 _ASCII_SPACE = " \t\r\x0b\x0c"

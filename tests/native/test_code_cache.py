@@ -14,14 +14,14 @@ import pytest
 import xxhash
 from numba.core.event import install_recorder
 
-from dedup_job.native.jit import _CheckedFile, _folders_of, sources_digest
+from dedup_job.native.code_cache import CheckedFile, folders_of, sources_digest
 
 KEY, CODE = ("signature", "machine"), {"code": b"\x90" * 40}
 
 
-def entry(folder: Path, stamp: str = "sources") -> _CheckedFile:
+def entry(folder: Path, stamp: str = "sources") -> CheckedFile:
     """Return the cache file of a function."""
-    return _CheckedFile(str(folder), "function-1.py311", stamp)
+    return CheckedFile(str(folder), "function-1.py311", stamp)
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_without_a_place_of_ones_own_code_is_not_kept(tmp_path: Path, cache: Pat
 
 def compiled_in(folder: Path) -> int:
     """Return how many functions the call of a function in a folder compiled."""
-    _folders_of.cache_clear()
+    folders_of.cache_clear()
     with install_recorder("numba:compile") as recorder:
         assert function_in(folder)(1) == 2
     return len(recorder.buffer)

@@ -35,7 +35,7 @@ def ends(values: NDArray[np.int64], square: NDArray[np.int64], n: int) -> tuple[
 
 def test_a_function_linked_into_two_others_keeps_its_arguments_in_each() -> None:
     """LLVM drops an argument of the first copy; the second must not call that one."""
-    ours = "import numba, numpy as np, tests.native.test_linking as t; "
+    ours = "import numba, numpy as np, tests.native.test_compiling as t; "
     theirs = (
         "plain = numba.njit(_nrt=False)(lambda v, n, f: t.steps(v, n, f)); "
         "a = np.array([10, 1]), 9, np.zeros(3); print(t.count_steps(*a), plain(*a))"
