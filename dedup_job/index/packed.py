@@ -66,7 +66,7 @@ class Columns(Protocol):
         """How many of them each column does not hold, int64 (columns,)."""
 
     def column(self, column: int) -> NDArray[np.uint64]:
-        """Return what a column holds: key << 32 | number, uint64 (m,)."""
+        """Return what a column holds, a new array: key << 32 | number, uint64 (m,)."""
 
 
 class PackedColumns:
@@ -152,9 +152,10 @@ def _items(sources: Sequence[Columns], column: int) -> NDArray[np.uint64]:
     """Return what a column of all indexes holds."""
     items, first = list[NDArray[np.uint64]](), 0
     for one in sources:
-        items.append(one.column(column) + np.uint64(first))
+        items.append(one.column(column))
+        items[-1] += np.uint64(first)
         first += len(one)
-    return np.concatenate(items)
+    return items[0] if len(items) == 1 else np.concatenate(items)  # it may be large
 
 
 def _bits_of(size: int) -> tuple[int, int]:
@@ -295,7 +296,10 @@ def _collect(packed: Packed, keys: NDArray[np.uint32], items: NDArray[np.uint64]
 
 def column_of(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return a column of n documents by the lowest bits of their digests, uint64 (n,)."""
-    return ((digests & _KEY_MASK) << _KEY_SHIFT) | np.arange(len(digests), dtype=np.uint64)
+    column = digests & _KEY_MASK
+    column <<= _KEY_SHIFT
+    column |= np.arange(len(digests), dtype=np.uint64)
+    return column
 
 
 @jit_no_refcount
