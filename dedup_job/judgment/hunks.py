@@ -135,14 +135,15 @@ def _are_strange(a: Span, b: Span, size: int, runs: NDArray[np.int64]) -> bool:
     for p in range(a.start, a.start + n):
         place, slot = _place(a.points, p, bits, runs)
         runs[place] = (runs[place] & _COUNT) + 1 | slot << _COUNT_BITS
-    lacking, allowed = 0, m - least + min(LACKING * least, LACKING_OF_ALL * size)
+    allowed, surplus = min(LACKING * least, LACKING_OF_ALL * size), m - least
+    lacking = 0
     for p in range(b.start, b.start + m):
         place, _ = _place(b.points, p, bits, runs)
         if runs[place] & _COUNT:
             runs[place] -= 1
         else:
             lacking += 1
-            if lacking > allowed:
+            if lacking - surplus > allowed:
                 return True
     return False
 
@@ -154,7 +155,8 @@ def _place(
     """Return where a run of GRAM characters is counted, and its slot (multiplicative hashing).
 
     Runs of the same slot are one; no slot is 0, as a free place is. Of a table of 2**bits places
-    the slot's highest bits name the first that is tried.
+    the slot's highest bits name the first that is tried. It is half free at least, or has a place
+    for each slot.
     """
     value = np.int64(0)
     for k in range(GRAM):

@@ -34,8 +34,9 @@ class _WholeLibrary(JITCodeLibrary):
     """The code of a function that is called from Python, with its own copy of all that it calls.
 
     numba leaves these copies open to other libraries. Nobody else calls them: so LLVM may pass them
-    fewer arguments, and drop what it has put into their callers. They get names of their own, since
-    LLVM's linker at run time takes a local function for any other one of its name.
+    fewer arguments, and drop what it has put into their callers. They get names that no function of
+    other libraries has, since LLVM's linker at run time takes a local function for any open one of
+    its name. Functions that call one another in a circle are found by name and cannot be linked so.
     """
 
     def _optimize_final_module(self) -> None:
@@ -49,6 +50,8 @@ class _WholeLibrary(JITCodeLibrary):
 
 class _FromStart(Lower):
     """Lowering of indexes that count from an array's first item, but for written ones as [-1].
+
+    Bounds of slices count from either end, as ever.
 
     numba adds the length to each index below 0, so every access tests for it. None here is below:
     without the test a text is read in 5 to 15 % less time.

@@ -179,16 +179,16 @@ def _reversed(x: np.uint64) -> np.uint64:
 @inlined
 def _half(data: Bytes, at: int) -> np.uint64:
     """Return four bytes as a number."""
-    x, start = np.uint64(0), np.uint64(at)  # unsigned: no check for places from the end
+    x = np.uint64(0)
     for i in range(4):
-        x |= np.uint64(data[start + np.uint64(i)]) << np.uint64(8 * i)
+        x |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return x
 
 
 @inlined
 def _word(data: Bytes, at: int) -> np.uint64:
     """Return eight bytes as a number."""
-    x, start = np.uint64(0), np.uint64(at)  # unsigned: no check for places from the end
+    x = np.uint64(0)
     for i in range(8):
-        x |= np.uint64(data[start + np.uint64(i)]) << np.uint64(8 * i)
+        x |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return x

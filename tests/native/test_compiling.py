@@ -46,6 +46,17 @@ def test_a_function_linked_into_two_others_keeps_its_arguments_in_each() -> None
     assert (run.returncode, run.stdout) == (0, "22 22\n"), run.stderr
 
 
+@jit_no_refcount
+def item(values: NDArray[np.int64], at: int) -> int:
+    """Read by an index that is known at run time."""
+    return int(values[at])
+
+
+def test_other_indexes_are_not_tested_for_those_below_0() -> None:
+    """One below 0 is what lies before the array, here in the array that it is a part of."""
+    assert item(np.arange(9)[4:], -1) == 3
+
+
 def test_written_indexes_below_0_count_from_the_end() -> None:
     values, square = np.arange(3), np.arange(9).reshape(3, 3)
     assert ends(values, square, 1) == (1, 3, 7, 7)
