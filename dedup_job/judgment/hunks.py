@@ -16,6 +16,7 @@ from dedup_job.judgment.classes import codes_of
 from dedup_job.judgment.forms import Points, Span, narrowed, size_of, trimmed
 from dedup_job.judgment.lookups import DIGIT, HAN, LATIN, OPERATOR, Tables, in_number, kind_of
 from dedup_job.judgment.rewriting import covering, is_function_word, is_typo, rewritten
+from dedup_job.judgment.similarity import table_bits
 from dedup_job.native.jit import inlined, inner
 
 MAX_EDITS: Final = 1000
@@ -25,7 +26,7 @@ GRAM, LONG = 5, 300
 LACKING, LACKING_OF_ALL = 0.7, 0.5  # shares of the runs: of what differs, of the whole part
 _FACTOR, _WORD_BITS = 2_654_435_761, 32
 _WORD = (1 << _WORD_BITS) - 1
-_SLOT_BITS, _LEAST_SLOT_BITS, _COUNT_BITS = 20, 10, 32
+_SLOT_BITS, _COUNT_BITS = 20, 32
 _COUNT = (1 << _COUNT_BITS) - 1
 _POINTS: Final = 0x110000
 
@@ -128,9 +129,7 @@ def _are_strange(a: Span, b: Span, size: int, runs: NDArray[np.int64]) -> bool:
     least = min(n, m)
     if least < LONG:
         return False
-    bits = _LEAST_SLOT_BITS
-    while bits < _SLOT_BITS and 1 << bits < 2 * n:
-        bits += 1
+    bits = min(table_bits(n), _SLOT_BITS)
     runs[: 1 << bits] = 0
     for p in range(a.start, a.start + n):
         place, slot = _place(a.points, p, bits, runs)
@@ -155,8 +154,8 @@ def _place(
     """Return where a run of GRAM characters is counted, and its slot (multiplicative hashing).
 
     Runs of the same slot are one; no slot is 0, as a free place is. Of a table of 2**bits places
-    the slot's highest bits name the first that is tried. It is half free at least, or has a place
-    for each slot.
+    the slot's highest bits name the first that is tried. It is never full, or has a place for each
+    slot.
     """
     value = np.int64(0)
     for k in range(GRAM):
