@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.cluster.processes import DECIDE, Lost
+from dedup_job.cluster.processes import Lost, Process
 from dedup_job.cluster.shards import ShardedIndex
 from dedup_job.cluster.workbench import Asked
 from dedup_job.cluster.workforce import NumberedBatch, Workforce
@@ -62,9 +62,9 @@ class TextsElsewhere:
         with self._lock:
             self._arrived += 1
 
-    def ask(self, number: int, method: str, *arguments: Any) -> Any:
-        """Ask who holds a batch."""
-        return self._force.ask(number, method, *arguments, group=DECIDE)
+    def home(self, number: int) -> Process:
+        """Return who holds a batch."""
+        return self._force.home(number)
 
     def asked(self, numbers: Rows, judged: NDArray[np.bool_]) -> Asked:
         """Return where the texts of numbers are."""
@@ -85,7 +85,7 @@ class TextsElsewhere:
     def _texts(self, number: int, rows: Rows) -> Any:
         while True:
             try:
-                return self.ask(number, "texts", rows)
+                return self.home(number).ask("texts", number, rows)
             except Lost:
                 continue
 
@@ -134,16 +134,20 @@ class PairsElsewhere:
     def _ask(self, method: str, *arguments: Any) -> Any:
         while True:
             try:
-                return self._texts.ask(self._number, method, *arguments)
+                return self._worker.ask(method, self._number, *arguments)
             except Lost:
                 self._tell_again()
 
     def _tell_again(self) -> None:
-        """Bring the worker to where the lost one was."""
+        """Bring who holds the batch now to where the lost worker was.
+
+        Another thread may have found the loss first: who holds the batch is asked here alone.
+        """
         while True:
+            self._worker = self._texts.home(self._number)
             try:
                 for method, arguments in self._told:
-                    self._texts.ask(self._number, method, *arguments)
+                    self._worker.ask(method, self._number, *arguments)
             except Lost:
                 continue
             return

@@ -251,7 +251,8 @@ class _Writing:
                 self._target.patience(partial(state.update, told))
             given = decisions, checkpoint, state.token, commits.generation
             with suppress(Lost):
-                self._force.ask(batch.number, "write", *given, group=WRITE)
+                worker = self._force.home(batch.number)
+                worker.ask("write", batch.number, *given, group=WRITE)
                 written = True
         commits.generation += 1
 

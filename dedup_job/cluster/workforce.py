@@ -158,13 +158,14 @@ class Workforce:
                     self._batches[one.number] = member, one.batch, page.time
             return found
 
-    def home(self, number: int) -> _Member:
+    def home(self, number: int) -> Process:
         """Return who holds a batch; where that one is lost, it is prepared again."""
         with self._lock:
             member, batch, time = self._batches[number]
             for _ in range(_TRIES):
                 if not member.process.is_lost:
-                    return member
+                    return member.process
+                self._lose(member)
                 other = self._least_busy()
                 try:
                     again = other.process.ask(
@@ -185,15 +186,6 @@ class Workforce:
                 member = other
                 self._batches[number] = member, batch, time
         raise cannot_go_on("workers are lost one after the other")
-
-    def ask(self, number: int, method: str, *arguments: Any, group: str) -> Any:
-        """Ask who holds a batch. Raises Lost where that one is lost meanwhile."""
-        member = self.home(number)
-        try:
-            return member.process.ask(method, number, *arguments, group=group)
-        except Lost:
-            self._lose(member)
-            raise
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Let batches be forgotten."""
