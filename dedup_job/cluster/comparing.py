@@ -62,6 +62,9 @@ class TextsElsewhere:
         with self._lock:
             self._arrived += 1
 
+    def end(self) -> None:
+        """Leave the texts to the workers, which end with the run."""
+
     def home(self, number: int) -> Process:
         """Return who holds a batch."""
         return self._force.home(number)

@@ -67,6 +67,9 @@ class Texts(Protocol):
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Remember which texts of a part were kept, numbered from `first` on."""
 
+    def end(self) -> None:
+        """Hold no text any more: all batches are decided."""
+
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""
 
@@ -116,6 +119,11 @@ class TextsHere:
         """Hold the texts of a part that were kept."""
         texts = self._texts(part)
         self._known.add(first, texts if kept.all() else texts.take(kept))
+
+    def end(self) -> None:
+        """Hold no text any more."""
+        self._batch = None
+        self._known.end()
 
     def _texts(self, part: slice) -> Packed:
         assert self._batch is not None

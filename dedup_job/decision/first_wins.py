@@ -33,6 +33,7 @@ from dedup_job.documents import Channel, Document
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
+from dedup_job.native.allocator import give_back
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
@@ -82,6 +83,11 @@ class FirstWins:
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
             engine.decide(Batch(Documents.of(documents), prints[part]))
             engine.arrived()
+
+    def end(self) -> None:
+        """Give back the memory of texts; nothing is decided after this."""
+        self._texts.end()
+        give_back()
 
     @property
     def texts_fetched(self) -> int:

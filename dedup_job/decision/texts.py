@@ -79,6 +79,12 @@ class KeptTexts:
         """Count one more batch as stored in the target; called from one thread."""
         self._arrived += 1
 
+    def end(self) -> None:
+        """Forget all texts."""
+        for held in (self._kept, self._starts, self._fetched, self._blocks):
+            held.clear()
+        self._bytes = 0
+
     def get(self, numbers: NDArray[np.int64]) -> NumberedTexts:
         """Return the texts of some documents, int64 (n,), ascending; those that are gone not."""
         if not len(numbers):

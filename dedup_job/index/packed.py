@@ -136,7 +136,9 @@ def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]
         for column, room in enumerate(np.diff(begin).tolist()):
             words = np.zeros(room, dtype=np.uint64)
             _pack(_items(sources, column), address_bits, number_bits, starts[column], words)
-            yield words
+            made = [words]
+            del words
+            yield made.pop()  # held by nobody here while the next one is made
 
     facts = {
         "columns": columns,

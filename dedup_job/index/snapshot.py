@@ -159,6 +159,7 @@ def _written(stream: IO[bytes], array: Pieces) -> dict[str, Any]:
         for start in range(0, len(data), _PIECE):
             stream.write(data[start : start + _PIECE])
             digest.update(data[start : start + _PIECE])
+        del piece, data  # before the next one is made
     expected = math.prod(array.shape) * array.dtype.itemsize
     if size != expected:
         raise ValueError(f"{size:,} bytes came of an array of {expected:,}")

@@ -92,6 +92,7 @@ def run(job: Job) -> Report:
             job.target.finish(report, job.source.bookmark, job.source.changed)
         else:
             job.target.finish(report)
+        job.decider.end()
         with course.watch.timing(Stage.LOAD):
             job.snapshots.save(job.index)
         return report

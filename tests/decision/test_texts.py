@@ -111,6 +111,16 @@ def test_a_text_that_was_written_lately_is_not_asked_for(held, kept):
     assert held.asked == []
 
 
+def test_nothing_is_held_after_the_end(held, kept):
+    kept.begin_batch()
+    kept.add(0, ["text 0"])
+    kept.arrived()
+    kept.get([1])
+    kept.end()
+    assert kept.get([0, 1]) == {0: "text 0", 1: "text 1"}
+    assert held.asked == [[b"key 1"], [b"key 0", b"key 1"]]
+
+
 def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, monkeypatch):
     size = pack(["text 1"]).points.nbytes + texts._OVERHEAD
     monkeypatch.setattr(texts, "_MOST_BYTES", 3 * size)
