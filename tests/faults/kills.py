@@ -149,9 +149,10 @@ class Kills:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
-                time.sleep(1 + 5 * self._random.random())
+                time.sleep(0.5 + 3 * self._random.random())  # the tables take 3 seconds and more
                 process.kill()
-                self._was_killed(process.wait(), tally)
+                if not self._was_killed(process.wait(), tally):
+                    break
             self._settle(tally.hit, tally, XDG_CACHE_HOME=cache)
             left = list(Path(cache).glob("dedup/lexicon*"))
             if len(left) != 1:
