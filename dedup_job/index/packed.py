@@ -8,7 +8,7 @@ address begins. Nothing is ever added: columns are written to a file and mapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -132,13 +132,10 @@ def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]
     begin = _begin_of(size - dropped, address_bits, number_bits)
     starts = np.zeros((columns, (1 << address_bits) + 1), dtype=np.uint32)
 
-    def packed() -> Iterator[NDArray[np.uint64]]:
-        for column, room in enumerate(np.diff(begin).tolist()):
-            words = np.zeros(room, dtype=np.uint64)
-            _pack(_items(sources, column), address_bits, number_bits, starts[column], words)
-            made = [words]
-            del words
-            yield made.pop()  # held by nobody here while the next one is made
+    def packed(column: int, room: int) -> NDArray[np.uint64]:
+        words = np.zeros(room, dtype=np.uint64)
+        _pack(_items(sources, column), address_bits, number_bits, starts[column], words)
+        return words
 
     facts = {
         "columns": columns,
@@ -146,7 +143,8 @@ def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]
         "size": size,
         "dropped": dropped.tolist(),
     }
-    words = Pieces(np.dtype(np.uint64), (int(begin[-1]),), packed())
+    made = (packed(column, room) for column, room in enumerate(np.diff(begin).tolist()))
+    words = Pieces(np.dtype(np.uint64), (int(begin[-1]),), made)
     return facts, {"words": words, "starts": Pieces.of(starts)}  # filled by then
 
 
