@@ -142,9 +142,9 @@ class PairsElsewhere:
                 self._tell_again()
 
     def _tell_again(self) -> None:
-        """Bring who holds the batch now to where the lost worker was.
+        """Tell the worker that holds the batch all that the lost one was told.
 
-        Another thread may have found the loss first: who holds the batch is asked here alone.
+        Nowhere else is the worker replaced: another thread may notice the loss first.
         """
         while True:
             self._worker = self._texts.home(self._number)

@@ -1,4 +1,4 @@
-"""The memory that C's allocator keeps of what was freed."""
+"""Freed memory that the C allocator keeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 def give_back() -> None:
     """Return freed memory to the system, where the allocator is glibc's; others do so themselves.
 
-    glibc keeps what threads freed between things still in use, for the same threads.
+    glibc keeps the memory that a thread frees in an arena, for that thread's next allocations.
     """
     with suppress(AttributeError, OSError, TypeError):  # other systems; Windows takes no None
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""Pairs are compared where their batch is, whoever finds that a worker is lost."""
+"""The worker that holds a batch compares its texts; a lost worker is replaced."""
 
 from __future__ import annotations
 
