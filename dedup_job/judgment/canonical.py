@@ -1,8 +1,8 @@
 """The canonical form of texts: one for all notations of one content.
 
-In order: each character becomes its plain form (`words.py`); notes go, the answer key
-(`choices.py`), then what stands before a question (`notes.py`); stem and choices (`choices.py`) are
-written out (`marks.py`): numbers (`amounts.py`), formulas, images, marks.
+In order: each character becomes its plain form (`words.py`); notes go (`notes.py`), the answer key
+(`choices.py`), then what stands before a question (`openings.py`); stem and choices (`choices.py`)
+are written out (`marks.py`): numbers (`amounts.py`), formulas, images, marks.
 tests/reference/canonical.py says the same by regular expressions.
 
 The gist of a form is what candidates are found by: function words go; synonyms become one sign, and
@@ -33,13 +33,8 @@ from dedup_job.judgment.forms import (
 from dedup_job.judgment.frames import AT, CLAUSES, EMPHASES, FormWorkspace, clause_at, put
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, pair_place, signs, word_row
 from dedup_job.judgment.marks import write_part
-from dedup_job.judgment.notes import (
-    MIN_AFTER,
-    drop_brackets,
-    drop_lines,
-    drop_sentences,
-    opening_end,
-)
+from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
+from dedup_job.judgment.openings import MIN_AFTER, opening_end
 from dedup_job.judgment.words import (
     ANSWER_WORD,
     EXPLANATION,

@@ -1,7 +1,7 @@
 """What stands before a question: its numbers, points and source, for the folded form.
 
 Works on cells; a function that looks for something at i returns where that ends, i where it is not
-there. `notes.py` does the same, by other rules, for the canonical form.
+there. `openings.py` does the same, by other rules, for the canonical form.
 """
 
 from __future__ import annotations
