@@ -49,7 +49,8 @@ class Equipment:
     @cached_property
     def any_judge(self) -> Judge:
         """The judge, whether or not it decides."""
-        return Judge(self.lexicon, self._decision.harmless, self._decision.words)
+        decision = self._decision
+        return Judge(self.lexicon, decision.harmless, decision.words, decision.most_left_out)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:

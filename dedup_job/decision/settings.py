@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.judgment import HARMLESS, Difference
+from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, Difference
 
 
 class Comparing(StrEnum):
@@ -82,6 +82,14 @@ class DecisionSettings(BaseModel):
     words: Path | None = Field(
         default=None,
         description="file with additional words of your field for the judge, in UTF-8",
+    )
+    most_left_out: float = Field(
+        default=MOST_LEFT_OUT,
+        ge=0.0,
+        lt=1.0,
+        allow_inf_nan=False,
+        description="largest share of a text that is left out of a comparison as a note (source, "
+        "explanation, headline); a text with more is compared as it is. 0: nothing is left out",
     )
     most_candidates: int = Field(
         default=64,

@@ -2,6 +2,7 @@
 
 from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
 from dedup_job.judgment.judge import (
+    MOST_LEFT_OUT,
     RICHER,
     RULES,
     Found,
@@ -15,6 +16,7 @@ from dedup_job.judgment.judge import (
 __all__ = [
     "CLASSES",
     "HARMLESS",
+    "MOST_LEFT_OUT",
     "RICHER",
     "RULES",
     "Difference",

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment import choices, frames
 from dedup_job.judgment.cells import fill_cells, has_command, mark_rare, words_in
 from dedup_job.judgment.choices import find_figured, find_lettered
@@ -27,17 +28,20 @@ from dedup_job.judgment.forms import (
     FIRST_LETTER,
     MAX_CHOICES,
     SEPARATOR,
+    SHORT,
     Forms,
     insert_choice,
 )
 from dedup_job.judgment.frames import AT, CLAUSES, EMPHASES, FormWorkspace, clause_at, put
 from dedup_job.judgment.lookups import LISTED, Tables, kind_of, pair_place, signs, word_row
 from dedup_job.judgment.marks import write_part
-from dedup_job.judgment.notes import drop_brackets, drop_lines, drop_sentences
-from dedup_job.judgment.openings import MIN_AFTER, opening_end
+from dedup_job.judgment.notes import drop_brackets, drop_sentences, notes_start
+from dedup_job.judgment.openings import opening_end
 from dedup_job.judgment.words import (
     ANSWER_WORD,
+    BLANK,
     EXPLANATION,
+    KIND,
     LINE,
     NOTE,
     NOUGHT,
@@ -53,21 +57,25 @@ from dedup_job.judgment.words import (
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import inner, jit_no_refcount, native
 
-MIN_PROSE, MIN_BODY = 120, 7  # characters of prose with headlines; tenths of it that remain
+MIN_PROSE: Final = 120  # characters of prose with headlines
 (MIN_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
+SHORT_FORM: Final = 10  # characters; in fewer, each mark counts
 _SPARE = 64
-_NOTHING_LEFT: Final = -1
-_NOTES: Final = LINE | OPENER | NOTE | NUMBERED | PAGE
 _SEPARATOR, _BAR = codes(SEPARATOR + "|")
+_FIRST_WIDE, _LAST_WIDE, _FIRST_NARROW = codes("！～!")
 
 
-def forms_of(texts: Packed, words: Words) -> Forms:
-    """Return the canonical forms of n cleaned texts."""
-    return _forms_of(texts, word_tables(words))
+def forms_of(texts: Packed, words: Words, most_left_out: float) -> Forms:
+    """Return the canonical forms of n cleaned texts.
+
+    most_left_out: the largest share of a text's letters and digits that its form may lack, its
+    number left out of account; a text that would lose more is taken as it is.
+    """
+    return _forms_of(texts, word_tables(words), most_left_out)
 
 
 @native
-def _forms_of(texts: Packed, tables: Cells) -> Forms:
+def _forms_of(texts: Packed, tables: Cells, most_left_out: float) -> Forms:
     points, offsets = texts.points, texts.offsets
     n, longest = offsets.shape[0] - 1, 0
     for i in range(n):
@@ -76,6 +84,7 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
     ends, clause_ends = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     columns = np.zeros((n, EMPHASIS + 1), dtype=np.int32)
     counts, flags = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
+    left_out = np.zeros(n, dtype=np.float32)
     to = np.empty(points.shape[0] + 16 * n + _SPARE, dtype=np.uint32)
     clauses = np.empty(points.shape[0] // 8 + 2 * n + _SPARE, dtype=np.int32)
     for i in range(n):
@@ -84,12 +93,22 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
             space = frames.make_form_workspace(2 * space.cells.shape[0])
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
         latex, seen = has_command(space.cells, length), mark_rare(space.cells, length, tables)
-        stop = _prepare(length, seen, tables, space)
-        if stop == _NOTHING_LEFT:
-            length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
+        total = words_in(space.cells, NOUGHT, length, length)
+        most = int(most_left_out * total)
+        stop, gone = _prepare(length, seen, tables, space, most)
+        if gone > most:  # as it is
+            fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
             mark_rare(space.cells, length, tables)
-            stop = _prepare(length, seen & ~_NOTES, tables, space)
-        counts[i], flags[i] = _write(stop, seen, latex, tables, space, columns[i])
+            space.key[:] = 0
+            stop, gone = length, NOUGHT
+        counts[i], flags[i], head = _write(
+            stop, seen, latex, tables, space, columns[i], most - gone
+        )
+        left_out[i] = (gone + head) / max(total, 1)
+        if columns[i, MAX_CHOICES] < SHORT_FORM:
+            counts[i], flags[i] = 0, flags[i] | SHORT
+            _write_short(points, offsets[i], offsets[i + 1], tables, space, columns[i])
+            left_out[i] = 0
         size, at = columns[i, EMPHASIS], ends[i]
         to = grown(to, at, at + size)
         for k in range(size):
@@ -102,7 +121,14 @@ def _forms_of(texts: Packed, tables: Cells) -> Forms:
         clause_ends[i + 1] = at + count
     last, last_clause = ends[n], clause_ends[n]
     return Forms(
-        to[:last].copy(), ends, columns, counts, flags, clauses[:last_clause].copy(), clause_ends
+        to[:last].copy(),
+        ends,
+        columns,
+        counts,
+        flags,
+        left_out,
+        clauses[:last_clause].copy(),
+        clause_ends,
     )
 
 
@@ -124,8 +150,12 @@ def _write(
     tables: Cells,
     space: FormWorkspace,
     columns: NDArray[np.int32],
-) -> tuple[int, int]:
-    """Write one form; return the number of its choices and its flags."""
+    spare: int,
+) -> tuple[int, int, int]:
+    """Write one form; return the number of its choices, its flags, what headlines it lacks.
+
+    spare: how many characters of headlines it may lack.
+    """
     cells, key, cuts, state = space.cells, space.key, space.cuts, space.work
     count = find_lettered(cells, stop, cuts)
     if count == 0:
@@ -137,7 +167,7 @@ def _write(
         stem = choices.stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
     flags = choices.flags_of(cells, stem, stop, count, seen, tables) | key[3]
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
-    head = _write_stem(stem, count, latex, tables, space)
+    head, gone = _write_stem(stem, count, latex, tables, space, spare)
     clauses, kept = state[CLAUSES], NOUGHT
     columns[0] = state[AT]
     for k in range(MAX_CHOICES):
@@ -156,64 +186,86 @@ def _write(
     state[CLAUSES], state[EMPHASES] = clauses, marks
     _write_emphasised(head, space, columns)
     columns[EMPHASIS] = state[AT]
-    return kept, flags
+    return kept, flags, gone
 
 
 @inner
-def _prepare(length: int, seen: int, tables: Cells, space: FormWorkspace) -> int:
-    """Take out notes and what stands before a question; read the answer key; return the length.
+def _write_short(
+    points: Cells,
+    start: int,
+    stop: int,
+    tables: Cells,
+    space: FormWorkspace,
+    columns: NDArray[np.int32],
+) -> None:
+    """Write a text as it is but for white space and width, as a stem of one clause."""
+    state = space.work
+    state[AT] = state[CLAUSES] = 0
+    for i in range(start, stop):
+        point = points[i]
+        if _FIRST_WIDE <= point <= _LAST_WIDE:
+            point -= np.uint32(_FIRST_WIDE - _FIRST_NARROW)
+        if point >= PLANE or tables[point] >> KIND != BLANK:
+            put(space, point)
+    frames.end_clause(space)
+    columns[:] = state[AT]
 
-    _NOTHING_LEFT: nearly all of it would be notes, so they are what the text says.
+
+@inner
+def _prepare(
+    length: int, seen: int, tables: Cells, space: FormWorkspace, most: int
+) -> tuple[int, int]:
+    """Take out notes and what stands before a question; read the answer key.
+
+    Return the new length, and how many letters and digits were taken out, a question's number left
+    out of account. Where they are more than `most`, the cells have to be filled again.
     """
     stop, cells, key, cuts = length, space.cells, space.key, space.cuts
     key[0] = key[1] = key[2] = key[3] = 0
-    dropped = NOUGHT
+    before = words_in(cells, NOUGHT, length, length)
     if seen & LINE:
-        stop = drop_lines(cells, stop, tables)
-        dropped = length - stop
+        stop = notes_start(cells, stop, tables)
     if seen & (ANSWER_WORD | EXPLANATION):
-        cut, explained = choices.find_key(cells, stop, tables)
-        if explained < cut and (
-            find_lettered(cells, stop, cuts) > 0 or find_figured(cells, stop, cuts) > 0
-        ):
-            cut = explained
+        cut = choices.key_start(cells, stop, tables, cuts)
         if cut < stop:
             figures = find_lettered(cells, cut, cuts) == 0
             choices.read_key(cells, cut, stop, tables, figures, key)
             if words_in(cells, cut, stop, MIN_EXPLANATION) >= MIN_EXPLANATION:
                 key[3] = EXPLAINED
             stop = cut
-    dropped += stop
     if seen & OPENER:
         stop = drop_brackets(cells, stop, tables)
     if seen & (NOTE | NUMBERED | PAGE):
         stop = drop_sentences(cells, stop, tables)
-    if dropped > stop and words_in(cells, NOUGHT, stop, MIN_AFTER) < MIN_AFTER:
-        return _NOTHING_LEFT
-    start = opening_end(cells, stop, tables)
-    if start > 0:
+    start, numbers = opening_end(cells, stop, tables)
+    left_out = before - words_in(cells, start, stop, stop) - numbers
+    if start > 0 and left_out <= most:
         for k in range(start, stop):
             cells[k - start] = cells[k]
-    return stop - start
+    return stop - start, left_out
 
 
 @inner
-def _write_stem(stop: int, count: int, latex: bool, tables: Cells, space: FormWorkspace) -> int:
-    """Write the stem, without headlines where it is prose; return where headlines end that stay."""
+def _write_stem(
+    stop: int, count: int, latex: bool, tables: Cells, space: FormWorkspace, spare: int
+) -> tuple[int, int]:
+    """Write the stem, without headlines where it is prose and they are no more than `spare`.
+
+    Return where headlines end that stay, and how many characters of others there were.
+    """
     state, cells = space.work, space.cells
     head = choices.headline_end(cells, stop) if count == 0 else 0
-    above = 0
+    above, gone = NOUGHT, NOUGHT
     if head > 0:
         write_part(cells, NOUGHT, head, latex, tables, space)
-        above = state[AT]
+        above = state[AT] + NOUGHT
     marks = state[EMPHASES]
     write_part(cells, head, stop, latex, tables, space)
-    total = state[AT]
-    if above > 0 and total >= MIN_PROSE and 10 * (total - above) >= MIN_BODY * total:
+    if 0 < above <= spare and state[AT] >= MIN_PROSE:
         _drop_head(above, marks, space)
-        above = 0
+        above, gone = NOUGHT, above
     frames.end_clause(space)
-    return above
+    return above, gone
 
 
 @inner

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment import forms, words
+from dedup_job.judgment.asking import asks, holds_question
 from dedup_job.judgment.cells import (
     before,
     is_blank,
     is_digit,
     is_han,
     is_latin,
-    kind_at,
     length_of,
     lists_at,
     point_at,
@@ -28,7 +28,7 @@ from dedup_job.judgment.cells import (
     words_in,
 )
 from dedup_job.judgment.forms import FIRST_LETTER, MAX_CHOICES
-from dedup_job.judgment.notes import follows_image, marked_end
+from dedup_job.judgment.notes import marked_end
 from dedup_job.judgment.words import NOUGHT, Cells, codes, constants
 from dedup_job.native.jit import inner
 
@@ -237,11 +237,7 @@ def _take(cells: Cells, start: int, stop: int, key: NDArray[np.int64]) -> None:
 MIN_WITH_HEADLINES = 120  # characters
 LONGEST_HEADLINE = 60
 
-_TICK = ord("`")
-_AFTER_SENTENCE, _SENTENCE_ENDS, _LABEL_ENDS = map(codes, (" 。\n", "。!?\n", "】]:"))
-_DOTS = codes("...")
-_IN_NAME = 2  # underlines of a name at most; a blank has more or stands alone
-_ENDS = codes('。!.?;:,”"')
+_LABEL_ENDS, _DOTS, _ENDS = map(codes, ("】]:", "...", '。!.?;:,”"'))
 
 
 @inner
@@ -251,7 +247,7 @@ def flags_of(cells: Cells, stem: int, stop: int, count: int, seen: int, tables: 
     seen: the lists whose words may be in it.
     """
     flags = 0
-    if count > 0 or _asks(cells, stem, tables):
+    if count > 0 or asks(cells, stem, tables):
         flags |= forms.QUESTION
     if seen & words.SPELLING_WORD and _holds(cells, stem, tables, words.SPELLING_WORD):
         flags |= forms.SPELLING
@@ -280,63 +276,6 @@ def _holds(cells: Cells, stop: int, tables: Cells, which: int) -> bool:
 
 
 @inner
-def _asks(cells: Cells, stop: int, tables: Cells) -> bool:
-    """Tell whether it ends in ?, holds a blank, or its last sentence begins with 求 or the like."""
-    last = before(cells, stop, NOUGHT)
-    if last >= 0 and point_at(cells, last) == _ASK:
-        return True
-    for i in range(stop):
-        if kind_at(cells, i) != words.MARK:
-            continue
-        point = point_at(cells, i)
-        if point == _UNDERLINE and i + 1 < stop and point_at(cells, i + 1) == _UNDERLINE:
-            if not _is_in_name(cells, i, stop):
-                return True
-        elif point == _ROUND and not _is_called(cells, i, stop):
-            k = skip_blanks(cells, i + 1, stop)
-            closed = k < stop and point_at(cells, k) == _ROUND_END
-            if closed and not follows_image(cells, i, NOUGHT):
-                return True
-    end = stop
-    while end > 0 and point_at(cells, end - 1) in _AFTER_SENTENCE:
-        end -= 1
-    i = end
-    while i > 0 and point_at(cells, i - 1) not in _SENTENCE_ENDS:
-        i -= 1
-    start = i
-    while i < end:
-        begins = i == start or is_blank(cells, i - 1)
-        begins = begins or point_at(cells, i - 1) in (_COMMA, _SEMICOLON)
-        if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
-            return True
-        i += 1
-    return False
-
-
-@inner
-def _is_in_name(cells: Cells, i: int, stop: int) -> bool:
-    """Tell whether the underline at i is of a name such as no__such or __init__."""
-    start = i
-    while start > 0 and point_at(cells, start - 1) == _UNDERLINE:
-        start -= 1
-    end = i
-    while end < stop and point_at(cells, end) == _UNDERLINE:
-        end += 1
-    if end - start != _IN_NAME:
-        return False
-    named = end < stop and is_latin(cells, end)
-    return named or (start > 0 and is_latin(cells, start - 1))
-
-
-@inner
-def _is_called(cells: Cells, i: int, stop: int) -> bool:
-    """Tell whether the bracket at i is of the call of a function: now()."""
-    if i == 0 or i + 1 >= stop or point_at(cells, i + 1) != _ROUND_END:
-        return False
-    return is_latin(cells, i - 1) or point_at(cells, i - 1) == _TICK
-
-
-@inner
 def headline_end(cells: Cells, stop: int) -> int:
     """Return where the lines end that stand before prose without a mark at their end."""
     if stop < MIN_WITH_HEADLINES:
@@ -356,15 +295,17 @@ def headline_end(cells: Cells, stop: int) -> int:
 (MIN_BEFORE,) = constants([4])  # letters before an answer key
 _BEFORE = codes("\n。!.?)")
 _KEYS = words.ANSWER_WORD | words.EXPLANATION
+(_MOST_TRIED,) = constants([8])  # places of a text, so that its length alone tells the time
 
 
 @inner
-def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
-    """Look for what begins with an answer key; return where, stop: nowhere.
+def key_start(cells: Cells, stop: int, tables: Cells, cuts: NDArray[np.int64]) -> int:
+    """Return where the answer key begins that ends a text, stop: there is none.
 
-    The second is where an explanation begins before it, 解析: that may be a part of a text.
+    No question follows it, and choices only where some stand before it. 解析: begins one behind
+    choices alone: elsewhere it may be a part of the text.
     """
-    explained = stop
+    tried = NOUGHT
     for i in range(stop):
         if not cells[i] & words.RARE or not lists_at(cells, i, stop, tables) & _KEYS:
             continue
@@ -377,13 +318,25 @@ def find_key(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
             continue
         if words_in(cells, NOUGHT, start, MIN_BEFORE) < MIN_BEFORE:
             continue
-        if marked_end(cells, i, stop, tables, words.ANSWER_WORD, mark) > i:
-            return start, explained
-        if marked_end(cells, i, stop, tables, words.EXPLANATION, mark) > i:
-            if mark != _COLON:
-                return start, explained
-            explained = min(explained, i)
-    return stop, explained
+        answers = marked_end(cells, i, stop, tables, words.ANSWER_WORD, mark) > i
+        if not answers and marked_end(cells, i, stop, tables, words.EXPLANATION, mark) == i:
+            continue
+        if tried == _MOST_TRIED:
+            break
+        tried += 1
+        if holds_question(cells, start, stop):
+            continue
+        if has_choices(cells, start, cuts):
+            return start
+        if (answers or mark != _COLON) and not has_choices(cells[start:], stop - start, cuts):
+            return start
+    return stop
+
+
+@inner
+def has_choices(cells: Cells, stop: int, cuts: NDArray[np.int64]) -> bool:
+    """Tell whether cells[0:stop] hold choices; cuts is written over."""
+    return find_lettered(cells, stop, cuts) > 0 or find_figured(cells, stop, cuts) > 0
 
 
 @inner

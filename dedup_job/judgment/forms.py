@@ -14,9 +14,10 @@ Points = NDArray[np.uint32]
 
 MAX_CHOICES: Final = 8  # A to H
 ANSWER, EMPHASIS = MAX_CHOICES + 1, MAX_CHOICES + 2
-QUESTION, CUT_LEFT, CUT_RIGHT, SPELLING, SEQUENCE, EXPLAINED = (1 << i for i in range(6))
+QUESTION, CUT_LEFT, CUT_RIGHT, SPELLING, SEQUENCE, EXPLAINED, SHORT = (1 << i for i in range(7))
 """Flags: the text asks something; begins, ends with an ellipsis; asks for spelling; speaks of an
-order, so the order of its clauses counts; has an explanation behind its answer key."""
+order, so the order of its clauses counts; has an explanation behind its answer key; is so short
+that its form is the text as it is, but for white space and width."""
 
 FIRST_LETTER: Final = 4
 """Where in an answer key its letters begin."""
@@ -32,9 +33,10 @@ class Forms(NamedTuple):
     answer and the emphasised words, the last two with SEPARATOR between several; offsets: int64
     (n + 1,). cuts: int32 (n, EMPHASIS + 1), relative to offsets[i]: where the stem ends, choice k
     at column k (columns beyond the last choice repeat it), the answer at ANSWER, the emphasised
-    words at EMPHASIS. counts: uint8 (n,), number of choices. flags: uint8 (n,). clauses: int32
-    (c,), where the clauses of the stem end, relative to offsets[i], ascending, the end of the stem
-    included; those of text i are clauses[clause_offsets[i]:clause_offsets[i + 1]], int64 (n + 1,).
+    words at EMPHASIS. counts: uint8 (n,), number of choices. flags: uint8 (n,). left_out: float32
+    (n,), share of the text that the form lacks. clauses: int32 (c,), where the clauses of the stem
+    end, relative to offsets[i], ascending, the end of the stem included; those of text i are
+    clauses[clause_offsets[i]:clause_offsets[i + 1]], int64 (n + 1,).
     """
 
     points: Points
@@ -42,6 +44,7 @@ class Forms(NamedTuple):
     cuts: NDArray[np.int32]
     counts: NDArray[np.uint8]
     flags: NDArray[np.uint8]
+    left_out: NDArray[np.float32]
     clauses: NDArray[np.int32]
     clause_offsets: NDArray[np.int64]
 
@@ -55,6 +58,7 @@ class Forms(NamedTuple):
             self.cuts[rows],
             self.counts[rows],
             self.flags[rows],
+            self.left_out[rows],
             self.clauses,
             self.clause_offsets[bounds],
         )

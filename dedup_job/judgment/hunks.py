@@ -301,6 +301,8 @@ def harmless_classes(a: Span, b: Span, how: PairContext) -> int:
         return 1 << ADDED
     if not how.spelling and is_typo(a, b, how.size, tables):
         return 1 << TYPO
+    if how.spelling and n == m:
+        return NOT_HARMLESS  # one form of a word for another
     bits = _by_words(a, b, how)
     if not (n and m):
         return bits
@@ -504,6 +506,15 @@ def _is_balanced(span: Span) -> bool:
         open_ -= points[p] == _ROUND_END or points[p] == _SQUARE_END
         bars += points[p] == _BAR
     return open_ == 0 and bars % 2 == 0
+
+
+@inner
+def relates(span: Span, tables: Tables) -> bool:
+    """Tell whether a preposition, a conjunction or a direction is in a span."""
+    for p in range(span.start, span.stop):  # numba compiles no generator here
+        if kind_of(tables, span.points[p]) & lookups.RELATION:
+            return True
+    return False
 
 
 @inner

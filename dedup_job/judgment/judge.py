@@ -81,8 +81,12 @@ def names_of_richer(bits: int) -> tuple[str, ...]:
     return names_of(bits, RICHER)
 
 
-RULES: Final = 1
+RULES: Final = 2
 """Version of the rules: of the canonical form, the differences and their classes."""
+
+MOST_LEFT_OUT: Final = 0.2
+"""Share of a text that may be left out of a comparison: a note is small beside its text, and what
+takes more than a fifth of it is a part of the text to most readers."""
 
 _LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
 _FIRST: Final = np.zeros(1, dtype=np.int64)
@@ -95,7 +99,8 @@ class Verdicts(NamedTuple):
     the differences as bits 1 << code; differences: int32 (c,), how many there are, up to the first
     one that is not harmless; refused: uint8 (c,), the code of the class that keeps the pair apart,
     of no meaning where it is joined; richer: uint8 (c,), of a joined pair what the first text has
-    that the second lacks, as bits, see `names_of_richer`.
+    that the second lacks, as bits, see `names_of_richer`; left_out: uint8 (c,), the percentage of
+    the text that was left out of the comparison as notes, of the text with more of them.
     """
 
     joined: NDArray[np.bool_]
@@ -103,6 +108,7 @@ class Verdicts(NamedTuple):
     differences: NDArray[np.int32]
     refused: NDArray[np.uint8]
     richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
 
 
 class FormPairs(NamedTuple):
@@ -154,13 +160,16 @@ class Judge:
         lexicon: Lexicon,
         harmless: tuple[Difference, ...] = HARMLESS,
         words: Path | None = None,
+        most_left_out: float = MOST_LEFT_OUT,
     ) -> None:
         """Take a dictionary, the harmless classes, and a file with more words of the trade.
 
-        Raises ConfigurationError with all bad lines of the file.
+        most_left_out: as `forms_of` takes it. Raises ConfigurationError with all bad lines of the
+        file.
         """
         self._words = Words.load(words)
         self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
+        self._most_left_out = most_left_out
         self._harmless = np.uint64(bits_of(harmless))
         self._kept = _Kept()
 
@@ -169,7 +178,7 @@ class Judge:
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        return ReadTexts(packed, forms_of(packed, self._words))
+        return ReadTexts(packed, forms_of(packed, self._words, self._most_left_out))
 
     def canonical(self, texts: Judged) -> Packed:
         """Return the gist of the canonical form of n texts, by which candidates are found."""
@@ -240,6 +249,7 @@ def judge_forms(
         np.empty(c, dtype=np.int32),
         np.empty(c, dtype=np.uint8),
         np.empty(c, dtype=np.uint8),
+        np.empty(c, dtype=np.uint8),
     )
     for at in range(c):
         _judge_one(pairs, at, tables, harmless, workspace, verdicts)
@@ -267,6 +277,8 @@ def _judge_one(
     verdicts.differences[at] = count
     verdicts.refused[at] = _LAYOUT if first < 0 else first
     verdicts.richer[at] = 0
+    gone = max(pairs.one.left_out[pairs.rows[at]], pairs.other.left_out[pairs.other_rows[at]])
+    verdicts.left_out[at] = np.ceil(100 * gone)
     if first < 0:
         one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
         verdicts.richer[at] = richer(one, other, workspace, count)

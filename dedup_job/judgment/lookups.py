@@ -18,12 +18,14 @@ from dedup_job.native.jit import inner, jit_no_refcount
 
 MAX_GROUPS, MAX_READINGS = 4, 8
 BLURRED = 2  # lowest bits of a reading: n or ng, a flat or a retroflex sibilant
-(HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, HAN_NUMERAL, LISTED, IN_LIST, ODD) = (
-    1 << i for i in range(11)
-)
+(
+    HAN, DIGIT, LATIN, MEANING, NEGATION, OPERATOR, BRACKET, HAN_NUMERAL, LISTED, IN_LIST, ODD,
+    RELATION,
+) = (1 << i for i in range(12))  # fmt: skip
 """Kinds of characters: Han, ASCII digit, small ASCII letter; one whose change changes the meaning;
 a negation; an operator or a bracket; a bracket or bar; a Han numeral; one that a listed word begins
-with, or holds; Han, but so rare that it must be misread."""
+with, or holds; Han, but so rare that it must be misread; one that by itself relates others: a
+preposition, a conjunction, a direction, a passive, an aspect."""
 
 _MEANING = (
     "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
@@ -31,6 +33,10 @@ _MEANING = (
     "青蓝紫黑白灰春夏秋冬年月时分秒天夜早晚先首末始终氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗"
     "砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡锑碲碘氙铯钡镧铪钽钨铼锇铱铂金汞铊铅铋钋氡钫镭锕钍铀烷烯炔醇醛酮酸酯醚胺酚烃苯萘"
     "蒽胍肽苷醌羟羧氨糖碱盐酐腈肟脲铵"
+)
+_RELATIONS = (
+    "把被将给向从到来去往由自至在于对为与和及或而且并若如则但虽却即乃因以按据除让使令叫替同跟比当着了过"
+    "起出入进回上下内外前后左右间"
 )
 _NEGATIONS = "不无未非没否勿莫"
 _OPERATORS, _BRACKETS = "+-×/=<>^_√·*%≤≥", "|{}()[]"
@@ -138,7 +144,8 @@ def _kinds() -> NDArray[np.uint16]:
     kinds[ord("0") : ord("9") + 1] |= DIGIT
     kinds[ord("a") : ord("z") + 1] |= LATIN
     for flag, those in (
-        (MEANING, _MEANING),
+        (MEANING, _MEANING + _RELATIONS),
+        (RELATION, _RELATIONS),
         (NEGATION, _NEGATIONS),
         (OPERATOR, _OPERATORS + _BRACKETS),
         (BRACKET, _BRACKETS),

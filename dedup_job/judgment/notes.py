@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.judgment import words
+from dedup_job.judgment.asking import follows_image, holds_question
 from dedup_job.judgment.cells import (
+    before,
     behind,
     is_blank,
     is_digit,
@@ -23,7 +25,6 @@ from dedup_job.judgment.cells import (
     skip_digits,
     skip_marks,
     small_at,
-    stands_at,
     word_at,
 )
 from dedup_job.judgment.words import BLANK, NOUGHT, RARE, STARTS, Cells, codes
@@ -40,34 +41,53 @@ _TENS = codes("一二三四五六七八九十")
 _WITH_YEAR = codes("卷考·届春秋")
 _NOTES = words.NOTE | words.NUMBERED | words.PAGED
 _OPENING_MARKS, _CLOSING_MARKS = codes("【〔(["), codes("】〕)]")
-_IMAGE, _VIDEO, _AUDIO = map(codes, ("![]", "![video]", "![audio]"))
+_SENTENCE_ENDS = codes("。!")
 
 
 @inner
-def drop_lines(cells: Cells, stop: int, tables: Cells) -> int:
-    """Take out the rest of each line from 来源: or 【考点】 on."""
-    gap = i = NOUGHT
-    while i < stop:
-        if gap > 0:
-            cells[i - gap] = cells[i]
-        if i > 0 and not is_blank(cells, i - 1):
-            i += 1
-            continue
-        end = i
-        if point_at(cells, i) == _THICK:
-            end = marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END)
-            end = end if end > i + 1 else i
-        elif cells[i] & RARE:
-            end = marked_end(cells, i, stop, tables, words.LINE, _COLON)
-        if end > i:
-            while end < stop and point_at(cells, end) != _NEWLINE:
-                end += 1
-            cells[i - gap] = _blank()
-            gap += end - i - 1
-            i = end
-        else:
-            i += 1
-    return stop - gap
+def notes_start(cells: Cells, stop: int, tables: Cells) -> int:
+    """Return where the notes begin that end the text: 来源: or 【考点】 and what follows.
+
+    Each is at most a sentence in a line, short, and asks nothing.
+    """
+    end, start = stop, stop
+    while start >= 0:
+        end = start
+        start = _note_start(cells, end, tables)
+    return end
+
+
+@inner
+def _note_start(cells: Cells, end: int, tables: Cells) -> int:
+    """Return where the note begins that ends at `end`, -1: there is none."""
+    last = before(cells, end, NOUGHT)
+    i = last
+    while i >= 0 and last - i < LONGEST_NOTE:
+        point = point_at(cells, i)
+        if point == _NEWLINE or (i < last and _ends_sentence(cells, i)):
+            return -1
+        if (i == 0 or is_blank(cells, i - 1)) and _begins_note(cells, i, last + 1, tables):
+            return -1 if holds_question(cells, i, last + 1) else i
+        i -= 1
+    return -1
+
+
+@inner
+def _ends_sentence(cells: Cells, i: int) -> bool:
+    point = point_at(cells, i)
+    if point == _DOT:
+        return is_blank(cells, i + 1) and not (i > 0 and is_digit(cells, i - 1))
+    return point in _SENTENCE_ENDS
+
+
+@inner
+def _begins_note(cells: Cells, i: int, stop: int, tables: Cells) -> bool:
+    """Tell whether 来源: or 【考点】 stands at i."""
+    if point_at(cells, i) == _THICK:
+        return marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END) > i + 1
+    if not cells[i] & RARE:
+        return False
+    return marked_end(cells, i, stop, tables, words.LINE, _COLON) > i
 
 
 @inner
@@ -121,16 +141,6 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
 
 
 @inner
-def follows_image(cells: Cells, i: int, base: int) -> bool:
-    """Tell whether the bracket at i follows ![], ![audio] or ![video]."""
-    if i - base >= 3 and stands_at(cells, i - 3, i, _IMAGE):
-        return True
-    if i - base < 8:
-        return False
-    return stands_at(cells, i - 8, i, _AUDIO) or stands_at(cells, i - 8, i, _VIDEO)
-
-
-@inner
 def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) -> bool:
     """Tell whether it holds the mark of a source; strict: and no word or formula in Latin."""
     year, _with_year, paper = -1, -1, stop
@@ -176,7 +186,7 @@ def _page(cells: Cells, i: int, stop: int) -> int:
 
 @inner
 def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
-    """Put a line break for each short line or sentence that is a note."""
+    """Put a line break for each short line or sentence that is a note and asks nothing."""
     at, i = 0, NOUGHT
     while i < stop:
         end, noted = i, False
@@ -189,7 +199,12 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
                 noted = lists_at(cells, end, stop, tables) & _NOTES != 0
             end += 1
         end = min(end + 1, stop)
-        if noted and end - i <= LONGEST_NOTE and _is_note(cells, i, end, tables):
+        if (
+            noted
+            and end - i <= LONGEST_NOTE
+            and _is_note(cells, i, end, tables)
+            and not holds_question(cells, i, end)
+        ):
             cells[at] = np.uint32(_NEWLINE | BLANK << words.KIND)
             at += 1
         elif at == i:

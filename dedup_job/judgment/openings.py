@@ -19,7 +19,7 @@ from dedup_job.judgment.cells import (
     words_in,
 )
 from dedup_job.judgment.notes import is_marked
-from dedup_job.judgment.words import Cells, codes, constants
+from dedup_job.judgment.words import NOUGHT, Cells, codes, constants
 from dedup_job.native.jit import inner
 
 _NEWLINE, _COLON, _ROUND, _ROUND_END, _PAPER, _YEAR, _ORDINAL = codes("\n:()卷年第")
@@ -38,33 +38,48 @@ _BEFORE_EXAM, _AFTER_MOCK, _AFTER_PAPER = 24, 6, 4
 
 
 @inner
-def opening_end(cells: Cells, stop: int, tables: Cells) -> int:
-    """Return where the question begins, behind number, kind and source."""
-    end = 0
+def opening_end(cells: Cells, stop: int, tables: Cells) -> tuple[int, int]:
+    """Return where the question begins, behind number, kind and source.
+
+    The second is how many letters and digits of that are its number.
+    """
+    end = numbers = NOUGHT
     for _ in range(MAX):
         i = skip_blanks(cells, end, stop)
-        found = _opening(cells, i, stop, tables)
+        found = _numbering(cells, i, stop, tables)
+        is_number = found > i
+        if not is_number:
+            found = _origin(cells, i, stop, tables)
         if found == i:
             break
-        found = skip_blanks(cells, found, stop)
-        if found < stop and point_at(cells, found) in _OPERATORS:
+        behind = skip_blanks(cells, found, stop)
+        if behind < stop and point_at(cells, behind) in _OPERATORS:
             break
-        if words_in(cells, found, stop, MIN_AFTER) < MIN_AFTER:
+        if words_in(cells, behind, stop, MIN_AFTER) < MIN_AFTER:
             break
-        end = found
-    return end
+        if is_number:
+            numbers += words_in(cells, i, found, stop)
+        end = behind
+    return end, numbers
 
 
 @inner
-def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
-    """Look for one of them, in this order."""
+def _numbering(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for a number of any kind."""
     end = _number(cells, i, stop)
     if end == i:
         end = _ordinal(cells, i, stop)
     if end == i:
         end = _titled(cells, i, stop, tables)
     if end == i:
-        end = _exam(cells, i, stop, tables)
+        end = _task(cells, i, stop, tables)
+    return end
+
+
+@inner
+def _origin(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for an exam, a kind of question, a source in brackets."""
+    end = _exam(cells, i, stop, tables)
     if end == i:
         w = word_at(cells, i, stop, tables, words.KIND_WORD)
         if w > 0:
@@ -73,8 +88,6 @@ def _opening(cells: Cells, i: int, stop: int, tables: Cells) -> int:
             end = k + 1 if k < stop and point_at(cells, k) == _COLON else end
     if end == i:
         end = _source(cells, i, stop, tables)
-    if end == i:
-        end = _task(cells, i, stop, tables)
     return end
 
 

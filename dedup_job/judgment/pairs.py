@@ -25,6 +25,7 @@ from dedup_job.judgment.hunks import (
     harmless_classes,
     holds_any,
     hunks_at,
+    relates,
     unlike,
 )
 from dedup_job.judgment.lookups import HAN, Tables, kind_of
@@ -195,6 +196,8 @@ def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -
         return ADDED
     if kind == FORMULA:
         return FORMULA if holds_any(left, _OPERATORS) or holds_any(right, _OPERATORS) else CORRECTED
+    if kind == CONTENT and (relates(left, how.tables) or relates(right, how.tables)):
+        return CONTENT
     if kind != CONTENT or one_sided:
         return CORRECTED if kind == CONTENT else kind
     plain = are_plain_words(left, how.tables) and are_plain_words(right, how.tables)
@@ -254,6 +257,8 @@ def judge_pair(
     size, longer = min(size_of(a), size_of(b)), max(size_of(a), size_of(b))
     flags = one.flags | other.flags
     how = PairContext(tables, workspace, size, flags & forms.SPELLING != 0)
+    if flags & forms.SHORT:
+        return _compare_short(a, b, how)
     count = _compare_rest(one, other, how)
     if not whole and not all_harmless(workspace, 0, count):
         return count
@@ -267,6 +272,15 @@ def judge_pair(
     if size >= _SHORTEST_PROSE and longer >= _PROSE and not flags & forms.QUESTION:
         return compare_prose(a, b, PairContext(tables, workspace, size, NO), count)
     return _compare_stems(one, other, how, count, whole)
+
+
+@inner
+def _compare_short(a: Span, b: Span, how: PairContext) -> int:
+    """Enter the difference of two texts, one of them so short that each character counts."""
+    left, right = forms.trimmed(a, b)
+    if not size_of(left) and not size_of(right):
+        return 0
+    return enter(how.workspace, 0, harmful_class(left, right, how.tables), left, right)
 
 
 @inner

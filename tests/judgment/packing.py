@@ -12,6 +12,7 @@ from dedup_job.judgment.forms import (
     MAX_CHOICES,
     QUESTION,
     SEQUENCE,
+    SHORT,
     SPELLING,
     Forms,
 )
@@ -44,6 +45,7 @@ def packed(forms: Sequence[Form]) -> Forms:
         np.array(cuts, dtype=np.int32),
         np.array([len(form.choices) for form in forms], dtype=np.uint8),
         np.array([_flags(form) for form in forms], dtype=np.uint8),
+        np.zeros(len(forms), dtype=np.float32),
         np.array(clauses, dtype=np.int32),
         np.array(counts, dtype=np.int64),
     )
@@ -56,5 +58,6 @@ def _flags(form: Form) -> int:
         CUT_RIGHT: form.cut_right,
         SPELLING: form.spelling,
         SEQUENCE: form.sequence,
+        SHORT: form.short,
     }
     return sum(flag for flag, is_so in flags.items() if is_so)

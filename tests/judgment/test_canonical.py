@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dedup_job.judgment import MOST_LEFT_OUT
 from dedup_job.judgment import forms as f
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.words import Words
@@ -26,6 +27,7 @@ FLAGS = {
     "explained": f.EXPLAINED,
     "spelling": f.SPELLING,
     "sequence": f.SEQUENCE,
+    "short": f.SHORT,
 }
 PIECES = [
     # formulas
@@ -89,11 +91,12 @@ def read(forms: f.Forms, i: int) -> Form:
         tuple(emphasis.split(f.SEPARATOR)) if emphasis else (),
         tuple(clauses.tolist()),
         frozenset(name for name, flag in FLAGS.items() if forms.flags[i] & flag),
+        round(float(forms.left_out[i]), 4),
     )
 
 
 def native(*texts: str) -> list[Form]:
-    forms = forms_of(pack(texts), WORDS)
+    forms = forms_of(pack(texts), WORDS, MOST_LEFT_OUT)
     return [read(forms, i) for i in range(len(texts))]
 
 
@@ -104,8 +107,12 @@ def mains(packed: Packed) -> list[str]:
     ]
 
 
+LONG_ENOUGH = "此句只为让文字够长而写"
+
+
 def stem(text: str) -> str:
-    return native(text)[0].stem
+    """Return how a text is written at the beginning of one that is long enough to be rewritten."""
+    return native(f"{text}\n{LONG_ENOUGH}")[0].stem.removesuffix(LONG_ENOUGH)
 
 
 @settings(max_examples=150)
@@ -177,38 +184,121 @@ def test_it_agrees_with_the_naive_version_on_nasty_strings():
         # script, width, case
         ("说明体积", ["說明體積", "说明体积"]),
         ("abc", ["ＡＢＣ", "abc", "ABC", "АВС".replace("С", "C"), "ΑBC"]),
-        ("(1)甲(2)乙", ["①甲②乙", "(1)甲(2)乙", "⑴甲⑵乙"]),
+        ("甲(1)乙(2)", ["甲①乙②", "甲(1)乙(2)", "甲⑴乙⑵"]),
         # punctuation and blanks
         ("水的沸点是", ["水的沸点是____。", "水的沸点是（  ）", "水的沸点是？",
             "“水”的沸点，是：", "水的沸点是( )."]),
         ("甲乙", ["甲/乙", "甲—乙", "甲－乙", "甲、乙", "甲 | 乙", "**甲**乙"]),
         ("wellknown", ["well-known", "well known"]),
-        # openings
-        ("下列说法正确的是", [
-            "3. 下列说法正确的是", "（3）下列说法正确的是", "三、下列说法正确的是",
-            "第3题 下列说法正确的是",
-            "例3 下列说法正确的是", "【2019·全国卷I】下列说法正确的是", "(3分)下列说法正确的是",
-            "单选题：下列说法正确的是（）", "2019年全国卷I：下列说法正确的是",
-            "12．（5分）下列说法正确的是",
-        ]),
-        ("whichistrue", ["Question 3. Which is true?", "3) Which is true?",
-            "(2 分) Which is true"]),
-        # notes
-        ("下列说法正确的是", [
-            "下列说法正确的是\n【考点】光合作用",
-            "下列说法正确的是\n来源：人教版第三章",
-            "下列说法正确的是（2019·全国卷）",
-            "下列说法正确的是。本题共3分。",
-            "下列说法正确的是\n第 3 页 共 8 页",
-            "下列说法正确的是\n【答案】水",
-        ]),
         # code, with a fence or without
         ("printx+1", ["```\nprint(x+1)\n```".replace("(", " ").replace(")", ""), "print x+1"]),
     ],
 )  # fmt: skip
 def test_one_content_in_many_notations(expected, texts):
     assert {text: stem(text) for text in texts} == dict.fromkeys(texts, expected)
-    assert [canonical(text).stem for text in texts] == [expected] * len(texts)
+
+
+ASKED = "下列关于细胞膜的结构和功能及其在物质运输中所起作用的几种说法当中正确的是"
+ENGLISH = "Which of the following statements about the cells of a plant is true?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "texts"),
+    [
+        (ASKED, [
+            f"3. {ASKED}", f"（3）{ASKED}", f"三、{ASKED}", f"第3题 {ASKED}", f"例3 {ASKED}",
+            f"【2019·全国卷I】{ASKED}", f"(3分){ASKED}", f"单选题：{ASKED}（）",
+            f"2019年全国卷I：{ASKED}", f"12．（5分）{ASKED}",
+        ]),
+        (ENGLISH, [f"Question 3. {ENGLISH}", f"3) {ENGLISH}", f"(2 分) {ENGLISH}"]),
+    ],
+)  # fmt: skip
+def test_what_stands_before_a_question_is_left_out(asked, texts):
+    forms = native(asked, *texts)
+    assert {form.stem for form in forms} == {forms[0].stem}
+    assert forms == [canonical(text) for text in (asked, *texts)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ASKED}\n【考点】光合作用", f"{ASKED}\n来源：人教版第三章", f"{ASKED}（2019·全国卷）",
+        f"{ASKED}。本题共3分。", f"{ASKED}\n第 3 页 共 8 页", f"{ASKED}\n【答案】水",
+        f"{ASKED}\n考点：细胞 难度：0.8", f"{ASKED}。 来源：人教版。",
+    ],
+)  # fmt: skip
+def test_a_short_note_at_the_end_is_left_out(text):
+    form = native(text)[0]
+    assert form.stem == ASKED
+    assert 0 < form.left_out <= MOST_LEFT_OUT
+    assert form == canonical(text)
+
+
+PASSAGE = "春天的清晨，山里的雾还没有散，老人已经挑着两筐新茶走在去集市的石板路上。"
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        # what follows a note is a question, in the same line or in another
+        (f"{PASSAGE} 来源：人民日报。{one}", f"{PASSAGE} 来源：人民日报。{two}")
+        for one, two in [
+            ("老人挑的是什么", "老人走在哪里"), ("\n老人挑的是什么？", "\n老人走在哪里？"),
+            ("\n文中的山（ ）", "\n文中的雾（ ）"),
+            ("\n老人\nA. 挑茶\nB. 卖菜", "\n老人\nA. 走路\nB. 乘车"),
+        ]
+    ] + [
+        (f"{PASSAGE}\n{note}{one}", f"{PASSAGE}\n{note}{two}")
+        for note in ("解析：", "答案：", "answer: ", "Explanation: ", "here's an answer: ")
+        for one, two in [
+            ("老人挑的是什么？", "老人走在哪里？"),
+            ("老人\nA. 挑茶\nB. 卖菜", "老人\nA. 走路\nB. 乘车"),
+            ("老人挑着茶走了很远的路，到了集市才停下。", "集市上的人很多，茶卖完了，老人很高兴。"),
+        ]
+    ] + [
+        # a word of a note in the middle of a line is a word
+        (f"资料来源：甲报\n{PASSAGE}", f"资料来源：乙报\n{PASSAGE}"),
+        (f"来源：甲报\n{PASSAGE}", f"来源：乙报\n{PASSAGE}"),
+        (f"{PASSAGE}完成下列问题：茶是谁的？", f"{PASSAGE}完成下列问题：雾在哪里？"),
+    ],
+)  # fmt: skip
+def test_what_is_no_note_at_the_end_is_compared(text, other):
+    assert stem_and_choices(text) != stem_and_choices(other)
+    assert native(text, other) == [canonical(text), canonical(other)]
+
+
+def stem_and_choices(text: str) -> tuple[str, tuple[str, ...]]:
+    form = native(text)[0]
+    return form.stem, form.choices
+
+
+@settings(max_examples=150)
+@given(MADE)
+def test_no_more_of_a_text_is_left_out_than_allowed(text):
+    allowed = native(text)[0]
+    assert allowed.left_out <= MOST_LEFT_OUT
+    whole = read(forms_of(pack([text]), WORDS, 0.0), 0)
+    assert whole.left_out == 0
+    assert whole == canonical(text, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("张将", ["张的", "张将。", "張将"]),
+        ("pH值", ["PH值", "ph值"]),
+        ("x²", ["x2", "x^2", "$x^2$"]),
+        ("1. 水", ["水", "2. 水"]),
+        ("春天的花开了", ["春天花开了", "春天的花，开了"]),
+    ],
+)
+def test_of_a_short_text_layout_and_width_alone_are_left_out(text, others):
+    spaced = " ".join(text).translate({ord("2"): "２", ord("."): "．", ord("p"): "ｐ"})
+    form, same, *rest = native(text, spaced, *others)
+    assert form == same
+    assert form not in rest
+    assert "short" in form.flags
+    assert [form, *rest] == [canonical(one) for one in (text, *others)]
 
 
 @pytest.mark.parametrize(
@@ -286,9 +376,10 @@ def test_choices_are_found_however_they_are_labelled(text):
 
 
 def test_the_main_form_has_its_choices_sorted():
-    forms = forms_of(pack(["选\nA. c\nB. a\nC. b", "选\nA. b\nB. c\nC. a", "水", ""]), WORDS)
-    one = f.SEPARATOR.join(["选", "a", "b", "c"])
-    assert mains(main_of(forms)) == [one, one, "水", ""]
+    asked = "下列说法正确的是"
+    texts = [f"{asked}\nA. c\nB. a\nC. b", f"{asked}\nA. b\nB. c\nC. a", "水", ""]
+    one = f.SEPARATOR.join([asked, "a", "b", "c"])
+    assert mains(main_of(forms_of(pack(texts), WORDS, MOST_LEFT_OUT))) == [one, one, "水", ""]
 
 
 @pytest.mark.parametrize(
@@ -301,9 +392,11 @@ def test_the_main_form_has_its_choices_sorted():
     ],
 )  # fmt: skip
 def test_the_answer_key_is_kept_by_its_words(note, answer):
-    form = native(f"{QUESTION}\nA. 水\nB. 火\nC. 土{note}")[0]
+    text = f"{PASSAGE}{PASSAGE}\n{QUESTION}\nA. 水\nB. 火\nC. 土{note}"
+    form = native(text)[0]
     assert form.choices == ("水", "火", "土")
     assert form.answer == answer
+    assert form == canonical(text)
 
 
 def test_the_answer_key_may_stand_in_the_stem():
@@ -339,8 +432,8 @@ def test_choices_may_be_images():
 
 
 def test_emphasised_words_are_told_with_what_surrounds_them():
-    form = native("下列加点的[银行]{.dots}读音")[0]
-    assert form.stem == "下列加点的银行读音"
+    form = native("下列加点的[银行]{.dots}读音是")[0]
+    assert form.stem == "下列加点的银行读音是"
     assert form.emphasis == ("加点的|银行|读音",)
     assert "spelling" in form.flags
 
@@ -355,16 +448,19 @@ def test_clauses_end_where_the_writing_says():
 
 def test_headlines_of_prose_go():
     body = "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程。" * 6
-    assert stem("本站讯\n光合作用\n" + body) == stem(body)
+    text = "本站讯\n光合作用\n" + body
+    assert native(text)[0].stem == native(body)[0].stem
+    assert native(text) == [canonical(text)]
     assert stem("光合作用\n短") == "光合作用短"
 
 
 def test_flags():
-    assert native("计算三角形的面积")[0].flags == {"question"}
-    assert native("水的沸点是多少？")[0].flags == {"question"}
-    assert native("水的沸点是多少度呢")[0].flags == frozenset()
-    assert native("……水沸腾…")[0].flags == {"cut left", "cut right"}
-    assert native("先加水，再加热")[0].flags == {"sequence"}
+    assert native("计算这个三角形的面积和周长")[0].flags == {"question"}
+    assert native("水在高山上的沸点是多少？")[0].flags == {"question"}
+    assert native("水在高山上的沸点是多少度呢")[0].flags == frozenset()
+    assert native("……水沸腾以后就变成了水蒸气…")[0].flags == {"cut left", "cut right"}
+    assert native("先加一勺水，再慢慢地加热")[0].flags == {"sequence"}
+    assert native("先加水")[0].flags == {"sequence", "short"}
 
 
 def test_a_batch_is_the_texts_one_by_one():
@@ -378,12 +474,12 @@ def test_a_batch_is_the_texts_one_by_one():
 def test_threads_share_nothing():
     rng = random.Random(5)
     texts = ["".join(rng.choices(PIECES, k=60)) for _ in range(200)]
-    expected = forms_of(pack(texts), WORDS)
+    expected = forms_of(pack(texts), WORDS, MOST_LEFT_OUT)
     wrong = []
 
     def work():
         for _ in range(5):
-            got = forms_of(pack(texts), WORDS)
+            got = forms_of(pack(texts), WORDS, MOST_LEFT_OUT)
             wrong.extend(1 for a, b in zip(got, expected, strict=True) if (a != b).any())
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -415,9 +511,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
 def test_hostile_texts_take_linear_time(text):
-    forms_of(pack(["a"]), WORDS)  # compiled
+    forms_of(pack(["a"]), WORDS, MOST_LEFT_OUT)  # compiled
     start = time.perf_counter()
-    forms = forms_of(pack([text]), WORDS)
+    forms = forms_of(pack([text]), WORDS, MOST_LEFT_OUT)
     assert time.perf_counter() - start < 1.5, len(text)
     assert main_of(forms).offsets[-1] < 16 * len(text) + 64
     assert forms.clauses[-1:].sum() <= forms.cuts[0, 0] < sys.maxsize

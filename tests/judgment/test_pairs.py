@@ -44,7 +44,10 @@ WORDS = [
 ]
 PIECES = st.lists(st.sampled_from(WORDS), max_size=24)
 FLAGS = st.fixed_dictionaries(
-    {name: st.booleans() for name in ("question", "cut_left", "cut_right", "spelling", "sequence")}
+    {
+        name: st.booleans()
+        for name in (*("question", "cut_left", "cut_right", "spelling"), *("sequence", "short"))
+    }
 )
 
 

@@ -18,6 +18,7 @@ NEWS = "开馆当天，数百名市民前来参观，对新馆的环境赞不绝
 EXPLANATION = (
     "解析：二氧化碳与氢氧化钙反应生成碳酸钙沉淀，所以澄清石灰水变浑浊，其余三种气体都不能。"
 )
+LONG = f"{PROSE}\n{QUESTION}"
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +38,8 @@ def richer(judge: Judge, text: str, kept: str) -> tuple[str, ...] | None:
     ("more", "less", "names"),
     [
         (f"{QUESTION}\n答案：C", QUESTION, ("answer",)),
-        (f"{QUESTION}\n答案：C\n{EXPLANATION}", QUESTION, ("answer", "explanation")),
-        (f"{QUESTION}\n答案：C\n{EXPLANATION}", f"{QUESTION}\n答案：C", ("explanation",)),
+        (f"{LONG}\n答案：C\n{EXPLANATION}", LONG, ("answer", "explanation")),
+        (f"{LONG}\n答案：C\n{EXPLANATION}", f"{LONG}\n答案：C", ("explanation",)),
         (QUESTION, QUESTION.removesuffix(" D．氢气"), ("choice",)),
         (f"{STEM}\nA．用平面镜 B．用凹面镜", STEM, ("choice",)),
         (QUESTION, QUESTION.removesuffix("气"), ("rest",)),

@@ -18,6 +18,7 @@ import opencc
 
 FILE = Path(__file__).parents[2] / "dedup_job/judgment/words.txt"
 SEPARATOR, IMAGE = "\x1f", "\ufffc"
+NARROW = {ord("！") + i: chr(ord("!") + i) for i in range(94)}
 
 
 def sections() -> dict[str, list[list[str]]]:
@@ -176,7 +177,12 @@ def image(address: str) -> str:
 
 # --- notes
 
-LINE = re.compile(rf"(?:^|(?<=\s))(?:【{one_of('line')}】|{one_of('line')}\s*:)[^\n]*")
+NO_IMAGE = r"(?<!!\[\])(?<!!\[audio\])(?<!!\[video\])"
+CALLED = r"(?<![A-Za-z`])\(\)|\(\s+\)"  # now() is no blank, no__such no line
+NAMED = r"(?<!_)__(?![A-Za-z_])(?<![A-Za-z]__)|___"
+BLANK = re.compile(rf"{NO_IMAGE}(?:{CALLED})|{NAMED}")
+LINE = re.compile(rf"(?:^|(?<=\s))(?:【{one_of('line')}】|{one_of('line')}\s*:)")
+SENTENCE_END = re.compile(r"[。!]|(?<![0-9])\.(?=\s)")
 BEFORE = r"(?:^|(?<=[\n。！？.?!)\s]))"
 CLOSED = rf"【{one_of('answer', 'explanation')}】|\[{one_of('answer', 'explanation')}\]"
 KEY = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer')}\s*:)")
@@ -184,7 +190,6 @@ EXPLANATION = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer', 'explanation')
 GAP = r"[^\w\U00010000-\U0010ffff]*"
 LETTERS = re.compile(rf"{GAP}([A-Ha-h](?:\s*[,、]?\s*[A-Ha-h])*)(?![A-Za-z])")
 FIGURE = re.compile(rf"{GAP}([1-8])(?![0-9])")
-NO_IMAGE = r"(?<!!\[\])(?<!!\[audio\])(?<!!\[video\])"
 BRACKET = re.compile(rf"(?:{NO_IMAGE}\(|[\[【〔])([^()\[\]【】〔〕\n]{{0,60}})[)\]】〕](?!\{{\.)")
 YEAR = r"(?<![0-9])(?:19|20)[0-9][0-9](?![0-9])"
 SOURCE = re.compile(
@@ -206,32 +211,63 @@ def is_source(inner: str) -> bool:
     return bool(SOURCE.search(inner)) and not re.search(r"[A-Za-z=]{3}", inner)
 
 
+def asks(text: str, start: int, stop: int) -> bool:
+    """Tell whether a question mark or a blank is in a part of a text."""
+    return "?" in text[start:stop] or BLANK.search(text[:stop], start) is not None
+
+
+def without_last_notes(text: str) -> str:
+    """Take off the notes that end a text: each a sentence of at most 60 characters in a line."""
+    while True:
+        end = len(text.rstrip())
+        line = text.rfind("\n", 0, end) + 1
+        behind = max((m.end() for m in SENTENCE_END.finditer(text, 0, end - 1)), default=0)
+        first = max(line, behind, end - 60)
+        marks = LINE.finditer(text[:end].translate(LOWER))
+        starts = [m.start() for m in marks if m.start() >= first]
+        if not starts or asks(text, starts[-1], end):
+            return text
+        text = text[: starts[-1]]
+
+
 def without_notes(text: str) -> str:
     """Take out notes in brackets, then short lines and sentences that are notes."""
     text = BRACKET.sub(lambda m: " " if is_source(m[1]) else m[0], text)
-    pieces = re.findall(r"[^。\n]*[。\n]|[^。\n]+", text)
-    return "".join("\n" if len(p) <= 60 and NOTE.search(p.translate(LOWER)) else p for p in pieces)
+    pieces = [m.span() for m in re.finditer(r"[^。\n]*[。\n]|[^。\n]+", text)]
+    return "".join("\n" if is_note(text, a, b) else text[a:b] for a, b in pieces)
+
+
+def is_note(text: str, start: int, stop: int) -> bool:
+    """Tell whether a line or sentence is short, holds the mark of a note and asks nothing."""
+    noted = NOTE.search(text[start:stop].translate(LOWER)) is not None
+    return noted and stop - start <= 60 and not asks(text, start, stop)
 
 
 N10 = "[一二三四五六七八九十]"
 NOT = "[^\n。,;? ]"
 PREFIX = re.compile(
     rf"""\s*(?:
-    \(?\s*(?:[0-9]{{1,3}}|{N10}{{1,3}})\s*\)?\s*[.、:)](?![0-9])\s*
-    | 第\s*(?:[0-9]+|{N10}+)\s*小?题\s*[.、:)]?\s*
-    | (?:例题?|习题|练习)\s*[0-9]+(?:\.[0-9]+)?\s*[.、:)]?\s*
+    (?P<number>
+      \(?\s*(?:[0-9]{{1,3}}|{N10}{{1,3}})\s*\)?\s*[.、:)](?![0-9])\s*
+      | 第\s*(?:[0-9]+|{N10}+)\s*小?题\s*[.、:)]?\s*
+      | (?:例题?|习题|练习)\s*[0-9]+(?:\.[0-9]+)?\s*[.、:)]?\s*
+      | (?:question|problem|exercise|q)\s*[0-9]+\s*[.、:)]\s*
+    )
     | (?:19|20)[0-9][0-9]年?[^\n。,;?]{{0,24}}?
       (?:真题|模拟{NOT}{{0,6}}|高考|中考|卷{NOT}{{0,4}})\s*(?:第?\s*[0-9]+\s*题)?\s*[:、.\s]\s*
     | (?:[单多]选题|选择题|填空题|判断题|[简解]答题|[单多]项选择题)\s*:?\s*
     | [(【\[〔](?P<source>[^()\[\]【】〔〕\n]{{1,40}})[)】\]〕]\s*
-    | (?:question|problem|exercise|q)\s*[0-9]+\s*[.、:)]\s*
     )""",
     re.X,
 )
 
 
-def without_prefix(text: str) -> str:
-    """Take off number, kind and source of a question, as long as a question remains."""
+def without_prefix(text: str) -> tuple[str, int]:
+    """Take off number, kind and source of a question, as long as a question remains.
+
+    The second is how many letters and digits the numbers had.
+    """
+    numbers = 0
     for _ in range(8):
         found = PREFIX.match(text.translate(LOWER))
         if not found or (found["source"] is not None and not is_marked(found["source"])):
@@ -239,8 +275,9 @@ def without_prefix(text: str) -> str:
         rest = text[found.end() :]
         if re.match(r"[+\-*/=^<>×÷%]", rest) or words_in(rest) < 4:
             break
+        numbers += words_in(found["number"] or "")
         text = rest
-    return text
+    return text, numbers
 
 
 def is_marked(inner: str) -> bool:
@@ -780,6 +817,7 @@ class Form:
     emphasis: tuple[str, ...]
     clauses: tuple[int, ...]
     flags: frozenset[str]
+    left_out: float = 0
 
 
 @dataclass
@@ -792,31 +830,26 @@ class Split:
     letters: str = ""
     answer: str = ""
     notes: str = ""
+    left_out: int = 0  # letters and digits
 
 
-def split(text: str, *, notes_go: bool = True) -> Split:
-    """Take a text apart; where nearly all of it would be notes, they stay."""
-    given, text = text, LINE.sub(" ", text) if notes_go else text
-    whole, lower = text, text.translate(LOWER)
-    pattern = EXPLANATION if lettered(text) or figured(text) else KEY
-    starts = (m.start() for m in pattern.finditer(lower))
-    cut = next((start for start in starts if words_in(text[:start]) >= 4), len(text))
-    notes, text = text[cut:], text[:cut]
-    letters = answer = ""
-    if m := re.compile(r"(?:答案|answer)[^】\]:]*[】\]:]").search(notes.translate(LOWER)):
-        body = notes[m.end() :]
-        if m := LETTERS.match(body):
-            letters = re.sub("[^A-H]", "", m[1].upper())
-        elif not lettered(text) and (m := FIGURE.match(body)):
-            letters = "ABCDEFGH"[int(m[1]) - 1]
-        else:
-            answer = body.partition("\n")[0].strip()
-    left = without_notes(text) if notes_go else text
-    dropped = len(given) - len(whole) + len(text) - len(left)
-    if dropped and words_in(left) < 4:
-        return split(given, notes_go=False)
-    text = without_prefix(left)
-    parts = Split(text, text, [], letters, answer, notes)
+def split(text: str, most: int) -> Split:
+    """Take a text apart; where more letters and digits than `most` would be left out, none are."""
+    parts = parts_of(text, notes_go=True)
+    return parts if parts.left_out <= most else parts_of(text, notes_go=False)
+
+
+def parts_of(given: str, *, notes_go: bool) -> Split:
+    """Take a text apart; notes_go: without notes and what stands before a question."""
+    text, notes, letters, answer, numbers = given, "", "", "", 0
+    if notes_go:
+        text = without_last_notes(text)
+        cut = key_start(text)
+        notes, text = text[cut:], text[:cut]
+        letters, answer = read_key(notes, text)
+        text, numbers = without_prefix(without_notes(text))
+    left_out = words_in(given) - words_in(text) - numbers
+    parts = Split(text, text, [], letters, answer, notes, left_out)
     cuts = lettered(text) or figured(text) or []
     ends = [start for start, _ in cuts[1:]] + [len(text)]
     choices = [text[start:end] for (_, start), end in zip(cuts, ends)]  # noqa: B905
@@ -826,6 +859,35 @@ def split(text: str, *, notes_go: bool = True) -> Split:
             parts.stem = parts.stem[: m.start()]
             parts.letters = letters or ("" if answer else m[1] or m[2])
     return parts
+
+
+def key_start(text: str) -> int:
+    """Return where the answer key begins that ends a text, its length where there is none."""
+    lower = text.translate(LOWER)
+    keys = {m.start() for m in KEY.finditer(lower)}
+    starts = [m.start() for m in EXPLANATION.finditer(lower)]
+    for start in [start for start in starts if words_in(text[:start]) >= 4][:8]:
+        if asks(text, start, len(text)):
+            continue
+        before, behind = (
+            bool(lettered(part) or figured(part)) for part in (text[:start], text[start:])
+        )
+        if before or (start in keys and not behind):
+            return start
+    return len(text)
+
+
+def read_key(notes: str, text: str) -> tuple[str, str]:
+    """Return the letters of an answer key, and the answer in words."""
+    m = re.compile(r"(?:答案|answer)[^】\]:]*[】\]:]").search(notes.translate(LOWER))
+    if not m:
+        return "", ""
+    body = notes[m.end() :]
+    if m := LETTERS.match(body):
+        return re.sub("[^A-H]", "", m[1].upper()), ""
+    if not lettered(text) and (m := FIGURE.match(body)):
+        return "ABCDEFGH"[int(m[1]) - 1], ""
+    return "", body.partition("\n")[0].strip()
 
 
 def headline_end(stem: str) -> int:
@@ -848,9 +910,7 @@ def flags_of(parts: Split) -> frozenset[str]:
     """Return the flags of a text."""
     stem, lower = parts.stem, parts.stem.translate(LOWER)
     last = re.split(r"[。!?\n]", stem.rstrip(" 。\n"))[-1]
-    called = r"(?<![A-Za-z`])\(\)|\(\s+\)"  # now() is no blank, no__such no line
-    named = r"(?<!_)__(?![A-Za-z_])(?<![A-Za-z]__)|___"
-    blank = re.search(rf"{NO_IMAGE}(?:{called})|{named}", stem)
+    blank = BLANK.search(stem)
     told = {
         "question": parts.choices or re.search(r"\?\s*\Z", stem) or blank or ASKS.search(last),
         "cut left": re.match(r"\s*(?:…|\.\.\.)", parts.text),
@@ -862,15 +922,19 @@ def flags_of(parts: Split) -> frozenset[str]:
     return frozenset(name for name, is_so in told.items() if is_so)
 
 
-def canonical(text: str) -> Form:
+def canonical(given: str, most_left_out: float = 0.2) -> Form:
     """Return the canonical form of a cleaned text."""
-    text = "".join(map(plain, text))
+    text = "".join(map(plain, given))
     latex = re.search(r"\\[A-Za-z]", text) is not None
-    parts = split(text)
+    total = words_in(text)
+    most = int(most_left_out * total)
+    parts = split(text, most)
+    left_out = parts.left_out
     head = headline_end(parts.stem) if not parts.choices else 0
     above, body = Writer(parts.stem[:head], latex=latex), Writer(parts.stem[head:], latex=latex)
     stem, rest = above.written(), body.written()
-    if len(stem + rest) >= 120 and 10 * len(rest) >= 7 * len(stem + rest):  # headlines go
+    if len(stem + rest) >= 120 and 0 < len(stem) <= most - left_out:  # headlines go
+        left_out += len(stem)
         above, stem = Writer("", latex=latex), ""
     ends = [*above.clauses, *(len(stem) + end for end in [*body.clauses, len(rest)])]
     writers = [Writer(choice, latex=latex) for choice in parts.choices]
@@ -881,13 +945,18 @@ def canonical(text: str) -> Form:
     if parts.letters:
         at = {"ABCDEFGH".index(letter) for letter in parts.letters}
         answer = sorted(choices[k] for k in at if k < len(choices))
+    flags = flags_of(parts)
+    if len(stem + rest + "".join(choices)) < 10:  # as it is, but for white space and width
+        whole = "".join(given.translate(NARROW).split())
+        return Form(whole, (), (), (), (len(whole),) if whole else (), flags | {"short"}, 0)
     return Form(
         stem + rest,
         tuple(choices),
         tuple(words for words in answer if words),
         tuple(words for writer in (above, body, *writers) for words in emphasised(writer)),
         tuple(sorted({end for end in ends if end})),
-        flags_of(parts),
+        flags,
+        round(left_out / max(total, 1), 4),
     )
 
 

@@ -15,7 +15,11 @@ import jieba
 import dedup_job
 
 FOLDER = Path(dedup_job.__file__).parent / "judgment"
-MEANING = frozenset(
+RELATIONS = frozenset(
+    "把被将给向从到来去往由自至在于对为与和及或而且并若如则但虽却即乃因以按据除让使令叫替同跟比当着了过"
+    "起出入进回上下内外前后左右间"
+)
+MEANING = RELATIONS | frozenset(
     "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
     "升降进退出开关阴阳男女老父母子甲乙丙丁戊己庚辛壬癸丑寅卯辰巳午申酉戌亥冷热寒暑干湿快慢轻重深浅粗细强弱公私红橙黄绿"
     "青蓝紫黑白灰春夏秋冬年月时分秒天夜早晚先首末始终氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗"
@@ -55,6 +59,7 @@ class Form:
     cut_right: bool = False
     spelling: bool = False
     sequence: bool = False
+    short: bool = False
 
     @property
     def ends(self) -> list[int]:
@@ -494,6 +499,8 @@ def classes_of(
         return frozenset({"added"})
     if not spelling and is_typo(a, i, j, b, k, z, size):
         return frozenset({"typo"})
+    if spelling and len(x) == len(y):
+        return None
     for left in range(CONTEXT + 1):
         if left and (left > min(i, k) or a[i - left] != b[k - left]):
             break
@@ -703,6 +710,8 @@ def prose_class(a: str, hunk: tuple[int, int, int, int], b: str) -> str:
         return kind if set(a[i:j] + b[k:z]) & set("+-×=<>^√≤≥%") else "corrected"
     if kind != "content":
         return kind
+    if set(a[i:j] + b[k:z]) & RELATIONS:
+        return "content"
     one_sided = i == j or k == z
     plain = are_plain_words(a, i, j) and are_plain_words(b, k, z)
     return "corrected" if one_sided or plain else "content"
@@ -773,6 +782,12 @@ def judge(a: Form, b: Form) -> list[Found]:
         return [Found(f.kind, f.other, f.text) for f in judge(b, a)]
     size = min(len(a.main), len(b.main))
     spelling = a.spelling or b.spelling
+    if a.short or b.short:
+        start = common(a.main, b.main)
+        left, right = a.main[start:], b.main[start:]
+        behind = common(left[::-1], right[::-1])
+        left, right = left[: len(left) - behind], right[: len(right) - behind]
+        return [Found(harmful_class(left, right), left, right)] if left or right else []
     found = []
     if a.emphasis and b.emphasis and a.emphasis != b.emphasis:
         found.append(Found("emphasis", a.emphasis, b.emphasis))

@@ -1,0 +1,127 @@
+"""Words that relate others, short texts and asked forms: what is small to see and another text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.settings import FingerprintSettings
+from dedup_job.judgment import Judge
+
+ROW = np.zeros(1, dtype=np.int64)
+STORY = (
+    "小镇的邮局开在河边，每天清晨都有人排队寄信。邮递员老周骑着一辆旧自行车，沿着石板路挨家挨户送报纸。"
+    "谁家的孩子考上了学校，谁家的老人想念远方的亲人，他都记得清清楚楚。下雨的时候，他把信件裹好，自己淋得湿透。"
+    "后来镇上通了公路，年轻人用手机联系，寄信的人越来越少，邮局的窗口却仍然亮着灯。有人问他为什么不退休，"
+    "他说只要还有一封信没有送到，这条路就值得再走一遍。孩子们喜欢围着他听故事，那些故事写满了一整本本子。"
+)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge(load_lexicon(FingerprintSettings(), lambda _: None))
+
+
+def joined(judge: Judge, text: str, other: str) -> bool:
+    return bool(judge.judge([text], ROW, [other], ROW).joined[0])
+
+
+RELATED = [
+    ("今年的产量比去年增加了三成", "今年的产量比去年增加到三成"),
+    ("这种商品的价格降低了一半以上", "这种商品的价格降低到一半以上"),
+    ("求甲数除乙数所得的商和余数是几", "求甲数除以乙数所得的商和余数是几"),
+    ("提交身份证与户口本的复印件即可", "提交身份证或户口本的复印件即可"),
+    ("小明和小红都参加了这次比赛", "小明或小红都参加了这次比赛"),
+    ("一列火车从北京来上海需要五小时", "一列火车到北京去上海需要五小时"),
+    ("这个孩子把那只小狗咬伤了胳膊", "这个孩子被那只小狗咬伤了胳膊"),
+    ("老师给学生借了三本有趣的书", "老师向学生借了三本有趣的书"),
+    ("十八岁以上的人可以参加这项活动", "十八岁以下的人可以参加这项活动"),
+    ("十八岁以上的人可以参加这项活动", "十八岁的人可以参加这项活动"),
+    ("下列动物中生活在水内的是哪一种", "下列动物中生活在水外的是哪一种"),
+    ("规定的期限内提出申请的处理办法", "规定的期限外提出申请的处理办法"),
+    ("若甲成立则乙一定不成立的条件是", "若甲成立而乙一定不成立的条件是"),
+    ("他走过来对大家说了一句话", "他走过去对大家说了一句话"),
+    ("应当提交的材料包括以下各项", "可以提交的材料包括以下各项"),
+    ("该试剂由甲向乙转移的电子数", "该试剂由乙向甲转移的电子数"),
+    ("为什么这种现象会在夜里发生呢", "如何这种现象会在夜里发生呢"),
+]
+
+
+@pytest.mark.parametrize(("text", "other"), RELATED)
+def test_another_preposition_conjunction_or_direction_is_another_text(judge, text, other):
+    assert not joined(judge, text, other)
+    choices = "\nA. 第一种情况\nB. 第二种情况\nC. 第三种情况\nD. 第四种情况"
+    assert not joined(judge, f"{text}？{choices}", f"{other}？{choices}")
+    assert not joined(judge, f"{STORY}{text}？", f"{STORY}{other}？")
+
+
+@pytest.mark.parametrize(("text", "other"), RELATED)
+def test_so_it_is_in_prose_where_a_few_words_may_be_corrected(judge, text, other):
+    assert not joined(judge, f"{STORY}{text}。{STORY}", f"{STORY}{other}。{STORY}")
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("下列关于细胞的说法正确的是", "下列关于细胞说法正确的是"),
+        ("请分析这首诗的写作手法和情感", "分析这首诗的写作手法和情感"),
+        ("今年的产量比去年增加了三成", "今年的产量比去年增加三成"),
+    ],
+)
+def test_a_word_without_a_meaning_of_its_own_may_be_missing(judge, text, other):
+    assert joined(judge, text, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("张将", ["张的", "张", "张将。", "張將", "张将军"]),
+        ("李明", ["李阳", "李明明"]),
+        ("pH值", ["PH值"]),
+        ("早期", ["早其"]),
+        ("说法正确的是", ["表述正确的是", "说法正确的", "1. 说法正确的是"]),
+    ],
+)
+def test_of_less_than_ten_characters_each_one_counts(judge, text, others):
+    assert joined(judge, text, f" {text[:1]} {text[1:]}\n")
+    assert joined(judge, text, text.translate({ord("p"): "ｐ", ord("H"): "Ｈ"}))
+    assert not any(joined(judge, text, other) for other in others)
+
+
+@pytest.mark.parametrize(
+    "asked", ["下列词语中没有错别字的一项是", "下列词语书写完全正确的一项是", "选出字形正确的一组"]
+)
+@pytest.mark.parametrize(
+    ("form", "other"),
+    [("精益求精", "精亦求精"), ("无休无止", "无修无止"), ("图像清晰", "图象清晰"), ("做功", "作功"),
+     ("高兴地跳", "高兴的跳")],
+)  # fmt: skip
+def test_where_a_form_is_asked_for_two_forms_stay_apart(judge, asked, form, other):
+    ends = "\nB. 川流不息\nC. 再接再厉\nD. 一如既往"
+    assert not joined(judge, f"{asked}\nA. {form}{ends}", f"{asked}\nA. {other}{ends}")
+
+
+PASSAGE = "春天的清晨，山里的雾还没有散，老人已经挑着两筐新茶走在去集市的石板路上。" * 3
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["来源：人民日报。", "\n来源：人民日报\n", " here's an answer: ", "\n解析：", "\n【答案】"],
+)
+def test_two_questions_after_one_passage_and_a_note_stay_apart(judge, note):
+    one, other = "老人挑的是什么？", "老人要走到哪里去？"
+    assert not joined(judge, f"{PASSAGE}{note}{one}", f"{PASSAGE}{note}{other}")
+    one, other = "\nA. 新茶\nB. 柴火", "\nA. 集市\nB. 山里"
+    assert not joined(judge, f"{PASSAGE}{note}老人{one}", f"{PASSAGE}{note}老人{other}")
+    one, other = (
+        "老人的心情怎样，请结合全文谈谈你的看法。" * 3,
+        "概括文章的主要内容，并说明写作的顺序。" * 3,
+    )
+    assert not joined(judge, f"{PASSAGE}{note}{one}", f"{PASSAGE}{note}{other}")
+
+
+def test_a_short_note_at_the_end_joins_as_before(judge):
+    text = f"{PASSAGE}老人挑的是什么？"
+    for note in ("\n来源：人民日报", "\n【考点】阅读", "（2019·全国卷）", "\n答案：新茶"):
+        assert joined(judge, text, text + note)
