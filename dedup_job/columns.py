@@ -42,8 +42,8 @@ class Documents(Sequence[Document]):
     raw, keys: n byte strings, the documents and what stands for their ids, see Document; text_at:
     int64 (n,), where the text's value begins in the document, 0 where that is not known; as_read:
     bool (n,), whether the text is still the one of `raw`. rows: int64 (m,), ascending, the
-    documents that have a text; texts: these texts; refusals: by row, why the others have none.
-    id_of: gives the id that a key stands for.
+    documents that have a text; texts: these texts; cut: int64 (m,), characters that cleaning cut
+    off each; refusals: by row, why the others have none. id_of: gives the id of a key.
     """
 
     raw: ByteStrings
@@ -52,6 +52,7 @@ class Documents(Sequence[Document]):
     as_read: NDArray[np.bool_]
     rows: NDArray[np.int64]
     texts: Packed
+    cut: NDArray[np.int64]
     refusals: Mapping[int, Refusal]
     id_of: Callable[[bytes], Any]
 
@@ -71,6 +72,7 @@ class Documents(Sequence[Document]):
             as_read=np.array([document.as_read for document in given], dtype=np.bool_),
             rows=np.array([*texts], dtype=np.int64),
             texts=pack([*texts.values()]),
+            cut=np.zeros(len(texts), dtype=np.int64),
             refusals={row: c for row, c in contents.items() if not isinstance(c, str)},
             id_of=id_of or ids.__getitem__,
         )
@@ -99,24 +101,31 @@ class Documents(Sequence[Document]):
         key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
-    def changed(self, texts: Packed, refusals: Mapping[int, Refusal]) -> Documents:
+    def changed(
+        self,
+        texts: Packed,
+        refusals: Mapping[int, Refusal],
+        cut: NDArray[np.int64] | None = None,
+    ) -> Documents:
         """Return the same documents with other texts, but for those that are refused now, by row.
 
-        Raises ValueError where there are more or fewer texts than before.
+        cut: int64 (m,), characters cut off the texts; None where nothing more is. Raises ValueError
+        where there are more or fewer texts than before.
         """
         if len(texts.offsets) != len(self.texts.offsets):
             raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
-        as_read = self.as_read.copy()
+        as_read, cut = self.as_read.copy(), self.cut if cut is None else cut
         if texts is not self.texts:
             as_read[self.rows] &= same_texts(self.texts, texts)
         if not refusals:
-            return replace(self, texts=texts, as_read=as_read)
+            return replace(self, texts=texts, cut=cut, as_read=as_read)
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
             as_read=as_read,
             rows=self.rows[stay],
             texts=texts.take(stay),
+            cut=cut[stay],
             refusals={**self.refusals, **refusals},
         )
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dedup_job.cleaning.cleaner import Cleaner, CleaningSettings
+from dedup_job.cleaning.cleaner import Cleaned, Cleaner, CleaningSettings
 
-__all__ = ["Cleaner", "CleaningSettings"]
+__all__ = ["Cleaned", "Cleaner", "CleaningSettings"]

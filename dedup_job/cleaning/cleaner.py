@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,9 @@ _EMPTY_GROUP = re.compile(rf"{_GROUP}\s*+\{{\s*+\}}")
 _GAP = re.compile(r"\s*+")
 _STATEMENT = re.compile(r"@(?:import|charset|namespace)\s*+(?:url\(|[\"'])[^;{}\n]{0,300}+;")
 _LONGEST_SELECTOR: Final = 1000
+_LONGEST_NOTE: Final = 100
+"""Characters of a line that can be cut off. A source note names a book, a site or an exam and its
+year; a longer line is text, even where it begins with a marker."""
 
 
 class CleaningSettings(BaseModel):
@@ -97,7 +100,8 @@ class CleaningSettings(BaseModel):
     )
     cut_at: tuple[str, ...] = Field(
         default=(),
-        description="cut the clean text off at the first of these markers; the marker goes, too",
+        description="cut off the last lines of the clean text that begin with one of these "
+        f"markers, up to {_LONGEST_NOTE} characters each; the first line stays",
     )
 
     @field_validator("cut_at")
@@ -107,6 +111,13 @@ class CleaningSettings(BaseModel):
         if "" in markers:
             raise ValueError("a marker must not be empty: it would cut every text to nothing")
         return markers
+
+
+class Cleaned(NamedTuple):
+    """n clean texts; cut: int64 (n,), characters that were cut off each at markers."""
+
+    texts: Packed
+    cut: NDArray[np.int64]
 
 
 class Cleaner:
@@ -132,6 +143,11 @@ class Cleaner:
 
     def clean_packed(self, texts: Packed) -> Packed:
         """Return what `clean` makes of n texts; the very same where nothing changes."""
+        return self.cleaned(texts).texts
+
+    def cleaned(self, texts: Packed) -> Cleaned:
+        """Return what `clean` makes of n texts, and how much was cut off them."""
+        cut = np.zeros(len(texts.lengths), dtype=np.int64)
         batch = clean_batch(texts, self._how)
         found = batch.found.copy()
         states = found & STATES
@@ -147,15 +163,15 @@ class Cleaner:
         if self._how.marked:
             self._finish(later, found, rows.tolist(), rest)
             if self.settings.cut_at:
-                self._cut_marked(clean, later, found)
+                self._cut_marked(clean, later, found, cut)
             if self._how.html:
                 self._escape(clean, later, found)
         else:
             for row, points in zip(rows.tolist(), rest, strict=True):
                 later[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
             if self.settings.cut_at:
-                later = {row: self._cut(text) for row, text in _with(clean, later).items()}
-        return clean.replaced(later)
+                later |= self._cut(_with(clean, later), cut)
+        return Cleaned(clean.replaced(later), cut)
 
     def _finish(
         self,
@@ -172,15 +188,18 @@ class Cleaner:
         for number, row in enumerate(rows):
             clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
-    def _cut_marked(self, clean: Packed, later: dict[int, str], found: NDArray[np.uint8]) -> None:
+    def _cut_marked(
+        self,
+        clean: Packed,
+        later: dict[int, str],
+        found: NDArray[np.uint8],
+        counted: NDArray[np.int64],
+    ) -> None:
         # What is left of a text may hold only one end of fenced code.
         texts = _with(clean, later)
-        rows = list(range(len(texts)))
-        while rows:
-            texts = {row: later.get(row, texts[row]) for row in rows}
-            cut = [(row, text) for row in rows if (text := self._cut(texts[row])) != texts[row]]
-            rows = [row for row, _ in cut]
-            self._finish(later, found, rows, [points_of(text) for _, text in cut])
+        while cut := self._cut(texts, counted):
+            self._finish(later, found, [*cut], [points_of(text) for text in cut.values()])
+            texts = {row: later[row] for row in cut}
 
     def _escape(self, clean: Packed, later: dict[int, str], found: NDArray[np.uint8]) -> None:
         """Escape what a second cleaning would take for markup or for a style rule."""
@@ -191,9 +210,30 @@ class Cleaner:
             if brace or found[row] & MARKUP_AGAIN:
                 later[row] = escaped_markup(text, brace=brace)
 
-    def _cut(self, text: str) -> str:
-        starts = [at for marker in self.settings.cut_at if (at := text.find(marker)) >= 0]
-        return text[: min(starts)].strip() if starts else text
+    def _cut(self, texts: Mapping[int, str], counted: NDArray[np.int64]) -> dict[int, str]:
+        """Return by row what is left of texts that are cut; add what is not to `counted`."""
+        cut = {}
+        for row, text in texts.items():
+            left = _without_notes(text, self.settings.cut_at)
+            if len(left) < len(text):
+                counted[row] += len(text) - len(left)
+                cut[row] = left
+        return cut
+
+
+def _without_notes(text: str, markers: tuple[str, ...]) -> str:
+    """Return a text without its last lines that begin with a marker."""
+    if not text.startswith(markers, text.rfind("\n") + 1):
+        return text
+    lines = text.split("\n")
+    # blank lines, which code can have, go with the notes around them
+    while len(lines) > 1 and (not lines[-1].strip() or _is_note(lines[-1], markers)):
+        lines.pop()
+    return "\n".join(lines).rstrip()
+
+
+def _is_note(line: str, markers: tuple[str, ...]) -> bool:
+    return len(line) <= _LONGEST_NOTE and line.startswith(markers)
 
 
 def _with(texts: Packed, others: Mapping[int, str]) -> dict[int, str]:

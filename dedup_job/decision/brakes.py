@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.decision.settings import BrakeSettings
+from dedup_job.decision.settings import CUT_FROM, BrakeSettings
 from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import BrakeApplied
 
@@ -25,6 +25,15 @@ class _Window:
     candidates: int = 0
     most: int = 0
     crowded: Document | None = None  # with the most candidates
+
+
+@dataclass(slots=True)
+class _Cut:
+    texts: int = 0
+    characters: int = 0  # before anything was cut off
+    cut: int = 0
+    most: int = 0
+    worst: Document | None = None  # which lost the most
 
 
 class Brakes:
@@ -43,7 +52,7 @@ class Brakes:
         documents hold text; warn: takes the message about a share that is as usual.
         """
         self._settings = settings
-        self._window = _Window()
+        self._window, self._cut = _Window(), _Cut()
         self._usual, self._fields, self._warn = usual, fields, warn
         self._without: Counter[str] = Counter()  # by reason, of so many documents
         self._read = 0
@@ -52,6 +61,7 @@ class Brakes:
     def check(self, documents: Documents, decisions: Decisions) -> None:
         """Raise BrakeApplied where a limit is passed; nothing of the batch may be written then."""
         self._check_texts(documents, decisions)
+        self._check_cut(documents)
         window, near = self._window, np.flatnonzero(decisions.are(Reason.NEAR))
         if self._settings.cluster > 0:
             for row in near[decisions.clusters[near] > self._settings.cluster][:1].tolist():
@@ -96,6 +106,27 @@ class Brakes:
         if not self._warned:
             self._warned = True
             self._warn(f"{found}; in earlier runs {self._usual:.1%} had none")
+
+    def _check_cut(self, documents: Documents) -> None:
+        seen, cut = self._cut, documents.cut
+        seen.texts += len(cut)
+        seen.cut += int(cut.sum())
+        seen.characters += int(cut.sum() + documents.texts.lengths.sum())
+        if len(cut) and (most := int(cut.max())) > seen.most:
+            seen.most, seen.worst = most, documents[int(documents.rows[cut.argmax()])]
+        if seen.texts < CUT_FROM:
+            return
+        self._cut = _Cut()
+        limit, share = self._settings.cut, seen.cut / max(seen.characters, 1)
+        if seen.worst and share > limit:
+            raise BrakeApplied(
+                f"{share:.1%} of the characters of the last {seen.texts:,} texts were cut off at "
+                "the markers of cleaning.cut_at",
+                f"{limit:.1%}",
+                "brakes.cut",
+                f"Most, {seen.most:,} characters, of {_named(seen.worst)}\n"
+                "  Take a marker that begins lines of the texts themselves out of cleaning.cut_at.",
+            )
 
     def _check_window(self, window: _Window) -> None:
         documents = f"of the last {window.documents:,} documents"

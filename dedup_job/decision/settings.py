@@ -41,6 +41,8 @@ GONE = {
 """Settings of former versions, and what replaces them."""
 GONE_MEASURES = ("containment", "edit")
 """Values of decision.compare in former versions."""
+CUT_FROM = 100
+"""Texts from which brakes.cut applies: of fewer, one or two short ones with a note say nothing."""
 
 
 class DecisionSettings(BaseModel):
@@ -157,6 +159,14 @@ class BrakeSettings(BaseModel):
     )
     without_text_from: int = Field(
         default=1000, ge=1, description="number of documents from which without_text applies"
+    )
+    cut: float = Field(
+        default=0.2,  # a note of 15 characters is a tenth of a question of 150
+        ge=0.0,
+        le=1.0,
+        allow_inf_nan=False,
+        description="stop if a larger share of the characters is cut off at the markers of "
+        f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
     )
     candidates: int = Field(
         default=1000,

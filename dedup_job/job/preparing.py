@@ -49,8 +49,8 @@ class Preparation:
 
     def _cleaned(self, page: Documents) -> Documents:
         """Return the documents with their texts cleaned, or with the reason why there is none."""
-        texts = self.cleaner.clean_packed(page.texts)
-        documents, lengths = page.changed(texts, {}), texts.lengths
+        texts, cut = self.cleaner.cleaned(page.texts)
+        documents, lengths = page.changed(texts, {}, cut), texts.lengths
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

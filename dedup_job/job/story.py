@@ -146,7 +146,8 @@ class RunProgress:
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
             self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
-            before, counts = self._decided, self._decided.counts + Counts.of(decisions)
+            before = self._decided
+            counts = before.counts + Counts.of(decisions) + Counts.of_cleaning(batch.documents)
             after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
             self._job.brakes.check(batch.documents, decisions)

@@ -224,9 +224,16 @@ class Source:
             rows = np.setdiff1d(rows, [*refusals])
             texts, text_at = texts.replaced(others).take(rows), text_at.copy()
             text_at[[*odd]] = [document.text_at for document in odd.values()]
-        as_read = np.ones(len(page), dtype=np.bool_)
         return Documents(
-            page.raw, page.keys, text_at, as_read, rows, texts, refusals, bson_edit.id_value
+            raw=page.raw,
+            keys=page.keys,
+            text_at=text_at,
+            as_read=np.ones(len(page), dtype=np.bool_),
+            rows=rows,
+            texts=texts,
+            cut=np.zeros(len(rows), dtype=np.int64),
+            refusals=refusals,
+            id_of=bson_edit.id_value,
         )
 
     def read(self, row: RawDocument) -> Document:

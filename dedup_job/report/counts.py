@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dedup_job.documents import Reason, Skipped, names_of
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to load
-    from dedup_job.columns import Decisions
+    from dedup_job.columns import Decisions, Documents
 
 _EXACT, _BINS = 32, 10
 
@@ -101,7 +101,8 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; cut: documents with more candidates than are
-    compared; missing_originals: candidates that someone removed from the target; candidates: of
+    compared; missing_originals: candidates that someone removed from the target; cut_documents,
+    cut_characters: what cleaning cut off at markers, of documents with a text; candidates: of
     each document with a text that has no equal; similarities: of near duplicates, and of kept
     documents that had candidates with the nearest one.
     """
@@ -118,6 +119,8 @@ class Counts:
     richer: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     missing_originals: int = 0
+    cut_documents: int = 0
+    cut_characters: int = 0
     candidates: Histogram = field(default_factory=Histogram)
     similarities: Tenths = field(default_factory=Tenths)
 
@@ -150,6 +153,12 @@ class Counts:
             candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
             similarities=Tenths.of(best),
         )
+
+    @classmethod
+    def of_cleaning(cls, documents: Documents) -> Counts:
+        """Count what cleaning did, which no decision tells."""
+        cut = documents.cut
+        return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
     def __add__(self, other: Counts) -> Counts:
         both = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
@@ -202,6 +211,9 @@ class Counts:
             **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
             "cut": self.cut,
             "void": self.missing_originals,
+            "cleaning": {
+                "cut": {"documents": self.cut_documents, "characters": self.cut_characters}
+            },
             "candidates": self.candidates.as_dict(),
             "similarities": list(self.similarities.counts),
         }
@@ -209,6 +221,7 @@ class Counts:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Counts:
         """Read back what `as_dict` wrote."""
+        cut = row.get("cleaning", {}).get("cut", {})
         tallies: dict[str, Any] = {
             n: dict(row.get(n, {})) for n in ("reasons", "refused", "richer")
         }
@@ -219,6 +232,7 @@ class Counts:
             **tallies,
             cut=row.get("cut", 0),
             missing_originals=row.get("void", 0),
+            **{f"cut_{name}": cut.get(name, 0) for name in ("documents", "characters")},
             candidates=Histogram.from_dict(row.get("candidates", {})),
             similarities=Tenths(tuple(row.get("similarities", Tenths().counts))),
         )

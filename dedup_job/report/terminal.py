@@ -26,6 +26,9 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     console.say(names.append(f"  ({name})", style="not bold"))
     console.table(_documents(report))
     console.say()
+    if cut := checkpoint.counts.cut_documents:
+        characters = f"{checkpoint.counts.cut_characters:,} characters of {cut:,} documents"
+        console.say(f"cut off at the markers of cleaning.cut_at: {characters}\n")
     if checkpoint.counts.candidates.total:
         console.say(_candidates(checkpoint.counts))
         if report.unindexed:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
 
 MATHEMATICS = [
@@ -208,16 +211,78 @@ def test_with_css_off_style_rules_stay():
     assert cleaner.clean(".a{color:red;margin:0} x") == ".a{color:red;margin:0} x"
 
 
+MARKERS = ("收录：", "来源：")
+NOTE = "来源：" + "人" * 97  # as long as a note can be
+MATERIAL = (
+    "材料一 2019年，我国国内生产总值近百万亿元。（资料来源：人民日报）\n材料二 居民收入稳步增长。\n"
+    "根据材料，下列说法正确的是\nA. 经济下行\nB. 收入下降\nC. 消费不振\nD. 经济稳中有进"
+)
+
+
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        pytest.param("正文 收录：2011年", "正文", id="cut"),
-        pytest.param("正文<b>收</b>录：2011年", "正文", id="marker written with tags"),
-        pytest.param("正文 来源：a 收录：b", "正文", id="first of two markers"),
-        pytest.param("正文收录", "正文收录", id="no marker"),
-        pytest.param("收录：b", "", id="nothing left"),
+        pytest.param("正文\n收录：2011年", "正文", id="last line"),
+        pytest.param("<p>正文</p><p><b>来</b>源：2019年高考</p>", "正文", id="written with tags"),
+        pytest.param("正文\n来源：a\n收录：b", "正文", id="last two lines"),
+        pytest.param("正文\n\n来源：a\n \n收录：b\n", "正文", id="blank lines"),
+        pytest.param("正文\n" + NOTE, "正文", id="longest note"),
+        pytest.param("来源：a\n收录：b", "来源：a", id="first line stays"),
     ],
 )
-def test_a_text_is_cut_at_the_first_marker(raw, expected):
+def test_last_lines_that_begin_with_a_marker_are_cut_off(raw, expected):
     """What a site appends to each text would make different texts alike."""
-    assert Cleaner(CleaningSettings(cut_at=("收录：", "来源："))).clean(raw) == expected
+    assert Cleaner(CleaningSettings(cut_at=MARKERS)).clean(raw) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("正文 来源：a", id="within a line"),
+        pytest.param("正文\n资料来源：人民日报", id="within a word"),
+        pytest.param(MATERIAL, id="question on a material"),
+        pytest.param("材料\n来源：人民日报\n下列说法正确的是 A. 对 B. 错", id="text follows"),
+        pytest.param("来源：人民日报", id="nothing would be left"),
+        pytest.param("正文\n" + NOTE + "民", id="too long for a note"),
+        pytest.param("正文\n收录", id="no marker"),
+    ],
+)
+def test_a_marker_anywhere_else_cuts_nothing(text):
+    """The target stores the cleaned text: what is cut off is lost there."""
+    assert Cleaner(CleaningSettings(cut_at=MARKERS)).clean(text) == text
+
+
+PIECES = [
+    "正文",
+    "来源：a",
+    "收录：",
+    "资料来源：",
+    "```",
+    "x" * 101,
+    "<p>",
+    "<br>",
+    " ",
+    "\n",
+    "\n\n",
+]
+PIECES += ["<pre>", "</pre>", "<b>", "</b>", "a<b", "&lt;"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["marked", "plain"]))
+def test_the_oracle_cuts_the_same_and_something_is_left_of_every_text(pieces, notation):
+    uncut = CleaningSettings(notation=notation)
+    cutting = CleaningSettings(notation=notation, cut_at=MARKERS)
+    raw = "".join(pieces)
+    found = Cleaner(cutting).clean(raw)
+    assert found == clean(raw, cutting)
+    assert bool(found) == bool(Cleaner(uncut).clean(raw))
+
+
+def test_characters_cut_off_are_counted_for_each_text():
+    texts = ["正文\n来源：a", MATERIAL, "<p>正文</p><p>来源：a</p><p>收录：b</p>", ""]
+    for notation in ("marked", "plain"):
+        cleaner = Cleaner(CleaningSettings(cut_at=MARKERS, notation=notation))
+        cleaned = cleaner.cleaned(pack(texts))
+        assert cleaned.texts.texts() == ["正文", MATERIAL, "正文", ""]
+        assert cleaned.cut.tolist() == [5, 0, 10, 0]
+    assert not Cleaner().cleaned(pack(texts)).cut.any()

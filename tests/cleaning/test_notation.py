@@ -257,7 +257,9 @@ FRAGMENTS = st.sampled_from(MARKS + TAGS) | st.text(max_size=3)
 
 
 @settings(max_examples=300)
-@given(st.lists(FRAGMENTS, max_size=30).map("".join), st.sampled_from([(), ("加粗", "x")]))
+@given(
+    st.lists(FRAGMENTS, max_size=30).map("".join), st.sampled_from([(), ("加粗", "x", "`", "[")])
+)
 def test_cleaning_a_cleaned_text_changes_nothing(raw, markers):
     cleaner = Cleaner(CleaningSettings(cut_at=markers))
     once = cleaner.clean(raw)

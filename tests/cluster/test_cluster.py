@@ -118,6 +118,15 @@ def test_a_run_is_stopped_loses_ray_and_is_ended_without_a_cluster(subject):
     assert subject.differences("moved") == []
 
 
+def test_what_cleaning_cuts_off_is_counted_as_in_a_run_here(subject):
+    cutting = {"DEDUP_CLEANING__CUT_AT": '["（"]'}
+    assert subject.run("here", **cutting) in (0, 3), subject.said()
+    assert subject.run("there", "--cluster", "local:1", **cutting) in (0, 3), subject.said()
+    here, there = (subject.database[f"{name}.runs"].find_one() for name in ("here", "there"))
+    assert here["counts"] == there["counts"]
+    assert here["counts"]["cleaning"]["cut"]["documents"] > 0
+
+
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dedup_job.columns import Documents
@@ -125,3 +126,37 @@ def test_where_earlier_runs_had_as_many_without_a_text_it_is_a_warning_once():
     ]
     with pytest.raises(BrakeApplied):
         check(watched, [MISSING] * 7 + [KEPT] * 3)
+
+
+def cut(watched, characters):
+    """Check texts of ten characters of which so many more were cut off."""
+    n = len(characters)
+    texts = Documents.of(Document(i, b"%d" % i, b"", "十个字" * 3 + "。") for i in range(n))
+    documents = texts.changed(texts.texts, {}, np.array(characters, dtype=np.int64))
+    watched.check(documents, decisions_of([KEPT] * n))
+
+
+def test_where_more_than_a_share_of_the_characters_is_cut_off_the_worst_text_is_named():
+    cut(brakes(cut=0.5), [10] * 100)
+    with pytest.raises(BrakeApplied) as refused:
+        cut(brakes(cut=0.5), [10] * 98 + [0, 40])
+    for words in ("50.5% of the characters of the last 100 texts were cut off",
+                  "limit is 50.0%", "40 characters, of _id 99: 十个字", "out of cleaning.cut_at",
+                  "DEDUP_BRAKES__CUT"):  # fmt: skip
+        assert words in str(refused.value)
+    assert refused.value.code == 6
+
+
+def test_a_hundred_texts_are_needed_before_a_share_is_cut_too_much_and_batches_add_up():
+    watched = brakes()
+    cut(watched, [90] * 99)
+    with pytest.raises(BrakeApplied, match=r"89\.9% of the characters of the last 100 texts"):
+        cut(watched, [0])
+
+
+def test_a_later_batch_is_measured_by_itself():
+    watched = brakes(cut=0.2)
+    cut(watched, [0] * 1000)
+    with pytest.raises(BrakeApplied, match=r"33\.3% of the characters"):
+        cut(watched, [5] * 100)
+    cut(brakes(cut=1.0), [90] * 100)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from dedup_job.cleaning import Cleaned
 from dedup_job.columns import Documents, Fingerprints, KeptPage
 from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins, by_key
 from dedup_job.documents import Document, Kept, Quarantined, Reason, Skipped
@@ -235,9 +236,10 @@ class FakeTarget:
 class Strip:
     """A cleaner that takes white space off."""
 
-    def clean_packed(self, texts):
+    def cleaned(self, texts):
         """Strip."""
-        return pack([text.strip() for text in texts.texts()])
+        stripped = pack([text.strip() for text in texts.texts()])
+        return Cleaned(stripped, texts.lengths - stripped.lengths)
 
 
 @dataclass
@@ -345,6 +347,8 @@ def test_every_document_is_decided_once_and_in_order(target, threads):
         short_kept=2,
         short_duplicate=1,
         reasons={"missing": 1, "empty": 1},
+        cut_documents=1,
+        cut_characters=4,
         candidates=Histogram.of([0] * 8),
     )
 
@@ -416,9 +420,9 @@ def test_what_the_source_changed_is_counted_and_handed_to_the_target(target):
 
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
     class Slow(Strip):
-        def clean_packed(self, texts):
+        def cleaned(self, texts):
             time.sleep(0.006)
-            return super().clean_packed(texts)
+            return super().cleaned(texts)
 
     before = time.perf_counter()
     report = run(job(target, cleaner=Slow()))
@@ -580,11 +584,11 @@ class FailsAt:
     def __init__(self, word):
         self._word = word
 
-    def clean_packed(self, texts):
+    def cleaned(self, texts):
         """Strip, or break."""
         if any(self._word in text for text in texts.texts()):
             raise ZeroDivisionError(self._word)
-        return Strip().clean_packed(texts)
+        return Strip().cleaned(texts)
 
 
 @pytest.mark.parametrize("threads", [1, 4])

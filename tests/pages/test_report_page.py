@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -136,11 +137,15 @@ def test_the_charts_have_the_same_figures_as_the_tables():
 
 @pytest.mark.parametrize(("kept", "good"), [(2, True), (3, False)])
 def test_a_sum_that_does_not_add_up_is_said(kept: int, good: bool):
-    from dataclasses import replace
-
     survey = replace(survey_with("t"), kept=kept)
     assert survey.adds_up is good
     assert ("It does not add up" in report_page(survey)) is not good
+
+
+def test_what_cleaning_cut_off_is_said_where_it_cut_anything():
+    survey = replace(survey_with("t"), counts=Counts(kept=2, cut_documents=2, cut_characters=1234))
+    assert "cleaning.cut_at: 1,234 characters of 2 documents." in report_page(survey)
+    assert "cleaning.cut_at: " not in report_page(survey_with("t"))
 
 
 def test_a_target_without_anything_has_a_page():

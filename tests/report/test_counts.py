@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job.columns import Documents
 from dedup_job.documents import (
     NOTHING_TRIED,
+    Document,
     Duplicate,
     Kept,
     Quarantined,
@@ -94,6 +97,15 @@ def test_each_decision_is_counted_where_it_belongs():
     )
 
 
+def test_what_cleaning_cut_off_is_counted_by_documents_and_characters():
+    documents = Documents.of(Document(i, b"%d" % i, b"", "text") for i in range(3))
+    cut = documents.changed(documents.texts, {}, np.array([5, 0, 7]))
+    found = Counts.of_cleaning(cut) + Counts.of_cleaning(documents) + Counts.of_cleaning(cut)
+    assert found == Counts(cut_documents=4, cut_characters=24)
+    assert found.as_dict()["cleaning"] == {"cut": {"documents": 4, "characters": 24}}
+    assert Counts.from_dict(found.as_dict()) == found
+
+
 def test_nothing_decided_counts_nothing_and_its_rates_are_0():
     assert counted([]) == Counts()
     assert (Counts().scanned, Counts().repeat_rate, Counts().valid_rate) == (0, 0.0, 0.0)
@@ -160,6 +172,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
         "richer": {"answer": 1, "image": 1},
         "cut": 2,
         "void": 3,
+        "cleaning": {"cut": {"documents": 0, "characters": 0}},
         "candidates": {
             "mean": 153 / 5,
             "p99": 80,
@@ -173,7 +186,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
 
 def test_counts_of_a_version_without_candidates_are_read():
     row = counted(EXAMPLE).as_dict()
-    for name in ("refused", "richer", "cut", "void", "candidates", "similarities"):
+    for name in ("refused", "richer", "cut", "void", "cleaning", "candidates", "similarities"):
         del row[name]
     found = Counts.from_dict(row)
     assert (found.scanned, found.refused, found.cut, found.missing_originals) == (11, {}, 0, 0)

@@ -111,6 +111,12 @@ def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
     assert "2 candidates were gone: someone removes documents from the target" in text
 
 
+def test_what_cleaning_cut_off_is_told_where_it_cut_anything():
+    text = shown(report(replace(COUNTS, cut_documents=1234, cut_characters=56_789)))
+    assert "cleaning.cut_at: 56,789 characters of 1,234 documents" in " ".join(text.split())
+    assert "cut_at" not in shown(report())
+
+
 def test_of_candidates_nothing_is_said_where_there_were_none():
     without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, missing_originals=0)
     assert "candidates" not in shown(report(without))

@@ -24,8 +24,9 @@ def clean(text: str, settings: CleaningSettings | None = None) -> str:
 
 
 def _cut(text: str, settings: CleaningSettings) -> str:
-    starts = [at for marker in settings.cut_at if (at := text.find(marker)) >= 0]
-    return text[: min(starts)].strip() if starts else text
+    text, line = text.rstrip(), text.rstrip().rpartition("\n")[2]
+    is_note = line != text and len(line) <= 100 and line.startswith(settings.cut_at)
+    return _cut(text[: -len(line)], settings) if is_note else text
 
 
 def _plain(text: str, settings: CleaningSettings) -> str:
