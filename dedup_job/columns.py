@@ -253,9 +253,10 @@ class Decisions(Sequence[Decision]):
     outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
     bool (n,). Of duplicates: of: n byte strings, keys of kept documents; distances: uint8 (n,);
     similarities: float64 (n,), NaN where texts are not compared; channels: uint8 (n,), bits for
-    CHANNELS; clusters: int64 (n,); richer: uint8 (n,), bits for the names. Of what was tried:
-    candidates, cut: int64 (n,); refused: keys, empty where there is none; refused_similarities:
-    float64 (n,); kinds: uint8 (n,), codes for the names. See Duplicate, Tried and Refused.
+    CHANNELS; clusters: int64 (n,); richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a
+    percentage. Of what was tried: candidates, cut: int64 (n,); refused: keys, empty where there is
+    none; refused_similarities: float64 (n,); kinds: uint8 (n,), codes for the names. See Duplicate,
+    Tried and Refused.
 
     By row, where there are some: differences, missing_originals; refusals: of all without a text.
     """
@@ -269,6 +270,7 @@ class Decisions(Sequence[Decision]):
     channels: NDArray[np.uint8]
     clusters: NDArray[np.int64]
     richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
     candidates: NDArray[np.int64]
     cut: NDArray[np.int64]
     refused: ByteStrings
@@ -285,7 +287,7 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_ = np.zeros((4, n), dtype=np.uint8)
+        bytes_ = np.zeros((6, n), dtype=np.uint8)
         whole, numbers = np.zeros((3, n), dtype=np.int64), np.zeros((2, n))
         return cls(
             outcomes=bytes_[0],
@@ -297,11 +299,12 @@ class Decisions(Sequence[Decision]):
             channels=bytes_[2],
             clusters=whole[0],
             richer=bytes_[3],
+            left_out=bytes_[4],
             candidates=whole[1],
             cut=whole[2],
             refused=no_strings(n),
             refused_similarities=numbers[1],
-            kinds=np.zeros(n, dtype=np.uint8),
+            kinds=bytes_[5],
             names=names,
         )
 
@@ -335,6 +338,7 @@ class Decisions(Sequence[Decision]):
             self._tried(row),
             self.differences.get(row, ()),
             names_of(int(self.richer[row]), self.names.richer),
+            int(self.left_out[row]) / 100,
         )
 
     def _tried(self, row: int) -> Tried:

@@ -84,7 +84,9 @@ class Duplicate(NamedTuple):
     `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
     `found_by` names the channels that proposed `of`; `cluster` is the number of duplicates of
     `of` that this process has found, this one included; `differences` are those that the judge
-    found, the first ones of many; `richer` names what it has that `of` lacks, such as an image.
+    found, the first ones of many; `richer` names what it has that `of` lacks, such as an image;
+    `left_out` is the share, in hundredths, of its text or that of `of` that was not compared, the
+    larger one.
     """
 
     of: bytes
@@ -97,6 +99,7 @@ class Duplicate(NamedTuple):
     tried: Tried = NOTHING_TRIED
     differences: tuple[Differing, ...] = ()
     richer: tuple[str, ...] = ()
+    left_out: float = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,10 +120,11 @@ def list_(
 ) -> None:
     """List what was dropped, what nearly was, groups and others.
 
-    A table shows pairs with the differences of their texts marked: of duplicates the least similar
-    first; of refused pairs the most similar first, with the class of the difference that keeps
-    them apart. The other formats list all in the order of _id, groups with the most duplicates
-    first, and take the same memory however long the list is. Nothing is written.
+    A table shows pairs with the differences of their texts marked: of duplicates those with the
+    largest part left out of the comparison first, then the least similar; of refused pairs the most
+    similar first, with the class of the difference that keeps them apart. The other formats list
+    all in the order of _id, groups with the most duplicates first, and take the same memory however
+    long the list is. Nothing is written.
     """
     wanted = _wanted(what, of, kind, run)
     as_table = form is ListFormat.TABLE
@@ -268,7 +269,8 @@ def _head(one: Sample) -> str:
     if not one.reason:
         return f"{one.decision} in the source, found by run {one.run}"
     similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
-    return f"{one.reason}{similarity}{f': {one.detail}' if one.detail else ''}"
+    left_out = f", {one.left_out:.0%} of a text not compared" if one.left_out else ""
+    return f"{one.reason}{similarity}{left_out}{f': {one.detail}' if one.detail else ''}"
 
 
 def _show_pair(

@@ -58,6 +58,7 @@ class SurveyCollector:
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
+        self._left_out = LowestItems(_EXTREME)
         self._least, self._most = LowestItems(_EXTREME), LowestItems(_EXTREME)
         self._near, self._refused = LowestItems(_RANDOM), LowestItems(_RANDOM)
         self._exact = LowestItems(_OTHERS)
@@ -74,6 +75,7 @@ class SurveyCollector:
         """Make the survey; texts: looks up the texts of kept documents."""
         without = [item for items in self._without.values() for item in items]
         parts: list[Iterable[Item]] = [
+            self._left_out,
             self._least,
             self._near,
             self._most,
@@ -133,6 +135,8 @@ class SurveyCollector:
                 self._count(0, decision.similarity)
                 self._least.add(decision.similarity or 0.0, item)
                 self._near.add(rank, item)
+                if decision.left_out:
+                    self._left_out.add(-decision.left_out, item)
         else:
             self._without.setdefault(decision.reason, LowestItems(_OTHERS)).add(rank, item)
 
@@ -159,6 +163,7 @@ def _item(document: Document, decision: Decision) -> Item:
             text=text,
             differences=[Difference(d.kind, d.of, d.text) for d in decision.differences],
             richer=decision.richer,
+            left_out=decision.left_out,
         )
         return found, decision.of
     name, detail = type(decision).__name__.lower(), getattr(decision, "detail", "")

@@ -62,7 +62,8 @@ def list_doubtful(
 ) -> list[Sample]:
     """Return up to `limit` with their texts, those first that were decided most narrowly.
 
-    Near duplicates the least similar first, refused ones the most similar first.
+    Near duplicates with the largest part left out of the comparison first, then the least similar;
+    refused ones the most similar first.
     """
     with _lister(settings, target, wanted, progress, given=given) as lister:
         return lister.doubtful(limit)

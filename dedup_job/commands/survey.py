@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import chain
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
@@ -99,17 +100,18 @@ def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:
         *drawing.draw_exact(target, seed, _OTHERS),
         *drawing.draw_without_text(target, map(str, _NO_TEXT), _OTHERS),
     ]
-    pairs = (near.extreme, [*near.random, *near.by_class])
+    pairs = (near.left_out, near.extreme, [*near.random, *near.by_class])
     apart = (refused.extreme, [*refused.random, *refused.by_class])
-    keys = [[one.id for one in group] for group in (*pairs, *apart)]
+    near_keys, apart_keys = ([[one.id for one in some] for some in all_] for all_ in (pairs, apart))
     reader = _reader(on)
-    dropped = reader.dropped_by_key([*keys[0], *keys[1], *others])
-    kept = reader.refused_by_key([*keys[2], *keys[3]])
-    found = {**dropped, **kept}
-    least, more, most, more_apart, rest = (
-        [found[key] for key in group if key in found] for group in (*keys, others)
+    found = {
+        **reader.dropped_by_key([*chain.from_iterable(near_keys), *others]),
+        **reader.refused_by_key([*chain.from_iterable(apart_keys)]),
+    }
+    groups = (
+        [found[key] for key in keys if key in found] for keys in (*near_keys, *apart_keys, others)
     )
-    return Similarities(near.bins, refused.bins), layered(least, more, most, more_apart, rest)
+    return Similarities(near.bins, refused.bins), layered(*groups)
 
 
 def _groups(on: Opened) -> list[Group]:

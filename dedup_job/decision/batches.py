@@ -22,8 +22,8 @@ class Chosen(NamedTuple):
 
     rows, numbers: int64 (c,), of the text and of the kept one; distances: uint8 (c,), in bits;
     similarities: float64 (c,); channels: uint8 (c,), those that found the pair, bits for CHANNELS;
-    kinds: uint8 (c,), code of what keeps it apart; richer: uint8 (c,), what the text has that the
-    kept one lacks, as bits.
+    kinds: uint8 (c,), code of what keeps it apart; richer, left_out: uint8 (c,), what the text has
+    that the kept one lacks, as bits, and the percentage of it that was not compared.
     """
 
     rows: NDArray[np.int64]
@@ -33,6 +33,7 @@ class Chosen(NamedTuple):
     channels: NDArray[np.uint8]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
 
 
 class Choices(NamedTuple):
@@ -169,7 +170,7 @@ def _decided(batch: _Batch, rules: Rules) -> tuple[Outcome, Said]:
     """Decide in turn, until something is said of every pair that is needed."""
     n, count = len(batch.hashed), len(batch.rows)
     said = Said(
-        np.zeros(count, dtype=np.uint8), np.empty(count), *np.zeros((2, count), dtype=np.uint8)
+        np.zeros(count, dtype=np.uint8), np.empty(count), *np.zeros((3, count), dtype=np.uint8)
     )
     if len(batch.gone):
         said.said[np.isin(batch.found.candidates.numbers, batch.gone)] = rounds.VOID
@@ -187,6 +188,7 @@ def _decided(batch: _Batch, rules: Rules) -> tuple[Outcome, Said]:
         said.said[places] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
         said.cost[places] = weighed.cost
         said.kinds[places], said.richer[places] = weighed.kinds, weighed.richer
+        said.left_out[places] = weighed.left_out
     return outcome, said
 
 
@@ -215,6 +217,7 @@ def _described(
         _channels_of(columns, channels),
         said.kinds[places],
         said.richer[places],
+        said.left_out[places],
     )
 
 

@@ -155,6 +155,7 @@ class FirstWins:
         decisions.distances[own] = near.distances
         decisions.similarities[own] = near.similarities if self._compares else np.nan
         decisions.channels[own], decisions.richer[own] = near.channels, near.richer
+        decisions.left_out[own] = near.left_out
         numbers.of[own] = near.numbers
         decisions.differences.update(zip(own.tolist(), choices.differences, strict=True))
         own = rows[refused.rows]

@@ -154,6 +154,7 @@ class Again:
                         short,
                         differences=named[i],
                         richer=names_of_richer(int(weighed.richer[i])),
+                        left_out=int(weighed.left_out[i]) / 100,
                     )
                 )
         return decided

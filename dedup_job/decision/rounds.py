@@ -40,13 +40,14 @@ class Said(NamedTuple):
 
     said: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
     float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first; kinds, richer: uint8 (c,), see Weighed, not used here.
+    say so, then the first; kinds, richer, left_out: uint8 (c,), see Weighed, not used here.
     """
 
     said: NDArray[np.uint8]
     cost: NDArray[np.float64]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
 
 
 class Outcome(NamedTuple):

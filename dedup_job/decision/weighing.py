@@ -143,13 +143,15 @@ class Weighed(NamedTuple):
 
     joined: bool (c,), whether they are duplicates; cost: float64 (c,), of several joined ones the
     least is chosen; kinds: uint8 (c,), code of the class that keeps a pair apart; richer: uint8
-    (c,), what the text of a joined pair has that the other one lacks, as bits.
+    (c,), what the text of a joined pair has that the other one lacks, as bits; left_out: uint8
+    (c,), the percentage of the text that was not compared.
     """
 
     joined: NDArray[np.bool_]
     cost: NDArray[np.float64]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
 
 
 def names_of(*, judged: bool) -> Names:
@@ -187,13 +189,14 @@ class Weighing:
             pairs = _plain(texts), rows, _plain(others), other_rows
             values, suffice = self.threshold.compare(*pairs)
             none = np.zeros(len(rows), dtype=np.uint8)
-            return Weighed(suffice, -values, none, none)
+            return Weighed(suffice, -values, none, none, none)
         said = self.judge.judge(texts, rows, others, other_rows)
         joined, kinds = said.joined, said.refused
         if self._keeps_richer:
             apart = joined & (said.richer > 0)
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
-        return Weighed(joined, said.differences.astype(np.float64), kinds, said.richer)
+        cost = said.differences.astype(np.float64)
+        return Weighed(joined, cost, kinds, said.richer, said.left_out)
 
     def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
         """Return how alike c weighed pairs are, (c,); without a judge their cost says it."""

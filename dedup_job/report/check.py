@@ -58,9 +58,9 @@ _ADVICE: Mapping[Check, str] = {
     "ledger says there is none: the row was changed, or the document since. `dedup explain ID` "
     "shows both texts; keep it by `dedup restore ID --target {target}`, or with --again let the "
     "next run decide it anew.",
-    Check.VALUES: "They are duplicates, but of, similarity, distance, found_by, reason, richer or "
-    "differences are not those of the two texts: someone changed the row. `dedup explain ID` shows "
-    "what they are.",
+    Check.VALUES: "They are duplicates, but of, similarity, distance, found_by, reason, richer, "
+    "left_out or differences are not those of the two texts: someone changed the row. `dedup "
+    "explain ID` shows what they are.",
     Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or `dedup "
     "restore ID --target {target}` for each row shown.",
     Check.FOREIGN: "Something else wrote to target or ledger. Remove these from there, or put them "

@@ -24,7 +24,8 @@ class Sample:
     where there is none. reason: of a kept document what keeps it apart from `of`. similarity: 0 to
     1, None where texts were not compared. run: 0 where it is not said. text, other: cleaned text of
     the document and of the kept one, None where it is gone or was not asked for. richer: what the
-    kept document lacks. detail: why it was quarantined. duplicates: of a group.
+    kept document lacks. left_out: share of a text that was not compared. detail: why it was
+    quarantined. duplicates: of a group.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Sample:
     other: str | None = None
     differences: Sequence[Difference] = ()
     richer: Sequence[str] = ()
+    left_out: float = 0
     detail: str = ""
     duplicates: int | None = None
 
@@ -51,6 +53,7 @@ class Sample:
             "reason": self.reason or None,
             "of": self.of or None,
             "similarity": self.similarity,
+            "left_out": self.left_out or None,
             "run": self.run or None,
             "differences": [
                 {"class": one.kind, "of": one.of, "text": one.text} for one in self.differences

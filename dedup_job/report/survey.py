@@ -20,6 +20,7 @@ BINS = 50
 class Stratum(StrEnum):
     """A group of pairs of which a page shows a sample."""
 
+    LEFT_OUT = "left_out"  # near duplicates with the largest part left out of the comparison
     LEAST_SIMILAR = "least_similar"  # near duplicates that were dropped
     MOST_SIMILAR = "most_similar"  # kept documents that nearly were duplicates
     CLASS = "class"  # near duplicates with a difference of this class
@@ -129,6 +130,7 @@ _SIZES = (30, 100, 300, 1000, 10_000)
 
 
 def layered(
+    left_out: Sequence[Sample],
     least: Sequence[Sample],
     near: Sequence[Sample],
     most: Sequence[Sample],
@@ -137,12 +139,14 @@ def layered(
 ) -> list[Layer]:
     """Sort samples into strata, a few of each.
 
-    least: near duplicates, the least similar first; near: others, in random order; most: kept
+    left_out: near duplicates with the largest part left out of the comparison; least: near
+    duplicates, the least similar first; near: others, in random order; most: kept
     documents, the most similar to what was refused first; refused: others, in random order; others:
     exact duplicates, and documents without a text.
     """
     exact = [one for one in others if one.reason == "exact"]
     parts: list[tuple[Stratum, Mapping[str, Sequence[Sample]]]] = [
+        (Stratum.LEFT_OUT, {"": left_out[:_EXTREME]}),
         (Stratum.LEAST_SIMILAR, {"": least[:_EXTREME]}),
         (Stratum.MOST_SIMILAR, {"": most[:_EXTREME]}),
         (Stratum.CLASS, _by(near, lambda one: [each.kind for each in one.differences])),

@@ -60,6 +60,7 @@ def survey_with(text: str, name: str | None = None) -> Survey:
         other=f"2. {text}",
         differences=(Difference("numbering", text[:40], text[:40]),),
         richer=("image",),
+        left_out=0.12,
         detail=text,
     )
     counts = Counts(kept=2, near=1, exact=1, refused={"number": 1})
@@ -72,7 +73,7 @@ def survey_with(text: str, name: str | None = None) -> Survey:
         kept=2,
         ledger=2,
         similarities=Similarities((0,) * 45 + (1,) * 5, (1,) * 50),
-        layers=layered([sample], [sample], [], [], []),
+        layers=layered([sample], [sample], [sample], [], [], []),
         groups=[Group(name, text, 9, [sample])],
         runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, SERIES, {name: Machine(2, 1500)})],
         settings={"source": {"field": text}},

@@ -155,7 +155,8 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
         reason = str(REASONS[outcome - 1])
         shared.append(bson_edit.fields({"found_by": names, "reason": reason, "run": run}))
     named = [*decisions.differences, *decisions.missing_originals, *decisions.refusals]
-    special = np.intersect1d(rows, [*named, *np.flatnonzero(decisions.richer).tolist()])
+    told = np.flatnonzero(decisions.richer | decisions.left_out)
+    special = np.intersect1d(rows, [*named, *told.tolist()])
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
     return [assembly.one_of(shared, codes.reshape(-1)), assembly.some(more, len(rows))]
 
@@ -169,6 +170,8 @@ def _more(decisions: Decisions, row: int) -> bytes:
         ]
     if richer := int(decisions.richer[row]):
         values["richer"] = [*names_of(richer, decisions.names.richer)]
+    if left_out := int(decisions.left_out[row]):
+        values["left_out"] = left_out / 100
     if missing := decisions.missing_originals.get(row):
         values["void"] = ids_of(missing)
     if isinstance(refusal := decisions.refusals.get(row), Quarantined):

@@ -153,6 +153,7 @@ def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
         "found_by": listed and set(map(str, found_by or ())) <= {*now.found_by},
         "differences": row.get("differences", []) == differences,
         "richer": row.get("richer", []) == list(now.richer),
+        "left_out": row.get("left_out", 0) == now.left_out,
     }
     return [f"{name} {row.get(name)!r}" for name, is_right in right.items() if not is_right]
 

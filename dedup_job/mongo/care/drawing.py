@@ -48,13 +48,15 @@ class DrawnPair:
 class Drawn:
     """Pairs that were drawn, and how many there are by similarity, in `BINS` bins.
 
-    extreme: those nearest to the other decision; by_class: one for each class of difference.
+    extreme: those nearest to the other decision; by_class: one for each class of difference;
+    left_out: those with the largest part left out of the comparison.
     """
 
     bins: tuple[int, ...] = (0,) * BINS
     extreme: list[DrawnPair] = field(default_factory=list)
     random: list[DrawnPair] = field(default_factory=list)
     by_class: list[DrawnPair] = field(default_factory=list)
+    left_out: list[DrawnPair] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of different pairs, those by class left out."""
@@ -87,7 +89,10 @@ def _halves(drawn: Drawn, number: int) -> list[DrawnPair]:
 
 
 def draw_near(target: TargetReader, seed: int, extreme: int, random: int) -> Drawn:
-    """Draw near duplicates of the ledger: the least similar, random ones, one of each class."""
+    """Draw near duplicates of the ledger.
+
+    The least similar, random ones, one of each class, those with the largest part left out.
+    """
     steps: Steps = [
         {"$match": {"reason": "near", "of": {"$exists": True}}},
         {
@@ -97,6 +102,7 @@ def draw_near(target: TargetReader, seed: int, extreme: int, random: int) -> Dra
                 "r": "$reason",
                 "s": "$similarity",
                 "c": "$differences.class",
+                "l": "$left_out",
                 "k": random_order(seed, "$digest"),
             }
         },
@@ -185,8 +191,8 @@ def _drawn(
 ) -> Drawn:
     """Return what one pass over the rows draws.
 
-    Each row has the other document (of), decision (d), reason (r), similarity (s), classes (c) and
-    its place in a random order (k).
+    Each row has the other document (of), decision (d), reason (r), similarity (s), classes (c),
+    the share left out (l), if any, and its place in a random order (k).
     """
     pair = {"of": 1, "d": 1, "r": 1, "s": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$s", BINS]}}, BINS - 1]}
@@ -196,6 +202,12 @@ def _drawn(
             {"$group": {"_id": place, "n": {"$sum": 1}}},
         ],
         "extreme": [{"$sort": order}, {"$limit": extreme}, {"$project": pair}],
+        "left_out": [
+            {"$match": {"l": {"$gt": 0}}},
+            {"$sort": {"l": -1, "k": 1, "_id": 1}},
+            {"$limit": extreme},
+            {"$project": pair},
+        ],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "classes": [
             {"$unwind": "$c"},
@@ -208,10 +220,11 @@ def _drawn(
     bins = [0] * BINS
     for row in found["bins"]:
         bins[int(row["_id"])] += int(row["n"])
-    extremes, by_chance, of_classes = (
-        [_pair(bytes(row.raw)) for row in found[name]] for name in ("extreme", "random", "classes")
+    drawn = (
+        [_pair(bytes(row.raw)) for row in found[name]]
+        for name in ("extreme", "random", "classes", "left_out")
     )
-    return Drawn(tuple(bins), extremes, by_chance, of_classes)
+    return Drawn(tuple(bins), *drawn)
 
 
 def _pair(row: bytes) -> DrawnPair:

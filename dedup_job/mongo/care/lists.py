@@ -79,11 +79,14 @@ class Lister:
             yield self._samples(page, texts=texts)
 
     def doubtful(self, limit: int) -> list[Sample]:
-        """Return some with texts: pairs that decided most narrowly first, else in `_id` order."""
+        """Return some with texts: pairs that were decided most narrowly first, else by `_id`.
+
+        Of duplicates those with the largest part left out first, then the least similar.
+        """
         if self.wanted.what == GROUPS:
             return [one for page in self.pages(limit, texts=True) for one in page]
         by = {REFUSED: [("dedup.refused.similarity", -1)], "exact": []}
-        narrow = [("similarity", 1)] if self.wanted.what in DROPPED else []
+        narrow = [("left_out", -1), ("similarity", 1)] if self.wanted.what in DROPPED else []
         order = [*by.get(self.wanted.what, narrow), ("_id", 1)]
         only: dict[str, Any] = {"sort": order, "limit": limit, "allow_disk_use": True}
         projection = self._projection(texts=True)

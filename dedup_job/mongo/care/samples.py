@@ -62,6 +62,7 @@ class SampleReader:
                 others.get(key),
                 _differences(found.get("differences")),
                 _names(found.get("richer")),
+                number(found.get("left_out")) or 0,
                 str(found.get("detail") or ""),
             )
             for row, found, key in zip(rows, decoded, of, strict=True)
