@@ -13,6 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 
+_MOVING = ("$expr", "$where", "$sampleRate")
+"""Operators by which a query may match a document later that nobody wrote: they can ask for the
+time or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr`
+alone. An `$expr` without them is not told apart: the server may gain others."""
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 
 
@@ -70,6 +74,17 @@ def parse_query(text: str | None) -> dict[str, Any]:
     except (ValueError, OverflowError, BSONError) as e:
         raise ValueError(f"not valid extended JSON: {e}") from e
     return query
+
+
+def moving_operator(query: Any) -> str:
+    """Return an operator by which a query's answer moves by itself, "" where none does."""
+    if isinstance(query, Mapping):
+        if name := next(filter(_MOVING.__contains__, query), ""):
+            return name
+        query = [*query.values()]
+    if isinstance(query, list):
+        return next(filter(None, map(moving_operator, query)), "")
+    return ""
 
 
 def text_fields(documents: Sequence[Mapping[str, Any]]) -> str:

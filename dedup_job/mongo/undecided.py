@@ -26,7 +26,7 @@ from dedup_job.mongo.following import (
 )
 from dedup_job.mongo.patience import Patience
 from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
-from dedup_job.mongo.source_settings import SourceSettings, parse_query
+from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.byte_strings import ByteStrings
 
 log = logging.getLogger("dedup")
@@ -35,6 +35,7 @@ _MISSED = (
     "%s: %d documents were found by comparing all ids and not in the change stream. They are "
     "decided now; please report it."
 )
+_MOVES = "--query holds %s, and what that matches can change without a write"
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
@@ -54,6 +55,7 @@ class Undecided:
         self.known = 0  # documents passed over since they were decided before
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
         self._settings, self._patience = settings, patience
+        self._moving = moving_operator(self.query)
         self._path = settings.field.split(".")
         self._since: Bookmark | None = None
         self._now: Position | None = None
@@ -72,7 +74,9 @@ class Undecided:
             return
         self._now = now
         self.read_after(now.time)
-        if since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
+        if self._moving:
+            self._why_not = _MOVES % self._moving
+        elif since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
             self._since = since
 
     @property
@@ -87,7 +91,7 @@ class Undecided:
     @property
     def bookmark(self) -> Bookmark | None:
         """From where the next run may read, once this one has read everything."""
-        if self._now is None:
+        if self._now is None or self._moving:
             return None
         followed = 0 if self._since is None or self._compares else self._since.followed + 1
         return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)

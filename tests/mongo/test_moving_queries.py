@@ -1,0 +1,107 @@
+"""A query whose answer moves by itself: no change stream tells when a document becomes due."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.mongo.source_settings import moving_operator
+from tests.mongo.test_following import decided_by, documents
+from tests.running import run_here
+
+Data = Database[dict[str, Any]]
+DUE = '{"$expr": {"$lte": ["$due", "$$NOW"]}}'
+
+
+SECONDS = 4  # until a document is due; a run takes less
+
+
+@pytest.fixture
+def due(database: Data) -> Data:
+    """Return a database with ten documents that are due and one that is due soon."""
+    database.warm.insert_many(documents(1))
+    run_here(database, source="warm", target="unused")
+    now = datetime.now(UTC)
+    rows = [{**row, "due": now - timedelta(hours=1)} for row in documents(*range(10))]
+    soon = [{**row, "due": now + timedelta(seconds=SECONDS)} for row in documents(50)]
+    database.source.insert_many([*rows, *soon])
+    return database
+
+
+def test_what_becomes_due_without_being_written_is_decided(due: Data) -> None:
+    run_here(due, source__query=DUE)
+    assert decided_by(due, 1) == {*range(10)}
+    time.sleep(SECONDS)
+    report = run_here(due, source__query=DUE)
+    assert decided_by(due, report.checkpoint.run) == {50}
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (DUE, "$expr"),
+        ('{"$and": [{"_id": {"$gte": 0}}, {"$or": [{"$expr": {"$gt": ["$_id", 3]}}]}]}', "$expr"),
+        ('{"$sampleRate": 0.5}', "$sampleRate"),
+    ],
+)
+def test_ids_are_compared_and_the_run_says_why(
+    database: Data, query: str, named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    database.source.insert_many(documents(*range(40)))
+    run_here(database, source__query=query)
+    with caplog.at_level(logging.WARNING, "dedup"):
+        report = run_here(database, source__query=query)
+    assert not report.changed
+    (record,) = caplog.records
+    assert record.message == (
+        "all ids are compared, which takes longer than reading what is new: "
+        f"--query holds {named}, and what that matches can change without a write"
+    )
+
+
+def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due: Data) -> None:
+    run_here(due, source__query='{"_id": {"$lt": 5}}')
+    (before,) = due["target.state"].find()
+    run_here(due, source__query=DUE)
+    (after,) = due["target.state"].find()
+    assert after["bookmark"] == before["bookmark"]
+    due.source.insert_many(documents(-1))
+    report = run_here(due, source__query='{"_id": {"$lt": 5}}')
+    assert report.changed
+    assert decided_by(due, report.checkpoint.run) == {-1}
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (DUE, "$expr"),
+        ('{"$expr": {"$gt": ["$$CLUSTER_TIME", null]}}', "$expr"),
+        ('{"$expr": {"$lt": [{"$rand": {}}, 0.5]}}', "$expr"),
+        ('{"$expr": {"$eq": ["$a", 1]}}', "$expr"),
+        ('{"$sampleRate": 0.5}', "$sampleRate"),
+        ('{"$or": [{"a": 1}, {"$and": [{"$nor": [{"$sampleRate": 0.5}]}]}]}', "$sampleRate"),
+        ('{"$where": "this.a < Date.now()"}', "$where"),
+        ('{"a": {"$gte": 1}, "$or": [{"b": {"$in": ["$expr", "$$NOW"]}}]}', ""),
+        ('{"a": "$expr"}', ""),
+    ],
+)
+def test_operators_that_ask_for_time_or_chance_are_found_at_any_depth(
+    query: str, named: str
+) -> None:
+    assert moving_operator(json.loads(query)) == named
+
+
+@pytest.mark.parametrize("name", ["$rand", "$function", "$sample"])
+def test_the_server_takes_the_other_ones_within_expr_alone(database: Data, name: str) -> None:
+    from dedup_job.errors import UsageError
+
+    database.source.insert_many(documents(1))
+    for query in ({name: {}}, {"$and": [{name: {}}]}, {"a": {name: {}}}):
+        with pytest.raises(UsageError, match="does not understand --query"):
+            run_here(database, source__query=json.dumps(query))
