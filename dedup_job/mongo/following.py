@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from bson import Timestamp
 from pymongo.change_stream import ChangeStream
@@ -81,18 +81,43 @@ class Bookmark:
     followed: int
 
 
+class Event(NamedTuple):
+    """What happened to a document."""
+
+    kind: str
+    key: bytes
+    of_text: bool = False  # an update of the text, or of all
+
+
 @dataclass(slots=True)
 class Changes:
     """Keys of documents by what happened to them, each once; a set is in no order."""
 
-    inserted: set[bytes] = field(default_factory=set)
+    inserted: set[bytes] = field(default_factory=set)  # whether or not they were there before
     updated: set[bytes] = field(default_factory=set)  # any field
-    changed: set[bytes] = field(default_factory=set)  # the text
-    deleted: set[bytes] = field(default_factory=set)
+    changed: set[bytes] = field(default_factory=set)  # there before: the text, or inserted again
+    deleted: set[bytes] = field(default_factory=set)  # there before, and not inserted again
 
     def __len__(self) -> int:
         """Return how many keys are held."""
         return sum(map(len, (self.inserted, self.updated, self.changed, self.deleted)))
+
+    def enter(self, event: Event) -> None:
+        """Take in the next event."""
+        kind, key, of_text = event
+        is_new = key in self.inserted and key not in self.changed
+        if kind == "insert":
+            if key in self.deleted:
+                self.deleted.remove(key)
+                self.changed.add(key)
+            self.inserted.add(key)
+        elif kind == "delete":
+            if not is_new:
+                self.deleted.add(key)
+        else:
+            self.updated.add(key)
+            if of_text and not is_new:
+                self.changed.add(key)
 
 
 class ReadAfter(ReadConcern):
@@ -134,7 +159,8 @@ def changes(
     found, at = Changes(), since
     while at["_data"] < until["_data"]:  # tokens are ordered
         piece, at = patience(partial(_piece, collection, path, at, until))
-        _take_in(found, piece)
+        for event in piece:
+            found.enter(event)
         if len(found) > MOST:
             raise NotFollowed(f"more than {MOST:,} documents changed since")
     return found
@@ -172,24 +198,24 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 
 def _piece(
     collection: RawDocuments, path: Sequence[str], since: Token, until: Token
-) -> tuple[Changes, Token]:
+) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them.
 
     The driver's change stream knows how far it is where nothing happened, and takes twice the time
     of a plain cursor for an event; so it is asked where a cursor has no more.
     """
-    found, at = Changes(), since
+    found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
     with _translated():
         for event in islice(_events_there(decoded, since), _PIECE):
-            _enter(found, event, path)
+            found.append(_event(event, path))
             at = event["_id"]
         if at is not since:
             return found, at
         options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
         with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
             for event in islice(_events(stream, until), _PIECE):
-                _enter(found, event, path)
+                found.append(_event(event, path))
             return found, dict(stream.resume_token or since)
 
 
@@ -214,34 +240,18 @@ def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict
     raise NotFollowed("its change stream ended")
 
 
-def _enter(found: Changes, event: Mapping[str, Any], path: Sequence[str]) -> None:
+def _event(event: Mapping[str, Any], path: Sequence[str]) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(f"the collection had a change of kind {kind!r}")
     key = bson_edit.fields(event["documentKey"])
-    if kind == "insert":
-        found.inserted.add(key)
-    elif kind == "delete":
-        found.deleted.add(key)
-    else:
-        found.updated.add(key)
-        if kind == "replace" or any(_touches(name, ".".join(path)) for name in event["fields"]):
-            found.changed.add(key)
+    touched = any(_touches(name, ".".join(path)) for name in event["fields"])
+    return Event(kind, key, kind == "replace" or touched)
 
 
 def _touches(name: str, text: str) -> bool:
     """Tell whether a change of a field, as a dotted path, is one of the text."""
     return f"{text}.".startswith(f"{name}.") or name.startswith(f"{text}.")
-
-
-def _take_in(found: Changes, more: Changes) -> None:
-    for own, other in (
-        (found.inserted, more.inserted),
-        (found.updated, more.updated),
-        (found.changed, more.changed),
-        (found.deleted, more.deleted),
-    ):
-        own |= other
 
 
 @contextmanager

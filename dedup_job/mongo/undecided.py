@@ -185,10 +185,9 @@ class Undecided:
         if not self._compares:
             counts = (c.estimated_document_count for c in self.decided)
             self.known = sum(map(self._patience, counts))
-        inserted = found.inserted
         self.changed = {
-            "changed": found.changed - inserted - found.deleted,
-            "deleted": found.deleted - inserted,
+            "changed": self._known_of([*(found.changed - found.deleted)]),
+            "deleted": self._known_of([*found.deleted]),
         }
         return came
 
@@ -209,6 +208,14 @@ class Undecided:
         """Yield those of some ids that nobody decided yet."""
         for start in range(0, len(keys), ID_PAGE.documents):
             part = keys[start : start + ID_PAGE.documents]
-            rows = (some(c, part, {"_id": 1}, self._patience) for c in self.decided)
-            known = {row.key for found in rows for row in found}
+            known = self._known_of(part)
             yield [key for key in part if key not in known]
+
+    def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some ids, in any order, that are decided."""
+        known = set[bytes]()
+        for start in range(0, len(keys), ID_PAGE.documents):
+            part = keys[start : start + ID_PAGE.documents]
+            rows = (some(c, part, {"_id": 1}, self._patience) for c in self.decided)
+            known.update(row.key for found in rows for row in found)
+        return known
