@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bson import Timestamp
 from pydantic import BaseModel, ConfigDict, Field
 from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
@@ -211,3 +212,9 @@ def patience_with(
         return client.topology_description.has_readable_server(wanted)
 
     return Patience(seconds, progress, stop, is_ready)
+
+
+def operation_time(client: MongoClient[Any]) -> Timestamp | None:
+    """Return the server's present time, as reads are ordered by; None where it tells none."""
+    time = client.admin.command("ping").get("operationTime")
+    return time if isinstance(time, Timestamp) else None

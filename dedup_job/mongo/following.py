@@ -19,12 +19,13 @@ from pymongo.collection import Collection
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from dedup_job.mongo.bookmark import Token, time_of
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.patience import Patience, is_transient
 from dedup_job.mongo.reading import RawDocuments
 
-Token = Mapping[str, Any]
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
 _NO_STREAMS = 40324  # a server of another make
@@ -66,19 +67,6 @@ class Position:
     token: Token
     uuid: bytes
     time: Timestamp
-
-
-@dataclass(frozen=True, slots=True)
-class Bookmark:
-    """From where the next run reads what changed: a token, and the query of the runs up to it.
-
-    followed: runs since the last one that compared the ids of all documents.
-    """
-
-    token: Token
-    uuid: bytes
-    query: str | None
-    followed: int
 
 
 class Event(NamedTuple):
@@ -142,8 +130,10 @@ def position(collection: RawDocuments) -> Position:
         token = stream.resume_token
     if token is None:
         raise NotFollowed("")
-    time = client.admin.command("ping").get("operationTime")
-    if not isinstance(time, Timestamp):
+    if time_of(token) is None:
+        raise NotFollowed("this version of dedup does not know the server's form of resume tokens")
+    time = operation_time(client)
+    if time is None:
         raise NotFollowed("")
     return Position(dict(token), _uuid_of(collection), time)
 

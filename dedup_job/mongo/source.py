@@ -16,12 +16,12 @@ from pymongo.errors import ExecutionTimeout, OperationFailure
 from dedup_job.columns import Documents, Holding
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
-from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
 from dedup_job.mongo.reading import ID_PAGE, PageSize, RawDocuments, are_empty, fetch, pages, some
 from dedup_job.mongo.source_settings import SourceSettings, text_fields

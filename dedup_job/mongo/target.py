@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -18,9 +18,9 @@ from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
+from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import Client, Namespace
-from dedup_job.mongo.following import Bookmark
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.state.commits import Commits, insert_once
@@ -61,6 +61,7 @@ class Target(TargetReader):
         self._lock_wait = lock_wait
         self.commits = Commits(client, self.state, patience)
         self._row_written = 0.0
+        self._discards = False  # a bookmark that no run can have written
         self.lasting = Lasting(self)
         self.commit_by: Commit = self.commit  # another process may do it
 
@@ -185,18 +186,26 @@ class Target(TargetReader):
         """Return from where the source's changes are to be read; None to compare all ids.
 
         None as well where documents or rows of the ledger are not as many as runs wrote: what
-        somebody removed is decided again.
+        somebody removed is decided again. Raises StateMismatch for a bookmark that no run can
+        have written, unless this run compares all ids anyway.
         """
         state = self.patience(self.state.read) or {}
         saved, last = state.get("bookmark"), state.get("checkpoint")
-        if not saved or not last:
+        try:
+            found = self.read_bookmark(saved)
+        except StateMismatch:
+            if self.form.source.compare_every > 1:
+                raise
+            self._discards = True
+            return None
+        if found is None or saved is None or not last:
             return None
         since = {line.number: line.counts.scanned for line in self.run_lines(saved["run"])}
         since[last["run"]] = last["counts"]["scanned"]  # written with each batch, the row is not
         decided = saved["decided"] + sum(n for run, n in since.items() if run > saved["run"])
         if self._count_decided() != decided:
             return None
-        return Bookmark(*(saved[each.name] for each in fields(Bookmark)))
+        return found
 
     def _count_decided(self) -> int:
         return sum(self.patience(c.estimated_document_count) for c in (self.documents, self.ledger))
@@ -214,10 +223,13 @@ class Target(TargetReader):
         """
         self.state.check()
         self.changes.enter(report.checkpoint.run, changed)  # before the next one begins behind them
-        values, at = {"checkpoint": report.checkpoint.as_dict()}, self.commits.generation
+        values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
+        at = self.commits.generation
         if bookmark is not None:
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
             values["bookmark"] = {**asdict(bookmark), **own}
+        elif self._discards:
+            values["bookmark"] = None
         self.patience(lambda: self.state.update(values, generation=at))
         self.patience(lambda: self._write_run_row(report))
 

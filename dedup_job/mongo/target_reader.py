@@ -14,12 +14,13 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
 from dedup_job.errors import StateMismatch
+from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson import extended_json
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
-from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
@@ -168,6 +169,25 @@ class TargetReader:
         return [
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]
+
+    def read_bookmark(self, saved: Any) -> bookmarks.Bookmark | None:
+        """Return the bookmark that the state has; None where there is none, or a former version's.
+
+        Raises StateMismatch for one that no run can have written.
+        """
+        if saved is None:
+            return None
+        name = f"{self.name}.state"
+        now = self.patience(lambda: operation_time(self.documents.database.client))
+        found = bookmarks.read_bookmark(saved, name, now)
+        number, query = saved["run"], saved["query"]
+        row = self.patience(lambda: self.runs.find_one({"_id": number}, {"query": 1})) or {}
+        if row.get("query", query) != query:
+            own, other = bookmarks.shortened(query), bookmarks.shortened(row["query"])
+            raise bookmarks.refused(
+                name, f"its query is {own}, and that of run {number} is {other}"
+            )
+        return found
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""

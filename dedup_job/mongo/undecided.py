@@ -12,14 +12,13 @@ from bson import Timestamp
 from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
+from dedup_job.mongo.bookmark import Bookmark, Token
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.following import (
-    Bookmark,
     Changes,
     NotFollowed,
     Position,
     ReadAfter,
-    Token,
     changes,
     in_order,
     position,
@@ -94,7 +93,8 @@ class Undecided:
         if self._now is None or self._moving:
             return None
         followed = 0 if self._since is None or self._compares else self._since.followed + 1
-        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
+        now, query = self._now, self._settings.query
+        return Bookmark(now.token, now.uuid, query, followed, now.time)
 
     @property
     def _compares(self) -> bool:

@@ -93,6 +93,7 @@ class Checker:
     def _begin(self) -> dict[str, Any]:
         state = self.target.patience(self.target.state.read) or {}
         self._check_alone(state["token"])
+        self.target.read_bookmark(state.get("bookmark"))
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         half: list[bytes | str] = [*self._half]
         if (run := state.get("undo")) is not None:

@@ -170,15 +170,6 @@ class _Checkpoint(_Strict):
     finished: bool
 
 
-class _Bookmark(_Strict):
-    token: dict[str, Any]
-    uuid: bytes
-    query: str | None
-    followed: _Count
-    run: _Count
-    decided: _Count
-
-
 class _State(_Strict):
     id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # it names a file
     generation: _Count
@@ -191,7 +182,7 @@ class _State(_Strict):
     undo: _Count | None = None
     undo_from: _Count | None = None
     last_run: _Count | None = None
-    bookmark: _Bookmark | None = None
+    bookmark: Any = None  # checked where it is read: see mongo/bookmark.py
 
 
 class _Machine(_Strict):

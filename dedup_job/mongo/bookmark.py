@@ -1,0 +1,108 @@
+"""From where the next run reads what changed, as the state document keeps it.
+
+It lies where others can write. A bookmark that is later than what the last run read would pass over
+documents without a word, so one that dedup did not write is refused, not followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from bson import Timestamp
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dedup_job.errors import StateMismatch
+
+Token = Mapping[str, Any]
+_NAMED, _SHOWN = 5, 60  # what is wrong at most, and characters of a value
+# A moment without an event, as the server writes it: time, version, and fields that say "none".
+_MOMENT = r"^82([0-9A-F]{8})([0-9A-F]{8})2B[0-9A-F]{2}29296E(?:14)?04$"
+_Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """From where the next run reads what changed: a token, and the query of the runs up to it.
+
+    followed: runs since the last one that compared the ids of all documents; time: as of which the
+    last run read at least. A token up to there passes over nothing.
+    """
+
+    token: Token
+    uuid: bytes
+    query: str | None
+    followed: int
+    time: Timestamp
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class _Token(_Strict):
+    data: Annotated[str, Field(alias="_data", pattern=_MOMENT)]
+
+
+class _Saved(_Strict):
+    token: _Token
+    uuid: Annotated[bytes, Field(min_length=16, max_length=16)]
+    query: str | None
+    followed: _Count
+    time: Timestamp | None = None
+    run: _Count
+    decided: _Count
+
+
+def time_of(token: Token) -> Timestamp | None:
+    """Return the moment that a token stands for; None for one of another form."""
+    data = token.get("_data")
+    found = re.fullmatch(_MOMENT, data) if isinstance(data, str) else None
+    return found and Timestamp(*(int(part, 16) for part in found.groups()))
+
+
+def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> Bookmark | None:
+    """Return a bookmark as the state has it; None for one of a former version, without a time.
+
+    name: the collection of the state; now: the server's time, None where it tells none. Raises
+    StateMismatch for a bookmark that no run can have written.
+    """
+    try:
+        _Saved.model_validate(saved)
+    except ValidationError as e:
+        wrong = map(_wrong, e.errors(include_url=False)[:_NAMED])
+        raise refused(name, "; ".join(wrong)) from None
+    token, time = time_of(saved["token"]), saved.get("time")
+    if time is None or token is None:
+        return None
+    if (token.time, token.inc) > (time.time, time.inc + 1):  # what a token names is still to come
+        raise refused(name, f"its token is of a time after {shortened(time)}, the time beside it")
+    if now is not None and time > now:
+        raise refused(name, f"its time {shortened(time)} is in the future")
+    return Bookmark(**{each.name: saved[each.name] for each in fields(Bookmark)})
+
+
+def refused(name: str, wrong: str) -> StateMismatch:
+    """Return the error for a bookmark that is not followed, with the way out."""
+    return StateMismatch(
+        f"the bookmark in {name}, _id 'state', is not as dedup writes it: {wrong}. Someone changed "
+        "it, and a run that follows it may miss documents. Run once with --compare: that compares "
+        "all ids and discards this bookmark. Nothing was written."
+    )
+
+
+def _wrong(error: Mapping[str, Any]) -> str:
+    name = ".".join(map(str, error["loc"])) or "it"
+    if error["type"] == "missing":
+        return f"{name} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{name} is not known"
+    return f"{name} is {shortened(error['input'])}"
+
+
+def shortened(value: Any) -> str:
+    """Return a value that may be huge as a message has it."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
