@@ -56,6 +56,12 @@ def holds_question(cells: Cells, start: int, stop: int) -> bool:
 
 
 @inner
+def demands(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
+    """Tell whether a question or an imperative stands in cells[start:stop], a sentence."""
+    return holds_question(cells, start, stop) or asks(cells[start:], stop - start, tables)
+
+
+@inner
 def _holds_blank(cells: Cells, start: int, stop: int) -> bool:
     for i in range(start, stop):
         if kind_at(cells, i) != words.MARK:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.judgment import words
-from dedup_job.judgment.asking import follows_image, holds_question
+from dedup_job.judgment.asking import demands, follows_image
 from dedup_job.judgment.cells import (
     before,
     behind,
@@ -67,7 +67,7 @@ def _note_start(cells: Cells, end: int, tables: Cells) -> int:
         if point == _NEWLINE or (i < last and _ends_sentence(cells, i)):
             return -1
         if (i == 0 or is_blank(cells, i - 1)) and _begins_note(cells, i, last + 1, tables):
-            return -1 if holds_question(cells, i, last + 1) else i
+            return -1 if demands(cells, i, last + 1, tables) else i
         i -= 1
     return -1
 
@@ -111,7 +111,7 @@ def marked_end(cells: Cells, i: int, stop: int, tables: Cells, which: int, mark:
 
 @inner
 def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
-    """Take out brackets that hold points or a source."""
+    """Take out brackets that hold points or a source and stand at an end of a sentence or word."""
     gap, opened = 0, -1
     for i in range(stop):
         kind = kind_at(cells, i)
@@ -133,11 +133,19 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
                 spared |= i + 2 < stop and (
                     point_at(cells, i + 1) == _BRACE and point_at(cells, i + 2) == _DOT
                 )
+                spared |= _is_within(cells, opened, i + 1, stop)
                 if not spared and is_marked(cells, opened + 1, at, tables, words.YES):
                     cells[opened] = _blank()
                     gap = i - opened
             opened = -1
     return stop - gap
+
+
+@inner
+def _is_within(cells: Cells, opened: int, behind: int, stop: int) -> bool:
+    """Tell whether a word ends right before a bracket and another begins right behind it."""
+    before_it = opened > 0 and cells[opened - 1] & words.WORD_CHARACTER != 0
+    return before_it and behind < stop and cells[behind] & words.WORD_CHARACTER != 0
 
 
 @inner
@@ -202,8 +210,8 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
         if (
             noted
             and end - i <= LONGEST_NOTE
-            and _is_note(cells, i, end, tables)
-            and not holds_question(cells, i, end)
+            and _is_note(cells, i, end, stop, tables)
+            and not demands(cells, i, end, tables)
         ):
             cells[at] = np.uint32(_NEWLINE | BLANK << words.KIND)
             at += 1
@@ -218,14 +226,17 @@ def drop_sentences(cells: Cells, stop: int, tables: Cells) -> int:
 
 
 @inner
-def _is_note(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
+def _is_note(cells: Cells, start: int, stop: int, text: int, tables: Cells) -> bool:
+    """Tell whether cells[start:stop] are a note; where its number of pages tells it, a line."""
+    line = start == 0 or point_at(cells, start - 1) == _NEWLINE
+    line = line and (stop == text or point_at(cells, stop - 1) == _NEWLINE)
     for i in range(start, stop):
         if not cells[i] & RARE or not lists_at(cells, i, stop, tables) & _NOTES:
             continue
         if word_at(cells, i, stop, tables, words.NOTE) > 0:
             return True
         w = word_at(cells, i, stop, tables, words.NUMBERED | words.PAGED)
-        if w == 0:
+        if w == 0 or not line:
             continue
         point, end = small_at(cells, i), i + length_of(tables, w)
         if point in (_ORDINAL, _TOTAL):

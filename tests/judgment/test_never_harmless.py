@@ -121,6 +121,25 @@ def test_two_questions_after_one_passage_and_a_note_stay_apart(judge, note):
     assert not joined(judge, f"{PASSAGE}{note}{one}", f"{PASSAGE}{note}{other}")
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (
+            "这种染料（来源于植物）的性质与合成染料相比",
+            "这种染料（来源于动物）的性质与合成染料相比",
+        ),
+        ("存货（期末余额）的计价方法与企业的利润", "存货（期末发生额）的计价方法与企业的利润"),
+        (
+            "阅读教材第35页的内容，说明光合作用的过程。",
+            "阅读教材第36页的图表，说明呼吸作用的意义。",
+        ),
+        ("在下列各项当中，符合题目要求的是哪一项？", "在上述情况下，谁的做法符合题目要求？"),
+    ],
+)
+def test_words_within_a_sentence_are_no_note(judge, text, other):
+    assert not joined(judge, f"{PASSAGE}{text}有什么不同？", f"{PASSAGE}{other}有什么不同？")
+
+
 def test_a_short_note_at_the_end_joins_as_before(judge):
     text = f"{PASSAGE}老人挑的是什么？"
     for note in ("\n来源：人民日报", "\n【考点】阅读", "（2019·全国卷）", "\n答案：新茶"):

@@ -198,8 +198,9 @@ SOURCE = re.compile(
     re.S,
 )
 SOURCE_LATIN = re.compile(one_of("bracket", latin=True))
-NOTE = re.compile(
-    rf"{one_of('note')}|第\s*[0-9]+\s*页|共\s*[0-9]+\s*页|page\s*[0-9]+\s*of\s*[0-9]+"
+NOTE = re.compile(one_of("note"))
+LINE_NOTE = re.compile(
+    rf"第\s*[0-9]+\s*页|共\s*[0-9]+\s*页|page\s*[0-9]+\s*of\s*[0-9]+"
     rf"|阅读\s*[0-9]+|密{GAP}封{GAP}线|^文/"
 )
 
@@ -225,22 +226,36 @@ def without_last_notes(text: str) -> str:
         first = max(line, behind, end - 60)
         marks = LINE.finditer(text[:end].translate(LOWER))
         starts = [m.start() for m in marks if m.start() >= first]
-        if not starts or asks(text, starts[-1], end):
+        if not starts or demands(text, starts[-1], end):
             return text
         text = text[: starts[-1]]
 
 
 def without_notes(text: str) -> str:
     """Take out notes in brackets, then short lines and sentences that are notes."""
-    text = BRACKET.sub(lambda m: " " if is_source(m[1]) else m[0], text)
+    text = BRACKET.sub(lambda m: " " if is_source(m[1]) and not is_within(m) else m[0], text)
     pieces = [m.span() for m in re.finditer(r"[^。\n]*[。\n]|[^。\n]+", text)]
     return "".join("\n" if is_note(text, a, b) else text[a:b] for a, b in pieces)
 
 
+def is_within(m: re.Match[str]) -> bool:
+    """Tell whether a word ends right before a bracket and another begins right behind it."""
+    around = m.string[max(0, m.start() - 1) : m.start()], m.string[m.end() : m.end() + 1]
+    return all(c and (is_word(c) or c == "_") for c in around)
+
+
 def is_note(text: str, start: int, stop: int) -> bool:
     """Tell whether a line or sentence is short, holds the mark of a note and asks nothing."""
-    noted = NOTE.search(text[start:stop].translate(LOWER)) is not None
-    return noted and stop - start <= 60 and not asks(text, start, stop)
+    piece = text[start:stop].translate(LOWER)
+    line = text[start - 1 : start] in ("", "\n") and (stop == len(text) or piece[-1] == "\n")
+    noted = NOTE.search(piece) or (line and LINE_NOTE.search(piece))
+    return bool(noted) and stop - start <= 60 and not demands(text, start, stop)
+
+
+def demands(text: str, start: int, stop: int) -> bool:
+    """Tell whether a question or an imperative stands in a sentence of a text."""
+    last = re.split(r"[。!?\n]", text[start:stop].rstrip(" 。\n"))[-1]
+    return asks(text, start, stop) or ASKS.search(last.translate(LOWER)) is not None
 
 
 N10 = "[一二三四五六七八九十]"
