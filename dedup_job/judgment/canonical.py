@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment import choices, frames
-from dedup_job.judgment.cells import fill_cells, has_command, mark_rare, words_in
+from dedup_job.judgment.cells import (
+    all_words_in,
+    fill_cells,
+    has_command,
+    mark_rare,
+    words_in,
+)
 from dedup_job.judgment.choices import find_figured, find_lettered
 from dedup_job.judgment.forms import (
     ANSWER,
@@ -93,7 +99,7 @@ def _forms_of(texts: Packed, tables: Cells, most_left_out: float) -> Forms:
             space = frames.make_form_workspace(2 * space.cells.shape[0])
             length = fill_cells(points, offsets[i], offsets[i + 1], tables, space.cells)
         latex, seen = has_command(space.cells, length), mark_rare(space.cells, length, tables)
-        total = words_in(space.cells, NOUGHT, length, length)
+        total = all_words_in(space.cells, NOUGHT, length)
         most = int(most_left_out * total)
         stop, gone = _prepare(length, seen, tables, space, most)
         if gone > most:  # as it is
@@ -222,7 +228,7 @@ def _prepare(
     """
     stop, cells, key, cuts = length, space.cells, space.key, space.cuts
     key[0] = key[1] = key[2] = key[3] = 0
-    before = words_in(cells, NOUGHT, length, length)
+    before = all_words_in(cells, NOUGHT, length)
     if seen & LINE:
         stop = notes_start(cells, stop, tables)
     if seen & (ANSWER_WORD | EXPLANATION):
@@ -238,7 +244,7 @@ def _prepare(
     if seen & (NOTE | NUMBERED | PAGE):
         stop = drop_sentences(cells, stop, tables)
     start, numbers = opening_end(cells, stop, tables)
-    left_out = before - words_in(cells, start, stop, stop) - numbers
+    left_out = before - all_words_in(cells, start, stop) - numbers
     if start > 0 and left_out <= most:
         for k in range(start, stop):
             cells[k - start] = cells[k]

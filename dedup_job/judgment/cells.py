@@ -225,6 +225,15 @@ def words_in(cells: Cells, start: int, stop: int, enough: int) -> int:
 
 
 @inner
+def all_words_in(cells: Cells, start: int, stop: int) -> int:
+    """Return the number of letters, digits and _: without a branch, so of many cells at once."""
+    count = NOUGHT
+    for i in range(start, stop):
+        count += (cells[i] & words.WORD_CHARACTER) != 0
+    return count
+
+
+@inner
 def has_command(cells: Cells, stop: int) -> bool:
     """Tell whether a backslash and a letter stand somewhere."""
     for i in range(stop - 1):  # noqa: SIM110  # numba compiles no generator here
