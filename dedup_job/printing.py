@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import unicodedata
 from typing import Any, TextIO, cast
 
@@ -23,6 +24,19 @@ def escaped(text: str) -> str:
 def on_one_line(text: str) -> str:
     """Return an escaped text without line feeds, for a message that others must not lengthen."""
     return escaped(text).replace("\n", "\\n")
+
+
+def command_line(*words: object) -> str:
+    """Return a command of dedup with these words, for a person to paste into a shell."""
+    return " ".join(["dedup", *map(for_shell, words)])
+
+
+def for_shell(word: object) -> str:
+    """Return a word as a shell reads it: nothing in it is expanded.
+
+    What commands a terminal is escaped; an id in extended JSON is the same id all the same.
+    """
+    return shlex.quote(on_one_line(f"{word}").replace("\t", "\\t"))
 
 
 def as_json(value: Any) -> str:

@@ -13,6 +13,7 @@ from dedup_job.cli import differences as pairs
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.printing import command_line, for_shell
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
 
@@ -87,8 +88,8 @@ def _show(found: Explained, console: Output, limit: int) -> None:
 def _head(found: Explained) -> Iterator[tuple[str, str | Text]]:
     yield "_id", whole(found.id)
     if found.also:
-        others = ", ".join(found.also)
-        yield "also decided", whole(f"{others}; write the one you mean as extended JSON")
+        others = ", ".join(map(for_shell, found.also))
+        yield "also decided", whole(f"{others}, quoted for a shell; write the one you mean")
     row = found.row
     if row is None:
         yield "decision", "kept"
@@ -173,7 +174,8 @@ def _show_duplicates(found: Explained, console: Output) -> None:
         table.add_row(one.id, one.reason, similarity, str(one.run))
     console.table(table)
     if first:
-        console.say(f"\n`dedup list --what dropped --of ID --target {found.target}` lists all.")
+        line = command_line("list", "--what", "dropped", "--of", "ID", "--target", found.target)
+        console.say(f"\n`{line}` lists all.")
 
 
 def _show_kept(found: Explained, console: Output, limit: int) -> None:

@@ -13,6 +13,7 @@ from dedup_job import commands
 from dedup_job.cli.console import asking, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
+from dedup_job.printing import command_line
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
@@ -112,10 +113,9 @@ def _restored(found: Restored, *, again: bool) -> Iterator[str]:
         yield f"restored before, when the same command was cut off: {found.before:,}."
     for remark, number in found.remarks.items():
         yield remark if one else f"Of {number:,} documents: {remark}"
-    yield (
-        f"Recorded as number {found.number}; `dedup undo {found.number} --target {found.target}` "
-        f"takes {'it' if one and not found.before else 'all of it'} back."
-    )
+    undo = command_line("undo", found.number, "--target", found.target)
+    all_of_it = "it" if one and not found.before else "all of it"
+    yield f"Recorded as number {found.number}; `{undo}` takes {all_of_it} back."
 
 
 @with_options(*OF_A_TARGET)

@@ -9,6 +9,7 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import Score, make_corpus, score
 from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
 from dedup_job.mongo.embedded import embedded_server
+from dedup_job.printing import command_line
 from dedup_job.report.run import Report
 from dedup_job.settings import load
 
@@ -25,7 +26,8 @@ def run_demo(
         corpus = make_corpus(documents, seed)
         tell(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
         fill(uri, corpus)
-        tell(f"dedup run --db {DATABASE} --source {SOURCE} --target {TARGET}\n")
+        run = command_line("run", "--db", DATABASE, "--source", SOURCE, "--target", TARGET)
+        tell(f"{run}\n")
         request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
         report = run_job(load().settings.at(uri), request, watch)
         return report, score(corpus, *outcome(uri))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,10 @@ from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.mongo.bson.edit import type_name_at
-from dedup_job.mongo.bson.extended_json import readings, shown, shown_value
+from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
+from dedup_job.printing import for_shell
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.samples import Sample
 from dedup_job.report.wanted import Wanted
@@ -51,9 +52,9 @@ class Explained:
     """All that there is to say of one `_id`.
 
     settings_of: the run whose settings these are, 0 where they were given; also: other readings of
-    the id that exist; left, right: the texts of a duplicate and of the kept document, with their
-    view; near: of a kept one, the nearest candidates of all that were found; duplicates: of a kept
-    one, the first of `dropped` that were dropped for it.
+    the id that exist, unmistakable; left, right: the texts of a duplicate and of the kept document,
+    with their view; near: of a kept one, the nearest candidates of all that were found; duplicates:
+    of a kept one, the first of `dropped` that were dropped for it.
     """
 
     id: str
@@ -98,7 +99,7 @@ def _explained(on: Opened, written: str) -> Explained:
         source=on.target.source.full_name,
         settings=on.settings,
         settings_of=on.settings_of,
-        also=tuple(shown(other.key) for other in others),
+        also=tuple(unmistakable(other.key) for other in others),
         row=row,
         kept=kept,
         run=on.target.run(number) if number else None,
@@ -135,12 +136,19 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     if found:
         raise UsageError(
             f"{message} The source {source} holds {shown(found[0].key)}: it came after the last "
-            f"run, or --limit, --query or a stop left it out. dedup run with --target "
-            f"{on.target.name} decides it."
+            "run, or --limit, --query or a stop left it out. The next `dedup run` decides it."
         )
     raise UsageError(
         f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
         'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
+    )
+
+
+def several(written: str, records: Sequence[Record]) -> UsageError:
+    """Return what refuses an id that may mean several documents."""
+    names = " or ".join(for_shell(unmistakable(record.key)) for record in records)
+    return UsageError(
+        f"{written!r} may be one of several; write the one you mean, quoted for a shell: {names}."
     )
 
 

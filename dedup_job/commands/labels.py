@@ -16,6 +16,7 @@ from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
 from dedup_job.mongo.care.records import Records
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.printing import command_line
 from dedup_job.report.opinion import Opinion
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
@@ -80,8 +81,8 @@ def answers_by_similarity(
     ]
     if not said:
         raise UsageError(
-            f"nobody has labelled pairs of {target} yet: `dedup review --target {target}` shows "
-            "them, and stores the answers."
+            f"nobody has labelled pairs of {target} yet: "
+            f"`{command_line('review', '--target', target)}` shows them, and stores the answers."
         )
     return shares_by_band(said)
 

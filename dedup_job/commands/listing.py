@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.explain import decided_records
+from dedup_job.commands.explain import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import Records
 from dedup_job.report.progress import QUIET, Progress
@@ -100,13 +100,12 @@ def _lister(
 def _kept_key(on: Opened, written: str) -> bytes:
     """Return the key of the kept document that is meant; UsageError where there is no such one."""
     decided = decided_records(on, Records(on.target), written)
-    kept = [record.key for record in decided if record.kept is not None]
+    kept = [record for record in decided if record.kept is not None]
     if len(kept) > 1:
-        names = " or ".join(map(unmistakable, kept))
-        raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
+        raise several(written, kept)
     if not kept:
         raise UsageError(
             f"_id {shown(decided[0].key)} is not kept, so nothing is a duplicate of it. `dedup "
             "explain` shows which kept document it was dropped for."
         )
-    return kept[0]
+    return kept[0].key

@@ -8,14 +8,15 @@ from functools import partial
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
-from dedup_job.commands.explain import decided_records, refusal
+from dedup_job.commands.explain import decided_records, refusal, several
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.care.records import Record, Records
 from dedup_job.mongo.state.fields import is_by_hand
+from dedup_job.printing import command_line
 
 _SHOWN = 10  # problems in a message
 PAGE = 1000  # ids that are looked up at once
@@ -89,14 +90,13 @@ def _dropped(on: Opened, records: Records, written: str) -> Record:
     """Return the one document that is meant, which has a row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
-        names = " or ".join(unmistakable(r.key) for r in (record, *others))
-        raise UsageError(f"{written!r} may be one of several; write the one you mean: {names}.")
+        raise several(written, [record, *others])
     if record.row is None:
         number = record.kept.run if record.kept else 0
         if number and is_by_hand(on.target.run(number) or {}):
             raise UsageError(
-                f"_id {shown(record.key)} is back already, by number {number}; `dedup undo "
-                f"{number} --target {on.target.name}` takes that back."
+                f"_id {shown(record.key)} is back already, by number {number}; "
+                f"`{command_line('undo', number, '--target', on.target.name)}` takes that back."
             )
         raise UsageError(
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "

@@ -13,7 +13,7 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care import drawing
 from dedup_job.mongo.care.samples import SampleReader
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
@@ -104,10 +104,11 @@ def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:
     apart = (refused.extreme, [*refused.random, *refused.by_class])
     near_keys, apart_keys = ([[one.id for one in some] for some in all_] for all_ in (pairs, apart))
     reader = _reader(on)
-    found = {
+    read = {
         **reader.dropped_by_key([*chain.from_iterable(near_keys), *others]),
         **reader.refused_by_key([*chain.from_iterable(apart_keys)]),
     }
+    found = {key: replace(one, written=unmistakable(key)) for key, one in read.items()}
     groups = (
         [found[key] for key in keys if key in found] for keys in (*near_keys, *apart_keys, others)
     )
@@ -120,7 +121,13 @@ def _groups(on: Opened) -> list[Group]:
     samples = _reader(on).dropped_by_key([m for keys in members.values() for m in keys])
     texts = on.target.texts([key for key, _ in found])
     return [
-        Group(shown(key), texts.get(key), n, [samples[m] for m in members[key] if m in samples])
+        Group(
+            shown(key),
+            texts.get(key),
+            n,
+            [samples[m] for m in members[key] if m in samples],
+            unmistakable(key),
+        )
         for key, n in found
     ]
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.report.samples import Sample
@@ -96,9 +97,7 @@ def environment() -> Environment:
         funnel=_funnel,
         named=_named,
         further_lines=_further,
-        check_line="dedup check --source {} --target {} --all".format,
-        group_line="dedup list --target {} --what dropped --of {}".format,
-        restore_line="dedup restore --target {} {}".format,
+        command_line=command_line,
     )
     return environment
 
@@ -138,14 +137,14 @@ def _named(layer: Layer) -> Markup:
 
 def _further(source: str, target: str) -> list[tuple[str, str]]:
     """Return commands that look further."""
-    of = f"--target {target}"
+    of = ("--target", target)
     return [
-        ("list", f"dedup list {of} --what dropped"),
-        ("refused", f"dedup list {of} --what refused"),
-        ("explain", f"dedup explain {of} ID"),
-        ("restore", f"dedup restore {of} ID"),
-        ("check", f"dedup check --source {source} {of} --all"),
-        ("undo", f"dedup undo {of} N"),
+        ("list", command_line("list", *of, "--what", "dropped")),
+        ("refused", command_line("list", *of, "--what", "refused")),
+        ("explain", command_line("explain", *of, "ID")),
+        ("restore", command_line("restore", *of, "ID")),
+        ("check", command_line("check", "--source", source, *of, "--all")),
+        ("undo", command_line("undo", *of, "N")),
     ]
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from dedup_job.printing import command_line
+
 
 class Check(StrEnum):
     """What is looked for; those of `TOLD` are no error."""
@@ -41,9 +43,8 @@ _ADVICE: Mapping[Check, str] = {
     Check.CHANGED: "Their text or another field changed in the source after they were decided, or "
     "in the target. What was decided stays decided.",
     Check.SINCE: "Their text changed in the source after they were dropped. To have one decided "
-    "anew: `dedup restore ID --again --target {target}`, then `dedup run`.",
-    Check.RULES: "Another version of the rules dropped them. To keep one: `dedup restore ID "
-    "--target {target}`.",
+    "anew: `{again}`, then `dedup run`.",
+    Check.RULES: "Another version of the rules dropped them. To keep one: `{restore}`.",
     Check.HALF: "A process was killed at work. The next `dedup run` takes that back first, and "
     "then decides these anew.",
     Check.TWICE: "No run does that: find what wrote there. `dedup explain ID` shows such a "
@@ -52,17 +53,16 @@ _ADVICE: Mapping[Check, str] = {
     "document is in the target, so the row is wrong: `dedup undo` the run that wrote it, or remove "
     "the row from {target}.ledger.",
     Check.ORDER: "The first of two wins, and here the later one is kept. Something else exchanged "
-    "them. `dedup explain ID` shows both; restore what you want: `dedup restore ID --target "
-    "{target}`.",
+    "them. `dedup explain ID` shows both; restore what you want: `{restore}`.",
     Check.APART: "They are no duplicates of the original that is named, or have a text where the "
     "ledger says there is none: the row was changed, or the document since. `dedup explain ID` "
-    "shows both texts; keep it by `dedup restore ID --target {target}`, or with --again let the "
+    "shows both texts; keep it by `{restore}`, or with --again let the "
     "next run decide it anew.",
     Check.VALUES: "They are duplicates, but of, similarity, distance, found_by, reason, richer, "
     "left_out or differences are not those of the two texts: someone changed the row. `dedup "
     "explain ID` shows what they are.",
-    Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or `dedup "
-    "restore ID --target {target}` for each row shown.",
+    Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or "
+    "`{restore}` for each row shown.",
     Check.FOREIGN: "Something else wrote to target or ledger. Remove these from there, or put them "
     "back as they were; the next run decides what was removed.",
     Check.FINGERPRINT: "Text or fingerprint was changed in the target. Put both back, or remove "
@@ -70,7 +70,7 @@ _ADVICE: Mapping[Check, str] = {
     Check.COUNTS: "Someone added to or removed from target, ledger or runs by hand; what was "
     "removed, the next run decides anew. `dedup undo` and `dedup restore` keep the counts right.",
     Check.SNAPSHOT: "The index on disk is not that of the target, so runs may miss duplicates. "
-    "Nothing is lost: `dedup index rebuild --target {target}` makes it anew.",
+    "Nothing is lost: `{rebuild}` makes it anew.",
 }
 
 
@@ -90,7 +90,13 @@ class Finding:
 
     def advice(self, target: str) -> str:
         """Say what to do about it."""
-        return _ADVICE[self.check].replace("{target}", target)
+        of = ("--target", target)
+        return _ADVICE[self.check].format(
+            target=target,
+            restore=command_line("restore", "ID", *of),
+            again=command_line("restore", "ID", "--again", *of),
+            rebuild=command_line("index", "rebuild", *of),
+        )
 
 
 class Tally:

@@ -25,7 +25,8 @@ class Sample:
     1, None where texts were not compared. run: 0 where it is not said. text, other: cleaned text of
     the document and of the kept one, None where it is gone or was not asked for. richer: what the
     kept document lacks. left_out: share of a text that was not compared. detail: why it was
-    quarantined. duplicates: of a group.
+    quarantined. duplicates: of a group. written: `_id` as a command to be copied has it, whole and
+    unmistakable; "" where none is made.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Sample:
     left_out: float = 0
     detail: str = ""
     duplicates: int | None = None
+    written: str = ""
 
     def as_row(self, *, texts: bool) -> dict[str, Any]:
         """Return values for JSON, by the names of the columns; what there is not is None."""

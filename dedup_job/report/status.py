@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from dedup_job.printing import on_one_line
+from dedup_job.printing import command_line, on_one_line
 from dedup_job.report.run import Status
 from dedup_job.report.survey import RunLine
 
@@ -114,7 +114,7 @@ class TargetStatus:
         if self.by_hand:
             number, documents, kind = self.by_hand
             many = f"{documents:,} document{'' if documents == 1 else 's'} {kind} by hand"
-            undo = f"`dedup undo {number} --target {self.target}` takes that back"
+            undo = f"`{command_line('undo', number, '--target', self.target)}` takes that back"
             yield f"number {number}", f"{many}; {undo}"
         yield "new documents", self._lag()
         yield "last success", self._told(self.last_success)

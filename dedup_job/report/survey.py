@@ -43,12 +43,16 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A kept document and some of its duplicates. id: as a person writes it; text: cleaned."""
+    """A kept document and some of its duplicates.
+
+    id: as a person writes it; text: cleaned; written: `_id` as in `Sample`.
+    """
 
     id: str
     text: str | None
     duplicates: int
     members: Sequence[Sample]
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from rich.table import Column, Table
 from rich.text import Text
 
-from dedup_job.printing import on_one_line
+from dedup_job.printing import command_line, on_one_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.run import Report, Status
@@ -61,7 +60,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
     if checkpoint.counts.quarantined and not about.dry_run:
         console.say(
             f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
-            f"  dedup list --what quarantined --target {shlex.quote(about.target)}"
+            f"  {command_line('list', '--what', 'quarantined', '--target', about.target)}"
         )
 
 

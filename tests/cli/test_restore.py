@@ -252,7 +252,7 @@ def test_an_id_with_several_readings_is_refused(made: Db) -> None:
     run_again(made)
     error = refused(made, "restore", "424242", "--again")
     assert isinstance(error, UsageError)
-    assert str(error).endswith('write the one you mean: {"$numberInt":"424242"} or "424242".')
+    assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}' or '"424242"'.""")
     command(made, "restore", '"424242"', "--again")
     assert made["target.ledger"].find_one({"_id": "424242"}) is None
     command(made, "restore", '{"$numberInt":"424242"}', "--again")

@@ -47,7 +47,7 @@ class _Elements(HTMLParser):
 SERIES = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
 
 
-def survey_with(text: str, name: str | None = None) -> Survey:
+def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
     name = text if name is None else name
     sample = Sample(
         decision="duplicate",
@@ -62,6 +62,7 @@ def survey_with(text: str, name: str | None = None) -> Survey:
         richer=("image",),
         left_out=0.12,
         detail=text,
+        written=written,
     )
     counts = Counts(kept=2, near=1, exact=1, refused={"number": 1})
     return Survey(
@@ -74,7 +75,7 @@ def survey_with(text: str, name: str | None = None) -> Survey:
         ledger=2,
         similarities=Similarities((0,) * 45 + (1,) * 5, (1,) * 50),
         layers=layered([sample], [sample], [sample], [], [], []),
-        groups=[Group(name, text, 9, [sample])],
+        groups=[Group(name, text, 9, [sample], written)],
         runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, SERIES, {name: Machine(2, 1500)})],
         settings={"source": {"field": text}},
         versions={"python": text},

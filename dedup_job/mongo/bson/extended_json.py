@@ -116,21 +116,29 @@ def shown_value(value: Any) -> str:
 
 
 def unmistakable(key: bytes) -> str:
-    """Return an `_id` in a form that nobody would give a string: `17` may be the string, too."""
+    """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too.
+
+    It is read back to the byte, so the size of a number within it stays as well.
+    """
     if key[0] == _OBJECT_ID_KIND:
         return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
     value = _value(key)
-    if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
-        return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])
-    return _json(value, _FORMS[1]) if isinstance(value, (ObjectId, int, float)) else shown(key)
+    if value is not None and not isinstance(value, bool):  # extended JSON has no longer form
+        with suppress(*MALFORMED):
+            for options in _FORMS[1:] if isinstance(value, int | float) else _FORMS:
+                text = _json(value, options)
+                if bson_edit.stored(next(readings(text))) == key:
+                    return text
+    return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])
 
 
 def readings(written: str) -> Iterator[Any]:
     """Yield the ids that a person may mean, the likeliest first, each once.
 
     24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
-    others; then the string as it stands. The forms of former versions are understood, too. An id
-    that no value stands for is one that was made `storable`.
+    others; then the string as it stands, unless it is the `unmistakable` form of another id. The
+    forms of former versions are understood, too. An id that no value stands for is one that was
+    made `storable`.
     """
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
@@ -149,6 +157,8 @@ def readings(written: str) -> Iterator[Any]:
         if key not in seen and _stands_for_an_id(value):
             seen.add(key)
             yield value
+            if written.startswith(("{", '"')) and written == unmistakable(bson_edit.stored(value)):
+                return  # as a command prints it: nothing else is meant
 
 
 def _value(key: bytes) -> Any:

@@ -27,6 +27,7 @@ from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Status
@@ -153,8 +154,8 @@ def _check_last(target: TargetReader, run: int) -> None:
         what = "run" if last["status"] not in BY_HAND else f"one ({last['status']} by hand)"
         raise UsageError(
             f"only the last run can be undone, since later ones build on the earlier. Of "
-            f"{target.name} the last {what} is {last['_id']}: `dedup undo {last['_id']} --target "
-            f"{target.name}`."
+            f"{target.name} the last {what} is {last['_id']}: "
+            f"`{command_line('undo', last['_id'], '--target', target.name)}`."
         )
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted

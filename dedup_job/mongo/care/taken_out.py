@@ -29,6 +29,7 @@ from dedup_job.mongo.state.fields import BY_HAND, PIECE
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.byte_strings import strings_of
+from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
 
@@ -127,8 +128,9 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
     if checkpoint and not checkpoint["finished"]:
         raise UsageError(
             f"run {checkpoint['run']} of {target.name} is not at its end. Let it end by the same "
-            f"command, or take it back (`dedup undo {checkpoint['run']} --target {target.name}`); "
-            "then restore the document."
+            "command, or take it back "
+            f"(`{command_line('undo', checkpoint['run'], '--target', target.name)}`); then restore "
+            "the document."
         )
     number, former = next_run(state), unfinished(target, given)
     if former and former[-1]["_id"] == number - 1:  # later ones came after a run: the order counts

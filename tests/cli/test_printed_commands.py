@@ -1,0 +1,200 @@
+"""A command that is printed or copied means in a shell what it says: nothing in it is expanded."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from bson import Int64, ObjectId
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pymongo.database import Database
+
+import dedup_job
+from dedup_job.cli import app
+from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.bson.extended_json import readings, unmistakable
+from dedup_job.pages.render import report_page
+from dedup_job.printing import command_line
+from dedup_job.report.check import Check, Finding
+from tests.mongo.bson.test_extended_json import IDS, key_of
+from tests.pages.test_report_page import survey_with
+from tests.proving import command
+from tests.running import environment_for, invoke, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+HOSTILE = [
+    "q$(touch x)",
+    "`touch x`",
+    "'; touch x; '",
+    '"; touch x; "',
+    "a b",
+    "*",
+    "~",
+    "!!",
+    "\\",
+]
+CLI: Any = typer.main.get_command(app)
+
+
+def run_in_shell(line: str, folder: Path, **environment: str) -> list[str]:
+    """Run a line by sh where `dedup` prints its arguments; return these."""
+    stub = folder / "bin" / "dedup"
+    stub.parent.mkdir(exist_ok=True)
+    stub.write_text("#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done\n")
+    stub.chmod(0o755)
+    path = f"{stub.parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", line],
+        cwd=folder,
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+    assert [file.name for file in folder.iterdir()] == ["bin"], line
+    return done.stdout.decode().split("\0")[:-1]
+
+
+def copied(page: str) -> list[str]:
+    """Return what the copy buttons of a page hold."""
+    return [html.unescape(line) for line in re.findall(r'data-copy="(.*?)"', page)]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_the_copy_buttons_hold_runs_nothing(name: str, tmp_path: Path) -> None:
+    survey = survey_with("text", name, written=unmistakable(key_of(name)))
+    lines = copied(report_page(survey))
+    words = [run_in_shell(line, tmp_path) for line in lines]
+    assert len({word[0] for word in words}) == 5
+    for word in words:
+        assert word[1 + word.index("--target")] == name
+    restored = [word[-1] for word in words if word[0] == "restore" and word[-1] != "ID"]
+    grouped = [word[-1] for word in words if "--of" in word]
+    for written in (*restored, *grouped):
+        assert next(readings(written)) == name
+    assert restored
+    assert grouped
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "`" not in name])
+def test_what_a_check_advises_runs_nothing(name: str, tmp_path: Path) -> None:
+    advice = [Finding(check, 1, 1, ()).advice(name) for check in Check]
+    lines = [line for one in advice for line in re.findall("`(dedup [^`]*--target[^`]*)`", one)]
+    assert len(lines) == 6
+    for line in lines:
+        assert run_in_shell(line, tmp_path)[-1] == name
+
+
+def test_no_command_is_put_together_elsewhere() -> None:
+    root = Path(dedup_job.__file__).parent
+    files = [file for end in ("py", "j2", "toml", "js") for file in root.rglob(f"*.{end}")]
+    with_value = re.compile(
+        r"dedup (?:undo|explain|restore|list|lock|index) [^\"`\n]*\{"
+        r"|--(?:target|source|of|db|uri|what) \{"
+    )
+    assert len(files) > 200
+    assert [file.name for file in files if with_value.search(file.read_text("utf-8"))] == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))), max_size=30
+    )
+)
+def test_a_shell_reads_the_words_that_were_written(lists: list[list[str]]) -> None:
+    script = "\n".join(
+        "set -- " + command_line(*words) + "; printf '%s\\0' \"$@\" ''" for words in lists
+    )
+    done = subprocess.run(["sh", "-c", script], capture_output=True, check=True)
+    told = done.stdout.decode().split("\0")
+    assert told[:-1] == [word for words in lists for word in ("dedup", *words, "")]
+
+
+def test_what_commands_a_terminal_is_escaped_and_a_line_stays_one() -> None:
+    line = command_line("list", "--target", "a.\x1b[201~\ntouch x\n\t\u202e")
+    assert line == r"dedup list --target 'a.\x1b[201~\ntouch x\n\t\u202e'"
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """Return the parameters that the command line itself makes of a printed command."""
+    _, name, *words = shlex.split(line)
+    one = CLI.get_command(None, name)
+    found: dict[str, Any] = one.make_context(name, words).params
+    return found
+
+
+@given(IDS, st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1))
+def test_an_id_in_a_command_is_read_back_to_the_byte(value: Any, name: str) -> None:
+    key = key_of(value)
+    for words, argument in (
+        (("restore", "--target", name, unmistakable(key)), "id_"),
+        (("explain", "--target", name, unmistakable(key)), "id_"),
+        (("list", "--target", name, "--what", "dropped", "--of", unmistakable(key)), "of"),
+    ):
+        found = parsed(command_line(*words))
+        assert found["target"] == name
+        assert raw.stored(next(readings(found[argument]))) == key
+
+
+def test_a_huge_id_is_written_whole() -> None:
+    key = key_of("题" * 5000)
+    assert raw.stored(next(readings(unmistakable(key)))) == key
+
+
+IDS_ALIKE: list[Any] = [
+    *("q$(touch x)", 7, "7", "true", True, None, "null", 7.5, "7.5", Int64(2**40), {"a": Int64(1)}),
+    *(ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), "65a0a0a0a0a0a0a0a0a0a0a0", '"7"', "'7'", "-7", "~"),
+    *('{"$oid":"65a0a0a0a0a0a0a0a0a0a0a0"}', "--again", "$HOME"),
+]
+
+
+def fill(database: Db, *ids: Any) -> None:
+    """Make a target whose ledger holds these ids, all of them duplicates of one text."""
+    text = "水分子由氢原子和氧原子组成，下列关于它的说法正确的是哪一项？"
+    database.source.insert_one({"_id": "!", "text": text})
+    run_here(database)
+    database.source.insert_many([{"_id": id_, "text": text} for id_ in ids])
+    run_here(database)
+    assert database["target.ledger"].count_documents({}) == len(ids)
+
+
+def test_each_of_ids_that_look_alike_is_put_back_by_its_own_command(database: Db) -> None:
+    fill(database, *IDS_ALIKE)
+    for id_ in IDS_ALIKE:
+        line = command_line(
+            "restore", "--target", f"{database.name}.target", unmistakable(key_of(id_))
+        )
+        invoke(*shlex.split(line)[1:], DEDUP_URI=uri_of(database))
+        typed = {"$eq": ["$_id", {"$literal": id_}]}
+        assert database["target.ledger"].count_documents({"$expr": typed}) == 0
+        assert database["target"].count_documents({"$expr": typed}) == 1
+    assert database["target.ledger"].count_documents({}) == 0
+
+
+def test_the_command_that_a_page_offers_puts_the_document_back(
+    database: Db, tmp_path: Path
+) -> None:
+    fill(database, "q$(touch x)")
+    page, folder = tmp_path / "page.html", tmp_path / "empty"
+    folder.mkdir()
+    command(database, "report", "--html", str(page))
+    (line,) = [
+        line
+        for line in copied(page.read_text(encoding="utf-8"))
+        if line.startswith("dedup restore") and not line.endswith(" ID")
+    ]
+    subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=environment_for(uri_of(database)), check=True
+    )
+    assert [*folder.iterdir()] == []
+    assert database["target"].count_documents({"_id": "q$(touch x)"}) == 1
