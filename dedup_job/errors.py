@@ -6,6 +6,7 @@ DedupError (1)
  ├─ DatabaseUnreachable (5)     try again later, with the same command
  ├─ StateMismatch (6)           the target does not fit this run
  │   ├─ LeaseLost (6)           another run took over, or may have
+ │   ├─ Vanished (6)            what was opened is no longer there
  │   └─ BrakeApplied (6)        the run's result looks like a mistake
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
@@ -62,6 +63,10 @@ class StateMismatch(DedupError):
 
 class LeaseLost(StateMismatch):
     """Another run took the lease over, or may have; this one wrote nothing more."""
+
+
+class Vanished(StateMismatch):
+    """Someone dropped a collection while it was being looked at."""
 
 
 class BrakeApplied(StateMismatch):

@@ -18,9 +18,10 @@ from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_row
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.decision.near_pairs import Share
-from dedup_job.errors import UsageError
+from dedup_job.errors import UsageError, Vanished
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
+from dedup_job.mongo.care.existing import existing_parts
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
 from dedup_job.mongo.care.records import texts_of_dropped
 from dedup_job.mongo.care.samples import SampleReader
@@ -104,6 +105,7 @@ class Review:
         self._restoring = threading.Lock()
         self._storing = threading.Lock()
         self._said: dict[str, LabelRow] = {}
+        self._opened = existing_parts(on.target)
         self.refresh()
 
     @property
@@ -126,6 +128,23 @@ class Review:
         with translated(), self._storing:
             rows = sorted(self._labels.rows(self.name), key=lambda row: row.when)
             self._said = {_key(row.pair): row for row in rows}
+
+    def check(self) -> None:
+        """Raise Vanished where a collection is gone that the page shows something of."""
+        with translated():
+            there = existing_parts(self._on.target)
+        gone = self._opened - there - {self.stored_in}
+        while_open = "Someone dropped it while this page was open; nothing was done."
+        if gone:
+            raise Vanished(
+                f"no longer in the database: {', '.join(sorted(gone))}. {while_open} End the page "
+                "with Ctrl-C in its terminal."
+            )
+        if self._said and self.stored_in not in there:
+            raise Vanished(
+                f"no longer in the database: {self.stored_in}, which held the answers. "
+                f"{while_open} Reload the page to begin anew."
+            )
 
     def next_open(self, after: str | None = None) -> str | None:
         """Return the first pair without an answer behind this one, then from the beginning."""
@@ -186,10 +205,15 @@ class Review:
             )
 
     def restore(self, keys: Sequence[str]) -> Restored:
-        """Put documents of pairs back into the target; errors as of `commands.restore`."""
-        ids = [unmistakable(self._known(key).id) for key in dict.fromkeys(keys)]
-        if not ids:
+        """Put documents of pairs back into the target; errors as of `commands.restore`.
+
+        Vanished where one is in neither target nor ledger any more.
+        """
+        chosen = [self._known(key).id for key in dict.fromkeys(keys)]
+        if not chosen:
             raise UsageError("no document is chosen.")
+        self._check_decided(chosen)
+        ids = [*map(unmistakable, chosen)]
         with self._restoring:  # else the second would be refused by the lease of the first
             return restore(self._settings, self._wanted.target, ids, given=self._given)
 
@@ -231,6 +255,20 @@ class Review:
 
     def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         return texts_of_dropped(self._on.target, self._samples.clean_all, keys)
+
+    def _check_decided(self, keys: Sequence[bytes]) -> None:
+        target = self._on.target
+        with translated():
+            found = {
+                row.key
+                for collection in target.decided
+                for row in some(majority(collection), keys, {"_id": 1}, target.patience)
+            }
+        if gone := [shown(key) for key in keys if key not in found]:
+            raise Vanished(
+                f"neither {target.name} nor its ledger holds _id {', '.join(gone)} any more: "
+                "someone removed it while this page was open. Nothing was put back."
+            )
 
     def _known(self, key: str) -> DrawnPair:
         if key in self._drawn:

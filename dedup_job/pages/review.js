@@ -1,11 +1,35 @@
 "use strict";
-// Keys, files that are imported, and what is said when the server is gone.
+// The token, keys, files that are exported and imported, and what is said when the server is gone.
 (() => {
-  let waiting = false; // a key that is pressed meanwhile would be meant for a pair not yet seen
-  document.addEventListener("htmx:before:request", () => { waiting = true; });
-  document.addEventListener("htmx:finally:request", () => { waiting = false; });
+  // No cookie: a browser would send it to every port of this machine. This tab remembers the token.
+  const remembered = () => { try { return sessionStorage.getItem("token"); } catch { return null; } };
+  const given = () => {
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (!token) return null;
+    try {
+      sessionStorage.setItem("token", token);
+      history.replaceState(history.state, "", location.pathname + location.search); // out of sight
+    } catch { /* then it stays in the address, for the next reload */ }
+    return token;
+  };
+  const token = given() ?? remembered();
+  const headers = { "X-Dedup-Token": token ?? "" };
+  addEventListener("hashchange", () => { if (given()) location.reload(); });
 
-  const lost = document.getElementById("lost");
+  const main = document.querySelector("main"); // busy: a key would be meant for a pair not yet seen
+  const lost = document.getElementById("lost"), closed = document.getElementById("closed");
+  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+    Object.assign(ctx.request.headers, headers);
+  });
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    main.ariaBusy = "true";
+    if (ctx.file) ctx.request.body = ctx.file;
+  });
+  document.addEventListener("htmx:before:response", (event) => {
+    closed.hidden = event.detail.ctx.response.status !== 403;
+    if (!closed.hidden) event.preventDefault();
+  });
+  document.addEventListener("htmx:finally:request", () => { main.ariaBusy = "false"; });
   document.addEventListener("htmx:error", () => { lost.hidden = false; });
   document.addEventListener("htmx:after:request", () => { lost.hidden = true; });
 
@@ -15,24 +39,41 @@
     for (const button of document.querySelectorAll("[data-keys]")) {
       if (!button.dataset.keys.split(" ").includes(event.key.toLowerCase())) continue;
       event.preventDefault();
-      if (!waiting) button.click();
+      if (main.ariaBusy !== "true") button.click();
       return;
     }
   });
 
-  const file = document.getElementById("import");
-  file.onchange = async () => {
-    if (!file.files.length) return;
-    const lines = await file.files[0].text();
-    file.value = "";
+  document.addEventListener("change", ({ target: input }) => {
+    if (input.id !== "import" || !input.files.length) return;
+    const [file] = input.files, large = document.getElementById("too-large");
+    input.value = "";
+    large.hidden = file.size <= Number(input.dataset.most);
+    if (!large.hidden) return;
     const at = document.querySelector("[data-pair]")?.dataset.pair ?? "";
-    htmx.ajax("POST", "/import", { target: "#room", swap: "outerHTML", values: { lines, at } });
-  };
+    htmx.ajax("POST", `/import?at=${at}`, { target: "#room", swap: "outerHTML", file });
+  });
 
-  // the token is in a cookie by now: not to be copied along with the address, or kept in the history
-  const address = new URL(location);
-  if (address.searchParams.has("token")) {
-    address.searchParams.delete("token");
-    history.replaceState(null, "", address);
-  }
+  const download = async () => {
+    const answer = await fetch("/export", { headers });
+    closed.hidden = answer.status !== 403;
+    if (!closed.hidden) return;
+    if (!answer.ok) {
+      const message = document.getElementById("message");
+      Object.assign(message, { textContent: await answer.text(), className: "notice", hidden: false });
+      return;
+    }
+    const link = document.createElement("a");
+    Object.assign(link, { href: URL.createObjectURL(await answer.blob()), download: "labels.jsonl" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#export")) download().catch(() => { lost.hidden = false; });
+  });
+
+  document.addEventListener("DOMContentLoaded", () => {
+    closed.hidden = Boolean(token);
+    if (token) htmx.ajax("GET", `/content${location.search}`, { target: "#content" });
+  });
 })();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
+from dedup_job.printing import command_line
 
 if TYPE_CHECKING:
     from dedup_job.commands.asked_pairs import AskedPair, Standing
@@ -19,6 +20,7 @@ STATIC: Final = {  # what the page loads: its file in this room, its type
     "review.js": ("review.js", "text/javascript"),
     "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
 }
+LARGEST: Final = 1 << 20  # bytes of what the page sends at once, a file of labels at most
 _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what differs
 
 
@@ -45,19 +47,29 @@ class Heading:
     stored_in: str
 
 
-def review_page(heading: Heading, room: ReviewRoom, language: str) -> str:
-    """Return the whole page; language: `en` or `zh`, shown first. Every text is escaped."""
-    return (
-        environment()
-        .get_template("review.html.j2")
-        .render(
-            target=heading.target,
-            name=heading.name,
-            stored_in=heading.stored_in,
-            html_language=HTML_LANGUAGE[language],
-            **_values(room, language),
-        )
+def empty_page(language: str) -> str:
+    """Return the page before it is filled; language: `en` or `zh`, shown first."""
+    template = environment().get_template("review.html.j2")
+    return template.render(language=language, html_language=HTML_LANGUAGE[language])
+
+
+def content_part(heading: Heading, room: ReviewRoom, language: str) -> str:
+    """Return what fills the page. Every text is escaped."""
+    template = environment().get_template("content.html.j2")
+    return template.render(
+        target=heading.target,
+        name=heading.name,
+        stored_in=heading.stored_in,
+        largest=LARGEST,
+        import_command=import_command(heading),
+        **_values(room, language),
     )
+
+
+def import_command(heading: Heading) -> str:
+    """Return the command for a file of labels that is too large for the page."""
+    of = ("--target", heading.target, "--name", heading.name)
+    return command_line("labels", "import", "FILE", *of)
 
 
 def room_part(room: ReviewRoom, language: str) -> str:

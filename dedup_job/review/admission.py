@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOST = "127.0.0.1"
+TOKEN_HEADER = "X-Dedup-Token"
 _NAMES = (HOST, "localhost")
 _REFUSED = "refused: open the address that `dedup review` printed.\n"
 _HEADERS = {
@@ -28,25 +28,23 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What lets a request in: the port that is asked and a token that nobody can guess."""
+    """What lets a request in: the port that is asked and a token that nobody can guess.
+
+    The token travels in a header. A cookie would reach every other port of this machine as well.
+    """
 
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
     def address(self) -> str:
-        """The address of the page, with the token."""
-        return f"http://{HOST}:{self.port}/?token={self.token}"
+        """The address of the page; browsers send nobody what stands behind the #."""
+        return f"http://{HOST}:{self.port}/#token={self.token}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Host headers of requests that are meant for this page."""
         return tuple(f"{name}:{self.port}" for name in _NAMES)
-
-    @property
-    def cookie_name(self) -> str:
-        """The name of the cookie: browsers keep one jar for all ports of a host."""
-        return f"dedup-review-{self.port}"
 
     def is_token(self, given: str) -> bool:
         """Tell whether this is the token, in a time that says nothing of where it differs."""
@@ -62,14 +60,14 @@ class Admission:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http" or not self._is_welcome(scope):
-            await PlainTextResponse(_REFUSED, 403, _HEADERS)(scope, receive, send)
+            answer = PlainTextResponse(_REFUSED, 403, {**_HEADERS, "Connection": "close"})
+            await answer(scope, receive, send)
             return
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
-                headers.append("Set-Cookie", self._cookie())
             await send(message)
 
         await self._app(scope, receive, sent)
@@ -81,24 +79,18 @@ class Admission:
             return False  # a name that someone let point to this machine
         if any(origin != f"http://{hosts[0]}" for origin in origins):
             return False
-        opened = (
-            scope["method"] == "GET" and headers.get("sec-fetch-mode", "navigate") == "navigate"
-        )
+        open_to_all = scope["method"] == "GET" and _is_open(scope["path"])
+        followed = open_to_all and headers.get("sec-fetch-mode", "navigate") == "navigate"
         site = headers.get("sec-fetch-site", "same-origin")
-        if site not in ("same-origin", "none") and not opened:
+        if site not in ("same-origin", "none") and not followed:
             return False  # a page of another site asks; a link that is followed opens this one
-        tokens = QueryParams(scope["query_string"]).getlist("token")
-        return all(map(self._ticket.is_token, tokens or self._cookies(headers)))
+        tokens = headers.getlist(TOKEN_HEADER)
+        return open_to_all or (len(tokens) == 1 and self._ticket.is_token(tokens[0]))
 
-    def _cookies(self, headers: Headers) -> list[str]:
-        """Return the token of the cookie, an empty one where there is none."""
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return [""]
-        found = cookies.get(self._ticket.cookie_name)
-        return ["" if found is None else found.value]
 
-    def _cookie(self) -> str:
-        name, token = self._ticket.cookie_name, self._ticket.token
-        return f"{name}={token}; HttpOnly; SameSite=Strict; Path=/"
+def _is_open(path: str) -> bool:
+    """Tell whether this is the same for everyone: the empty page, which then asks with the token.
+
+    A browser adds no header of ours to an address that is opened, nor to what a page links to.
+    """
+    return path == "/" or path.startswith("/static/")

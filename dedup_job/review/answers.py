@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import (
-    HTMLResponse,
-    PlainTextResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dedup_job.commands.asked_pairs import AskedPair
 from dedup_job.commands.review import Review
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
+from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError, Vanished
 from dedup_job.pages.render import asset
 from dedup_job.pages.review_page import (
+    LARGEST,
     STATIC,
     Heading,
     ReviewRoom,
+    content_part,
+    empty_page,
     failure_part,
-    review_page,
+    import_command,
     room_part,
     told,
 )
 from dedup_job.report.opinion import Opinion
-
-_LARGEST = 64 << 20  # bytes of a form: a file of labels
 
 
 def review_app(review: Review) -> Starlette:
@@ -40,7 +36,9 @@ def review_app(review: Review) -> Starlette:
     desk = _Desk(review)
     return Starlette(
         routes=[
-            Route("/", desk.page),
+            Route("/", _page),
+            Route("/content", desk.content),
+            Route("/show", desk.show),
             Route("/back", desk.back),
             Route("/next", desk.next),
             Route("/answer", desk.answer, methods=["POST"]),
@@ -59,36 +57,44 @@ class _Desk:
     def __init__(self, review: Review) -> None:
         self._review = review
 
-    def page(self, request: Request) -> Response:
-        """Return the page at a pair, else at the first without an answer."""
+    def content(self, request: Request) -> Response:
+        """Return what fills the page: a pair, else the first without an answer."""
         review = self._review
         review.refresh()
+        review.check()
         key = request.query_params.get("at") or review.next_open()
-        heading = Heading(review.target, review.name, review.stored_in)
         try:
             room = self._room(key)
         except UsageError:  # the address is of another review
             room = self._room(review.next_open())
-        return HTMLResponse(review_page(heading, room, _language(request)))
+        return HTMLResponse(content_part(self._heading, room, _language(request)))
+
+    def show(self, request: Request) -> Response:
+        """Return a pair; the way back leads to the one before."""
+        self._review.check()
+        return self._shown(request, self._room(request.query_params.get("at")), "HX-Push-Url")
 
     def back(self, request: Request) -> Response:
         """Return the pair before one."""
+        self._review.check()
         key = self._review.before(request.query_params.get("pair"))
         return self._shown(request, self._room(key))
 
     def next(self, request: Request) -> Response:
         """Return the next pair without an answer."""
+        self._review.check()
         key = self._review.next_open(request.query_params.get("pair"))
         return self._shown(request, self._room(key))
 
     async def answer(self, request: Request) -> Response:
         """Store an answer; return the next pair, and what had been decided of this one."""
-        form = await _form(request)
+        form = await self._form(request)
         key, said = _one(form, "pair"), _one(form, "opinion")
         if said not in [*Opinion]:
             raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Opinion)}.")
 
         def work() -> Response:
+            self._review.check()
             self._review.answer(key, Opinion(said))
             last = self._review.pair(key)
             return self._shown(request, self._room(self._review.next_open(key), last=last))
@@ -97,9 +103,10 @@ class _Desk:
 
     async def restore(self, request: Request) -> Response:
         """Put documents back."""
-        form = await _form(request)
+        form = await self._form(request)
 
         def work() -> Response:
+            self._review.check()
             done = self._review.restore(form.get("pair", []))
             remarks = "".join(f" {remark}" for remark in done.remarks)
             message = told("done", count=done.documents, target=self._review.target) + remarks
@@ -109,39 +116,59 @@ class _Desk:
         return await run_in_threadpool(work)
 
     async def import_(self, request: Request) -> Response:
-        """Store the labels of a file."""
-        form = await _form(request)
+        """Store the labels of a file, which is the body."""
+        text = _decoded(await self._body(request))
 
         def work() -> Response:
-            count = self._review.import_lines(_one(form, "lines").splitlines())
-            room = self._room(_one(form, "at") or None, message=told("imported", count=count))
-            return self._shown(request, room)
+            self._review.check()
+            count = self._review.import_lines(text.split("\n"))
+            at = request.query_params.get("at") or None
+            return self._shown(request, self._room(at, message=told("imported", count=count)))
 
         return await run_in_threadpool(work)
 
     def export(self, _: Request) -> Response:
         """Return the labels as a file."""
-
-        def lines() -> Iterator[str]:
-            for line in self._review.export():
-                yield line + "\n"
-
-        headers = {"Content-Disposition": 'attachment; filename="labels.jsonl"'}
-        return StreamingResponse(lines(), media_type="application/jsonl", headers=headers)
+        self._review.check()
+        lines = "".join(f"{line}\n" for line in self._review.export())
+        return Response(lines, media_type="application/jsonl")
 
     def failure(self, request: Request, error: Exception) -> Response:
         """Return why something was not done; the page goes on showing the pair that it shows."""
-        status = 409
-        if isinstance(error, DatabaseUnreachable):
-            status = 503
-        elif not isinstance(error, DedupError):
-            status = 500
+        status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 500)
         known = isinstance(error, DedupError)
         why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
+        ends = {"Connection": "close"} if isinstance(error, _TooLarge) else {}  # else it is read
         if "hx-request" not in request.headers:
-            return PlainTextResponse(f"{why}\n", status)
-        headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML"}
+            return PlainTextResponse(f"{why}\n", status, ends)
+        headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML", **ends}
         return HTMLResponse(failure_part(why), status, headers)
+
+    @property
+    def _heading(self) -> Heading:
+        return Heading(self._review.target, self._review.name, self._review.stored_in)
+
+    async def _body(self, request: Request) -> bytes:
+        """Return what was sent; of what is too large the beginning is read at most."""
+        body, length = bytearray(), int(request.headers.get("content-length", 0))
+        if length <= LARGEST:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST:
+                    break
+        if max(length, len(body)) > LARGEST:
+            raise _TooLarge(
+                f"more than {LARGEST >> 20} MiB at once; nothing was stored. Import a large file "
+                f"in a terminal: {import_command(self._heading)}"
+            )
+        return bytes(body)
+
+    async def _form(self, request: Request) -> Form:
+        text = _decoded(await self._body(request))
+        try:
+            return parse_qs(text, keep_blank_values=True, errors="strict")
+        except ValueError as e:
+            raise UsageError(f"the form cannot be read ({e}).") from e
 
     def _room(
         self, key: str | None, *, last: AskedPair | None = None, message: str = ""
@@ -149,25 +176,31 @@ class _Desk:
         asked = None if key is None else self._review.pair(key)
         return ReviewRoom(asked, self._review.standing(), last, message)
 
-    def _shown(self, request: Request, room: ReviewRoom) -> Response:
+    def _shown(
+        self, request: Request, room: ReviewRoom, address: str = "HX-Replace-Url"
+    ) -> Response:
         at = f"/?at={room.asked.key}" if room.asked else "/"
-        return HTMLResponse(room_part(room, _language(request)), headers={"HX-Replace-Url": at})
+        return HTMLResponse(room_part(room, _language(request)), headers={address: at})
 
 
+class _TooLarge(UsageError):
+    """The body of a request is larger than any that the page sends."""
+
+
+_STATUS: Mapping[type[Exception], int] = {  # the first that an error is an instance of
+    DatabaseUnreachable: 503,
+    Vanished: 410,
+    _TooLarge: 413,
+    DedupError: 409,
+}
 Form = dict[str, list[str]]
 
 
-async def _form(request: Request) -> Form:
-    """Return the fields of a form; its size has a limit."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > _LARGEST:
-            raise UsageError(f"more than {_LARGEST >> 20} MiB at once. Import it in parts.")
+def _decoded(body: bytes) -> str:
     try:
-        return parse_qs(body.decode(), keep_blank_values=True, errors="strict")
-    except ValueError as e:
-        raise UsageError(f"the form cannot be read ({e}).") from e
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise UsageError(f"what was sent is not UTF-8: {e.reason} at byte {e.start}.") from e
 
 
 def _one(form: Form, name: str) -> str:
@@ -177,6 +210,11 @@ def _one(form: Form, name: str) -> str:
 def _language(request: Request) -> str:
     """Return the language to begin with: the first that the browser asks for."""
     return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
+
+
+def _page(request: Request) -> Response:
+    """Return the page without anything of the target: it then asks for that with the token."""
+    return HTMLResponse(empty_page(_language(request)))
 
 
 def _static(request: Request) -> Response:

@@ -21,7 +21,7 @@ from tests.running import run_here, uri_of
 
 pytest.importorskip("uvicorn")
 
-from dedup_job.review.admission import Ticket
+from dedup_job.review.admission import TOKEN_HEADER, Ticket
 from dedup_job.review.server import bound, page_server
 
 Db = Database[dict[str, Any]]
@@ -44,20 +44,22 @@ class Page:
         self,
         path: str,
         form: Mapping[str, Any] | None = None,
-        cookie: bool = True,
+        *,
+        token: bool = True,
+        body: str | None = None,
         **headers: str,
     ) -> tuple[int, str, http.client.HTTPMessage]:
-        """Send a request with the page's cookie; return status, text and headers."""
-        name, token = self.ticket.cookie_name, self.ticket.token
-        sent = {"Cookie": f"other=1; {name}={token}"} if cookie else {}
+        """Send a request with the page's token; return status, text and headers."""
+        sent = {TOKEN_HEADER: self.ticket.token} if token else {}
         sent |= {key.replace("_", "-"): value for key, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.ticket.port, timeout=20)
         try:
-            if form is None:
+            if form is None and body is None:
                 connection.request("GET", path, headers=sent)
             else:
-                body = urlencode(form, doseq=True)
-                connection.request("POST", path, body, {"HX-Request": "true", **sent})
+                sent = {"HX-Request": "true", **sent}
+                content = urlencode(form or {}, doseq=True) if body is None else body.encode()
+                connection.request("POST", path, content, sent)
             answer = connection.getresponse()
             return answer.status, answer.read().decode(), answer.headers
         finally:

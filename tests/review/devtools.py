@@ -97,6 +97,10 @@ class Tab:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def downloads_to(self, folder: Path) -> None:
+        """Let the page save files there."""
+        self.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def choose_file(self, selector: str, file: Path) -> None:
         """Give a file to an input."""
         root = self.call("DOM.getDocument")["root"]["nodeId"]

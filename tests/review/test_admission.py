@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 
 import pytest
@@ -11,46 +12,90 @@ from dedup_job.review.admission import Ticket
 from dedup_job.review.server import bound
 
 
-def test_the_address_with_the_token_opens_the_page_and_sets_a_cookie_for_it_alone(page):
-    status, text, headers = page.ask(f"/?token={page.ticket.token}", cookie=False)
+def test_the_page_opens_for_all_and_holds_nothing_of_the_target_or_the_token(page, reviewed):
+    status, text, headers = page.ask("/", token=False)
     assert status == 200
-    assert "data-pair" in text
-    assert page.ticket.token not in text
-    kept = headers["Set-Cookie"]
-    assert kept.startswith(f"{page.ticket.cookie_name}={page.ticket.token};")
-    assert {"HttpOnly", "SameSite=Strict"} <= {part.strip() for part in kept.split(";")}
+    for secret in (page.ticket.token, reviewed.name, "anna", "data-pair"):
+        assert secret not in text
     assert "Access-Control-Allow-Origin" not in headers
     assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
     assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert page.ask("/static/page.css", token=False)[0] == 200
+
+
+def test_the_token_stands_where_browsers_send_it_to_nobody(page):
+    before, _, behind = page.ticket.address.partition("#")
+    assert before == f"{page.origin}/"
+    assert behind == f"token={page.ticket.token}"
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/?token=", "/?token=wrong", "/?token=%C3%A4", "/static/page.css", "/export", "/none"],
+    ["/content", "/content?at=", "/show", "/back", "/next", "/export", "/none", "/static"],
 )
-def test_without_the_token_nothing_is_told(page, path):
-    status, text, headers = page.ask(path, cookie=False)
+@pytest.mark.parametrize("given", [{}, {"X_Dedup_Token": ""}, {"X_Dedup_Token": "wr\xf6ng"}])
+def test_without_the_token_nothing_is_told(page, path, given):
+    status, text, _ = page.ask(path, token=False, **given)
     assert (status, text) == (403, "refused: open the address that `dedup review` printed.\n")
-    assert "Set-Cookie" not in headers
 
 
-def test_a_wrong_token_is_refused_beside_the_right_cookie_and_beside_the_right_token(page):
-    assert page.ask("/?token=wrong")[0] == 403
-    assert page.ask(f"/?token={page.ticket.token}&token=wrong")[0] == 403
+@pytest.mark.parametrize("path", ["/answer", "/restore", "/import", "/", "/static/page.css"])
+def test_without_the_token_nothing_is_taken(page, path):
+    assert (
+        page.ask(path, {"pair": page.review.next_open(), "opinion": "same"}, token=False)[0] == 403
+    )
 
 
-def test_a_cookie_with_another_token_is_refused(page):
-    for cookie in (f"{page.ticket.cookie_name}=x", "=;;\x7f", "dedup-review-1=1"):
-        assert page.ask("/", cookie=False, Cookie=cookie)[0] == 403
+def test_the_token_counts_in_its_header_alone_and_once(page):
+    token = page.ticket.token
+    for name in ("token", "X-Dedup-Token", f"dedup-review-{page.ticket.port}"):
+        assert page.ask(f"/content?{name}={token}", token=False)[0] == 403
+        assert page.ask("/content", token=False, Cookie=f"{name}={token}")[0] == 403
+    assert page.ask("/content", x_dedup_token=token)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    [
+        'theme={"a":1}',
+        "a[0]=1",
+        "=;;\x7f",
+        "token=x; X-Dedup-Token=y",
+        "dedup-review-1=1",
+        "a=" + "b" * 50_000,
+    ],
+)
+def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
+    for path in ("/", "/content", "/export", "/static/page.css"):
+        status, _, headers = page.ask(path, Cookie=cookie)
+        assert status == 200
+        assert "Set-Cookie" not in headers
+    form = {"pair": page.review.next_open(), "opinion": "same"}
+    assert page.ask("/answer", form, Cookie=cookie)[0] == 200
+
+
+def test_another_site_is_not_told_that_it_may_send_the_header(page):
+    connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=20)
+    ask = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "x-dedup-token",
+    }
+    connection.request("OPTIONS", "/answer", headers={"Origin": "http://127.0.0.1:1", **ask})
+    answer = connection.getresponse()
+    assert answer.status == 403
+    assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+    connection.close()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost", ""])
 def test_another_host_header_is_refused(page, host):
     assert page.ask("/", Host=host)[0] == 403
+    assert page.ask("/content", Host=host)[0] == 403
 
 
 def test_localhost_is_this_machine_too(page):
-    assert page.ask("/", Host=f"localhost:{page.ticket.port}")[0] == 200
+    assert page.ask("/content", Host=f"localhost:{page.ticket.port}")[0] == 200
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "file://"])
@@ -58,6 +103,7 @@ def test_a_foreign_origin_is_refused_and_stores_nothing(page, reviewed, origin):
     form = {"pair": page.review.next_open(), "opinion": "same"}
     assert page.ask("/answer", form, Origin=origin)[0] == 403
     assert page.ask("/", Origin=origin)[0] == 403
+    assert page.ask("/content", Origin=origin)[0] == 403
     assert reviewed["target.labels"].count_documents({}) == 0
     assert page.ask("/answer", form, Origin=page.origin)[0] == 200
     assert reviewed["target.labels"].count_documents({}) == 1
@@ -66,6 +112,8 @@ def test_a_foreign_origin_is_refused_and_stores_nothing(page, reviewed, origin):
 def test_a_page_of_another_site_may_lead_here_but_asks_in_vain(page):
     cross = {"Sec_Fetch_Site": "cross-site"}
     assert page.ask("/", Sec_Fetch_Mode="navigate", **cross)[0] == 200
+    assert page.ask("/content", Sec_Fetch_Mode="navigate", **cross)[0] == 403
+    assert page.ask("/static/look.js", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
     assert page.ask("/export", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
     assert page.ask("/answer", {}, Sec_Fetch_Mode="navigate", **cross)[0] == 403
 

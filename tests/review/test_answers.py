@@ -66,9 +66,9 @@ def test_an_answer_can_be_changed_by_going_back(page, reviewed):
 
 def test_a_reload_stays_and_a_second_tab_begins_at_the_first_open_pair(page):
     keys = [answer(page, "same")[0] for _ in range(3)]
-    assert shown_key(page.ask("/")[1]) == page.review.next_open()
-    assert shown_key(page.ask(f"/?at={keys[1]}")[1]) == keys[1]
-    assert shown_key(page.ask("/?at=of-another-review")[1]) == page.review.next_open()
+    assert shown_key(page.ask("/content")[1]) == page.review.next_open()
+    assert shown_key(page.ask(f"/content?at={keys[1]}")[1]) == keys[1]
+    assert shown_key(page.ask("/content?at=of-another-review")[1]) == page.review.next_open()
 
 
 def test_the_same_command_goes_on_where_it_ended_and_another_name_begins(page, reviewed):
@@ -101,13 +101,13 @@ def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(revie
         decisions = [pair.decision for pair in blind.review._drawn.values()]
         assert decisions != ["duplicate", "kept"] * (len(decisions) // 2)
         key = first(blind, "duplicate")
-        text = blind.ask(f"/?at={key}")[1]
+        text = blind.ask(f"/content?at={key}")[1]
         assert "decision hidden" in text
         for told in ("similarity", "dropped as a duplicate", "both kept", "Put back", ">kept<"):
             assert told not in text.partition("standing-title")[0]
         _, text, _ = answer(blind, "same", key)
         assert "dropped as a duplicate" in text.partition("<article")[0]
-        assert "dropped as a duplicate" in blind.ask(f"/?at={key}")[1]
+        assert "dropped as a duplicate" in blind.ask(f"/content?at={key}")[1]
         assert reviewed["target.labels"].find_one()["blind"] is True
         answer(blind, "different", key)
         assert reviewed["target.labels"].find_one()["blind"] is False
@@ -142,18 +142,18 @@ def test_labels_are_exported_and_imported_again(page, reviewed):
         answer(page, opinion)
     status, text, headers = page.ask("/export")
     assert status == 200
-    assert "attachment" in headers["Content-Disposition"]
+    assert headers["Content-Type"] == "application/jsonl"
     lines = [json.loads(line) for line in text.splitlines()]
     assert [line["label"] for line in lines if line["decision"] == "kept"] == ["D"]
     source = reviewed.source.find_one({"_id": int(lines[0]["id_b"])})
     assert lines[0]["b"] == source["text"]
     before = reviewed["target.labels"].find().sort("_id").to_list()
     reviewed["target.labels"].delete_many({})
-    status, shown, _ = page.ask("/import", {"lines": text, "at": ""})
+    status, shown, _ = page.ask("/import?at=", body=text)
     assert (status, "3 answers are new" in shown) == (200, True)
     assert reviewed["target.labels"].find().sort("_id").to_list() == before
-    assert "0 answers are new" in page.ask("/import", {"lines": text})[1]
-    status, shown, _ = page.ask("/import", {"lines": "{}\nnonsense"})
+    assert "0 answers are new" in page.ask("/import", body=text)[1]
+    status, shown, _ = page.ask("/import", body="{}\nnonsense")
     assert status == 409
     assert "line 2: it is not JSON" in shown
 
@@ -172,7 +172,7 @@ def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     restored = page.review.pair(pairs[0])
     assert restored.restored
     assert restored.sample.text
-    assert ">put back<" in page.ask(f"/?at={pairs[0]}")[1]
+    assert ">put back<" in page.ask(f"/content?at={pairs[0]}")[1]
     status, text, _ = page.ask("/restore", {"pair": pairs[0]})
     assert status == 409
     assert "is back already, by number" in text
@@ -210,7 +210,7 @@ def test_hostile_texts_are_shown_as_texts(database):
     if not database["target.ledger"].count_documents({"reason": "near"}):
         pytest.skip("the judge found them equal")
     with served(database, name="<i>eve</i>") as page:
-        text = page.ask("/")[1]
+        text = page.ask("/content")[1]
         assert "<script>alert" not in text
         assert "<i>eve" not in text
         assert "<b>'" not in text
@@ -228,7 +228,7 @@ def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
     database.source.drop()
     with served(database) as page:
         key = first(page, "duplicate")
-        text = page.ask(f"/?at={key}")[1]
+        text = page.ask(f"/content?at={key}")[1]
         assert "The text is gone" in text
         answer(page, "unsure", key)
         line = json.loads(page.ask("/export")[1])

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import http.server
 import json
+import threading
+import time
+from typing import ClassVar
 
 import pytest
 
 pytest.importorskip("websockets")
 
+from dedup_job.demo import make_corpus
 from tests.review import devtools
 from tests.review.conftest import served
+from tests.running import run_here
 
 PROGRAM = devtools.found()
 pytestmark = [
@@ -17,6 +23,8 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine"),
 ]
 KEY = "document.querySelector('[data-pair]')?.dataset.pair"
+READY = f"({KEY}) && document.querySelector('main').ariaBusy === 'false'"  # keys are taken
+CLOSED = "document.querySelector('#closed')?.checkVisibility()"
 MESSAGE = "document.querySelector('#message').textContent"
 
 
@@ -26,11 +34,31 @@ def chromium(tmp_path_factory):
         yield found
 
 
+def open_page(tab, address):
+    """Open the page and wait until it shows a pair."""
+    tab.open(address)
+    tab.wait_for(READY)
+
+
+def reload(tab):
+    """Load the page anew and wait until it shows a pair."""
+    tab.reload()
+    tab.wait_for(READY)
+
+
+def wait_until(true, seconds=20):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def press_and_wait(tab, key):
     """Press a key; return the pair that it was meant for, once another one is shown."""
     before = tab.evaluate(KEY)
     tab.press(key)
-    tab.wait_for(f"({KEY}) !== {json.dumps(before)}")
+    tab.wait_for(f"{READY} && ({KEY}) !== {json.dumps(before)}")
     return before
 
 
@@ -39,7 +67,7 @@ def test_thirty_answers_by_keyboard_then_reload_back_restore_export_import_and_a
 ):
     labels = reviewed["target.labels"]
     tab = chromium.tab()
-    tab.open(page.ticket.address)
+    open_page(tab, page.ticket.address)
     assert tab.evaluate("location.href") == f"{page.origin}/"  # the token is not left in sight
     keys = [press_and_wait(tab, "1sd23u"[i % 6]) for i in range(30)]
     assert len({*keys}) == 30
@@ -49,7 +77,7 @@ def test_thirty_answers_by_keyboard_then_reload_back_restore_export_import_and_a
     ]
 
     shown = tab.evaluate(KEY)
-    tab.reload()
+    reload(tab)
     assert tab.evaluate(KEY) == shown
     assert tab.evaluate("document.querySelector('progress').value") == 30
 
@@ -69,7 +97,11 @@ def test_thirty_answers_by_keyboard_then_reload_back_restore_export_import_and_a
     assert reviewed.target.count_documents({"_id": {"$in": ids}}) == len(ids)
     assert tab.evaluate(KEY) == shown
 
-    text = tab.evaluate("fetch('/export').then((answer) => answer.text())")
+    tab.downloads_to(tmp_path / "saved")
+    tab.click("#export")
+    saved = tmp_path / "saved" / "labels.jsonl"
+    wait_until(lambda: saved.exists() and saved.stat().st_size)
+    text = saved.read_text(encoding="utf-8")
     assert len(text.splitlines()) == 30
     file = tmp_path / "labels.jsonl"
     file.write_text(text.replace('"name": "anna"', '"name": "bob"'), encoding="utf-8")
@@ -78,7 +110,7 @@ def test_thirty_answers_by_keyboard_then_reload_back_restore_export_import_and_a
     assert labels.count_documents({"_id.name": "bob"}) == 30
 
     second = chromium.tab()
-    second.open(f"{page.origin}/")  # the browser's cookie lets it in
+    open_page(second, page.ticket.address)
     assert second.evaluate(KEY) == shown
     press_and_wait(second, "u")
     press_and_wait(tab, "1")  # the first tab goes on with the same pair
@@ -90,12 +122,12 @@ def test_thirty_answers_by_keyboard_then_reload_back_restore_export_import_and_a
 
 def test_language_and_theme_are_switched_and_stay_at_the_next_answer(page, chromium):
     tab = chromium.tab()
-    tab.open(page.ticket.address)
+    open_page(tab, page.ticket.address)
     tab.click("#language")
     tab.click("#theme")
     theme = tab.evaluate("document.documentElement.dataset.theme")
     press_and_wait(tab, "s")
-    tab.reload()
+    reload(tab)
     assert tab.evaluate("document.documentElement.lang") == "zh-Hans"
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
     assert "相同" in tab.evaluate("document.querySelector('.answers').innerText")
@@ -104,7 +136,7 @@ def test_language_and_theme_are_switched_and_stay_at_the_next_answer(page, chrom
 def test_a_page_whose_server_ended_says_so(reviewed, chromium):
     with served(reviewed) as page:
         tab = chromium.tab()
-        tab.open(page.ticket.address)
+        open_page(tab, page.ticket.address)
         assert tab.evaluate("document.querySelector('#lost').hidden") is True
     tab.press("s")
     tab.wait_for("!document.querySelector('#lost').hidden")
@@ -112,17 +144,122 @@ def test_a_page_whose_server_ended_says_so(reviewed, chromium):
 
 def test_another_site_cannot_read_the_page_or_answer_in_its_name(page, reviewed, chromium):
     tab = chromium.tab()
-    tab.open(page.ticket.address)
+    open_page(tab, page.ticket.address)
     form = f"pair={tab.evaluate(KEY)}&opinion=same"
     with served(reviewed, name="mallory") as other:  # the same machine, another origin
         foreign = chromium.tab()
-        foreign.open(other.ticket.address)
+        open_page(foreign, other.ticket.address)
         script = (
             f"fetch('{page.origin}/answer', {{method: 'POST', mode: 'no-cors', "
             f"credentials: 'include', body: new URLSearchParams('{form}')}})"
             ".then(() => 'sent', (error) => 'refused')"
         )
         foreign.call("Page.setBypassCSP", enabled=True)
-        foreign.reload()
+        reload(foreign)
         foreign.evaluate(script)
     assert reviewed["target.labels"].count_documents({}) == 0
+
+
+class Neighbour(http.server.BaseHTTPRequestHandler):
+    """Another page of this machine, which sets cookies and notes what it is sent."""
+
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self):  # noqa: D102  # as http.server has it
+        self.seen.append(str(self.headers))
+        self.send_response(200)
+        for cookie in ('theme={"a":1}', "a[0]=1", "token=x"):
+            self.send_header("Set-Cookie", f"{cookie}; Path=/")
+        self.end_headers()
+
+    def log_message(self, *_):  # noqa: D102
+        pass
+
+
+@pytest.fixture
+def neighbour():
+    Neighbour.seen.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Neighbour) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{other.server_port}/"
+        other.shutdown()
+        thread.join()
+
+
+def test_other_pages_of_this_machine_neither_learn_the_token_nor_lock_the_page(
+    page, chromium, neighbour
+):
+    tab = chromium.tab()
+    open_page(tab, page.ticket.address)
+    press_and_wait(tab, "s")
+    tab.call("Page.navigate", url=neighbour)
+    wait_until(lambda: Neighbour.seen)
+    tab.wait_for(f"location.href === {json.dumps(neighbour)}")
+    assert page.ticket.token not in "".join(Neighbour.seen)
+    assert "Cookie" not in Neighbour.seen[0]
+    assert "Referer" not in Neighbour.seen[0]
+    open_page(tab, page.ticket.address)  # with the neighbour's cookies
+    press_and_wait(tab, "s")
+    reload(tab)
+    assert tab.evaluate("document.cookie").count("=") == 3
+
+
+def test_a_tab_without_the_token_says_what_to_open_and_then_opens_it(page, chromium):
+    tab = chromium.tab()
+    tab.open(f"{page.origin}/")
+    tab.wait_for(CLOSED)
+    assert "Open the address" in tab.evaluate("document.querySelector('#closed').innerText")
+    tab.call("Page.navigate", url=f"{page.origin}/#token=wrong")
+    tab.wait_for("performance.getEntriesByType('navigation')[0].type === 'reload'")
+    tab.wait_for(CLOSED)
+    assert tab.evaluate(KEY) is None
+    tab.call("Page.navigate", url=page.ticket.address)  # of the same page: nothing is loaded
+    tab.wait_for(KEY)
+    assert tab.evaluate("document.querySelector('#closed').hidden") is True
+    assert tab.evaluate("location.href") == f"{page.origin}/"
+    assert page.review.target in tab.evaluate("document.title")
+
+
+def test_the_way_back_from_a_pair_of_the_list_leads_to_the_one_before(page, chromium):
+    tab = chromium.tab()
+    open_page(tab, page.ticket.address)
+    wrong = next(k for k, pair in page.review._drawn.items() if pair.decision == "duplicate")
+    tab.open(f"{page.origin}/?at={wrong}")
+    tab.wait_for(f"{READY} && ({KEY}) === {json.dumps(wrong)}")
+    press_and_wait(tab, "d")
+    press_and_wait(tab, "u")
+    shown = tab.evaluate(KEY)
+    tab.wait_for(READY)
+    tab.click(".wrong li button")
+    tab.wait_for(f"({KEY}) === {json.dumps(wrong)}")
+    assert tab.evaluate("location.search") == f"?at={wrong}"
+    tab.evaluate("history.back()")
+    tab.wait_for(f"({KEY}) === {json.dumps(shown)}")
+
+
+def test_a_file_that_is_too_large_is_refused_with_the_command_for_it(page, chromium, tmp_path):
+    tab = chromium.tab()
+    open_page(tab, page.ticket.address)
+    file = tmp_path / "large.jsonl"
+    file.write_bytes(b"x" * ((1 << 20) + 1))
+    tab.choose_file("#import", file)
+    tab.wait_for("!document.querySelector('#too-large').hidden")
+    assert "dedup labels import FILE" in tab.evaluate(
+        "document.querySelector('#too-large').innerText"
+    )
+
+
+def test_a_target_that_vanished_below_the_page_is_told_on_it(database, chromium):
+    database.source.insert_many(make_corpus(200, seed=3))
+    run_here(database)
+    with served(database) as page:
+        tab = chromium.tab()
+        open_page(tab, page.ticket.address)
+        database.drop_collection("target")
+        tab.press("s")
+        tab.wait_for(f"({MESSAGE}).includes('no longer in the database')")
+        assert tab.evaluate(KEY)
+        tab.reload()
+        tab.wait_for(f"({MESSAGE}).includes('no longer in the database')")
+    assert "target.labels" not in database.list_collection_names()
