@@ -116,20 +116,13 @@ def shown_value(value: Any) -> str:
 
 
 def unmistakable(key: bytes) -> str:
-    """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too.
-
-    It is read back to the byte, so the size of a number within it stays as well.
-    """
+    """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too."""
     if key[0] == _OBJECT_ID_KIND:
         return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
     value = _value(key)
-    if value is not None and not isinstance(value, bool):  # extended JSON has no longer form
-        with suppress(*MALFORMED):
-            for options in _FORMS[1:] if isinstance(value, int | float) else _FORMS:
-                text = _json(value, options)
-                if bson_edit.stored(next(readings(text))) == key:
-                    return text
-    return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])
+    if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
+        return _json(Binary(key, bson_edit.KEY_SUBTYPE), _FORMS[0])
+    return _json(value, _FORMS[1]) if isinstance(value, int | float) else shown_value(value)
 
 
 def readings(written: str) -> Iterator[Any]:
