@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
 from dedup_job.decision import Again
+from dedup_job.decision.weighing import Weighing
 from dedup_job.mongo.care.audit import Checker
+from dedup_job.mongo.care.audit_kept import Refuse
+from dedup_job.mongo.care.shapes import differing
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Finding
@@ -37,10 +45,44 @@ def check_target(
         clean = Cleaner(on.settings.cleaning).clean_all
         fingerprint = on.equipment.fingerprinter.fingerprint
         again = Again(on.settings.decision, on.settings.index, on.equipment).decide
-        checker = Checker(on.target, clean, fingerprint, again, on.progress)
+        checker = Checker(
+            on.target,
+            clean,
+            fingerprint,
+            again,
+            _refuse(Weighing(on.settings.decision, on.equipment.judge)),
+            _strange,
+            on.progress,
+        )
         found = checker.check(sample)
         if sample is not None:
             return found
         compared, differing = snapshot_differences(on)
         more = Finding(Check.SNAPSHOT, compared, len(differing), tuple(differing))
         return replace(found, findings=(*found.findings, more))
+
+
+def _refuse(weighing: Weighing) -> Refuse:
+    def refuse(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str | None, float]]:
+        if not texts:
+            return []
+        rows = np.arange(len(texts))
+        pairs = (texts, rows, others, rows)
+        weighed = weighing.weigh(*pairs)
+        alike = weighing.similarities(weighed.cost, pairs).tolist()
+        kinds = map(weighing.kind, weighed.kinds.tolist())
+        said = zip(weighed.joined.tolist(), kinds, alike, strict=True)
+        return [(None if joined else kind, similarity) for joined, kind, similarity in said]
+
+    return refuse
+
+
+def _strange(recorded: Mapping[str, Any]) -> list[str]:
+    """Return the names of those settings in the row of a run that no run records so."""
+    try:
+        now = Settings(**recorded).recorded()
+    except ValidationError as e:
+        return [".".join(map(str, error["loc"])) for error in e.errors()]
+    except TypeError:
+        return ["settings"]
+    return [*differing(dict(recorded), now, "")]

@@ -75,10 +75,13 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     comparison = Comparison(index)
     on.progress.total(on.target.documents.estimated_document_count(), "comparing the snapshot of")
     done = 0
-    for page in on.target.kept():
-        comparison.add(page)
-        done += len(page.keys)
-        on.progress.advance(done)
+    try:
+        for page in on.target.kept():
+            comparison.add(page)
+            done += len(page.keys)
+            on.progress.advance(done)
+    except StateMismatch:
+        return done, []  # the target is not as runs wrote it; what else is wrong cannot be told
     return done, list(_differences(comparison))
 
 

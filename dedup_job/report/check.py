@@ -17,7 +17,7 @@ class Check(StrEnum):
     UNDECIDED = "not decided yet"
     GONE = "no longer in the source"
     CHANGED = "differs from the source"
-    SINCE = "dropped, and changed since"
+    SINCE = "changed in the source since"
     RULES = "kept by today's rules"
     HALF = "half written, to be taken back"
     TWICE = "in target and ledger"
@@ -29,6 +29,7 @@ class Check(StrEnum):
     FOREIGN = "not as dedup writes it"
     FINGERPRINT = "fingerprint not that of the text"
     COUNTS = "counts of a run differ"
+    RECORDS = "run or state not as written"
     SNAPSHOT = "snapshot not of the target"
 
 
@@ -41,9 +42,10 @@ _ADVICE: Mapping[Check, str] = {
     Check.GONE: "Nothing to do if you removed them from the source on purpose. Else something "
     "added them to the target or the ledger; then counts differ, too.",
     Check.CHANGED: "Their text or another field changed in the source after they were decided, or "
-    "in the target. What was decided stays decided.",
-    Check.SINCE: "Their text changed in the source after they were dropped. To have one decided "
-    "anew: `{again}`, then `dedup run`.",
+    "in the target: nothing recorded tells which. What was decided stays decided.",
+    Check.SINCE: "So many source documents changed after they were decided. That is no fault, and "
+    "what was decided stays decided. To have a dropped one decided anew: `{again}`, then `dedup "
+    "run`; a kept one stays in the target as it was.",
     Check.RULES: "Another version of the rules dropped them. To keep one: `{restore}`.",
     Check.HALF: "A process was killed at work. The next `dedup run` takes that back first, and "
     "then decides these anew.",
@@ -54,21 +56,23 @@ _ADVICE: Mapping[Check, str] = {
     "the row from {target}.ledger.",
     Check.ORDER: "The first of two wins, and here the later one is kept. Something else exchanged "
     "them. `dedup explain ID` shows both; restore what you want: `{restore}`.",
-    Check.APART: "They are no duplicates of the original that is named, or have a text where the "
-    "ledger says there is none: the row was changed, or the document since. `dedup explain ID` "
-    "shows both texts; keep it by `{restore}`, or with --again let the "
-    "next run decide it anew.",
-    Check.VALUES: "They are duplicates, but of, similarity, distance, found_by, reason, richer, "
-    "left_out or differences are not those of the two texts: someone changed the row. `dedup "
-    "explain ID` shows what they are.",
+    Check.APART: "They are no duplicates of the original that is named: the row was changed, the "
+    "document that it holds, or the original. `dedup explain ID` shows both texts; keep it by "
+    "`{restore}`, or with --again let the next run decide it anew.",
+    Check.VALUES: "What is named is not that of the two texts: someone changed it. `dedup explain "
+    "ID` shows what it is.",
     Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or "
     "`{restore}` for each row shown.",
-    Check.FOREIGN: "Something else wrote to target or ledger. Remove these from there, or put them "
-    "back as they were; the next run decides what was removed.",
+    Check.FOREIGN: "Something else wrote to target or ledger: what is named in brackets is "
+    "missing, added, or of another type. Remove these from there, or put them back as they were; "
+    "the next run decides what was removed.",
     Check.FINGERPRINT: "Text or fingerprint was changed in the target. Put both back, or remove "
     "the document from the target: the next run decides it anew.",
     Check.COUNTS: "Someone added to or removed from target, ledger or runs by hand; what was "
     "removed, the next run decides anew. `dedup undo` and `dedup restore` keep the counts right.",
+    Check.RECORDS: "Someone changed {target}.runs or {target}.state: what is named in brackets is "
+    "missing, added, of another type, or contradicts the rest. Put it back as it was, from a "
+    "backup. Documents and ledger are as the other lines say.",
     Check.SNAPSHOT: "The index on disk is not that of the target, so runs may miss duplicates. "
     "Nothing is lost: `{rebuild}` makes it anew.",
 }

@@ -121,9 +121,14 @@ def stored_in(row: bytes) -> Stored | None:
     value = row[element.value : element.end]
     if element.kind == bson_edit.DOCUMENT:
         return Stored(value, whole=bson_edit.find(value, b"_id") is not None)
-    if element.kind == bson_edit.BINARY and value[4] == _PACKED:
-        return Stored(zlib.decompress(value[5:]), whole=True)
+    if element.kind == bson_edit.BINARY:
+        return stored_value(Binary(value[5:], value[4]))
     return None
+
+
+def stored_value(value: Binary) -> Stored | None:
+    """Return what binary data holds of a document; zlib.error where it was changed."""
+    return Stored(zlib.decompress(value), whole=True) if value.subtype == _PACKED else None
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:

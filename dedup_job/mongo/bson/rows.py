@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeGuard
@@ -74,10 +74,14 @@ def unsigned(stored: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 where it is not said."""
+    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 where it is not said.
+
+    own: all that it adds, by name.
+    """
 
     fingerprint: int
     run: int
+    own: Mapping[str, Any]
 
 
 class KeptRows:
@@ -97,8 +101,11 @@ class KeptRows:
         self.path = self._source if form is not Form.CLASSIC else ["ques"]
         self.has_runs = form is not Form.CLASSIC  # which has no place for the run
         mark = "dedup" if self.has_runs else "hash_value"
-        self.marks_only = {"_id": 1, mark: 1}
+        self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
         self.projection = {**self.marks_only, ".".join(self.path): 1}
+        fields = ("_id", self.path[0], mark) if self.has_runs else ("_id", "ques", "old_id", mark)
+        # those that a document has; None where that is left to the source
+        self.fields = None if form is Form.WHOLE else frozenset(name.encode() for name in fields)
 
     def encode(self, documents: Documents, decisions: Decisions, run: int) -> ByteStrings:
         """Return those documents that are kept as raw BSON, in order."""
@@ -216,10 +223,14 @@ class KeptRows:
         return text if isinstance(text, str) else None, self._mark(found)
 
     def _mark(self, found: dict[str, Any]) -> Mark | None:
-        value, run = found.get("hash_value"), 0 if not self.has_runs else None
-        if self.has_runs and isinstance(own := found.get("dedup"), dict):
+        if self.has_runs:
+            own = found.get("dedup")
+            own = own if isinstance(own, dict) else {}
             value, run = own.get("fingerprint"), own.get("run")
-        return Mark(unsigned(value), run) if _is_int(value) and _is_int(run) else None
+        else:
+            own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
+            value, run = own.get("hash_value"), 0
+        return Mark(unsigned(value), run, own) if _is_int(value) and _is_int(run) else None
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> Packed:

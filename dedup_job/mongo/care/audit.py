@@ -8,29 +8,32 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import bson
-from bson.errors import BSONError
 
 from dedup_job.columns import Fingerprints
-from dedup_job.errors import LeaseHeld, StateMismatch
+from dedup_job.documents import LONGEST_ID
+from dedup_job.errors import LeaseHeld
+from dedup_job.fingerprint import is_text_hash
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
-from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.care import run_counts
+from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow, Refuse, named
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
-from dedup_job.mongo.care.pieces import with_labels
+from dedup_job.mongo.care.audit_runs import RunChecker, known_runs, pieces_of
+from dedup_job.mongo.care.pieces import rows_of_piece, with_labels
 from dedup_job.mongo.care.rollback import check_begun
+from dedup_job.mongo.care.shapes import ledger_misfits
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state.fields import check_run
+from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.byte_strings import strings_of
@@ -39,7 +42,10 @@ from dedup_job.report.progress import Progress
 
 _ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
-_LEDGER = {"_id": 1, "decision": 1, "of": 1, "reason": 1, "run": 1}
+_COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
+_LEDGER = {"_id": 1, **dict.fromkeys(_COUNTED, 1)}
+_NAMED = 5
+_LONGEST_ID = 1024  # of an original that a kept document names
 
 
 @dataclass
@@ -50,12 +56,22 @@ class Checker:
     clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
     decide: Decide
+    refused: Refuse
+    strange_settings: Callable[[Mapping[str, Any]], list[str]]
     progress: Progress
     _tally: Tally = field(init=False, default_factory=lambda: Tally(shown))
     _there: run_counts.ByRun = field(init=False, default_factory=run_counts.no_counts)
     _half: frozenset[bytes] = field(init=False, default=frozenset())
     _undoing: int | None = field(init=False, default=None)
     _done: int = field(init=False, default=0)
+    _own_rules: bool = field(init=False, default=True)
+    _kept: KeptChecker = field(init=False)
+    _rows: list[dict[str, Any]] = field(init=False, default_factory=list)
+    _is_sample: bool = field(init=False, default=False)
+    _known: Container[int] = field(init=False, default=())
+    _last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
+    _uncounted: set[int] = field(init=False, default_factory=set)
+    _unknown: set[str] = field(init=False, default_factory=set)
 
     @cached_property
     def _source(self) -> Source:
@@ -67,20 +83,21 @@ class Checker:
         Raises LeaseHeld where a run is at work: what it writes would look like a fault.
         """
         began = time.perf_counter()
+        self._is_sample = sample is not None
         state = self._begin()
         counts = (c.estimated_document_count for c in (self.target.source, *self.target.decided))
         self.progress.total(sum(map(self.target.patience, counts)), "checking")
         kept, dropped = self._walk_source()
         walked, chosen = self._walk_target(sample)
-        rows = self._walk_ledger(state, sample)
+        rows = self._walk_ledger(sample)
         if walked != kept:
             self._walk_others(self.target.documents, self.target.ledger)
         if rows != dropped:
             self._walk_others(self.target.ledger, None)
         self._tally.add(Check.GONE, walked + rows)
         for page in fetch(majority(self.target.documents), chosen, _ROWS, self.target.patience):
-            self._check_texts([self._read(row) for row in page])
-        self._compare_counts(state)
+            self._kept.check([self._kept.read(row) for row in page])
+        self._compare_records(state, walked + rows)
         self._check_alone(state["token"])
         return Checked(
             self.target.source.full_name,
@@ -101,6 +118,19 @@ class Checker:
             self.target.patience(lambda: check_begun(self.target, state))
             half.insert(0, f"run {run}, being undone")
         self._tally.add(Check.HALF, len(half), half)
+        self._rows = self.target.all_runs()
+        self._known = known_runs(state, self._rows)
+        self._own_rules = state["settings"].get("rules") == self.target.stamp.get("rules")
+        self._kept = KeptChecker(
+            self.target,
+            self._source,
+            self.clean_all,
+            self.fingerprint,
+            self.refused,
+            self._tally,
+            self._known,
+            self._own_rules,
+        )
         return state
 
     def _check_alone(self, token: int) -> None:
@@ -142,96 +172,102 @@ class Checker:
         projection = self.target.rows.marks_only if sample is not None else {}
         for page in self._pages(self.target.documents, _ROWS, projection):
             walked += len(page)
-            read = [self._read(row) for row in page]
+            read = [self._kept.read(row) for row in page]
             for document in read:
-                run = document.mark.run if document.mark else 0
-                self._there[run][run_counts.KEPT] += 1
-            strange = [document.key for document in read if document.mark is None]
+                self._count_kept(document)
+            strange = [document.as_foreign for document in read if document.is_foreign]
             self._tally.add(Check.FOREIGN, len(page), strange)
             if sample is None:
-                self._check_texts(read)
+                self._kept.check(read)
             else:
                 chosen.add(document.key for document in read if document.mark is not None)
         return walked, chosen.keys
 
-    def _check_texts(self, page: Sequence[_Read]) -> None:
-        """Compare stored fingerprints with stored texts, and stored texts with the source's."""
-        marked = [(d.key, d.text, d.mark) for d in page if d.mark]  # others were counted before
-        self._tally.add(Check.FOREIGN, 0, [key for key, text, _ in marked if text is None])
-        known = [(key, text, mark.fingerprint) for key, text, mark in marked if text is not None]
-        keys, texts = [key for key, _, _ in known], [text for _, text, _ in known]
-        now = self.fingerprint(texts).values.tolist()
-        wrong = [key for (key, _, then), b in zip(known, now, strict=True) if then != b]
-        self._tally.add(Check.FINGERPRINT, len(keys), wrong)
-        source = self._source.documents(keys)
-        whole = {document.key: document.raw for document in page}
-        there = [
-            (found, found.content, text)
-            for key, text in zip(keys, texts, strict=True)
-            if (found := source.get(key)) is not None and isinstance(found.content, str)
-        ]
-        cleaned = self.clean_all([content for _, content, _ in there])
-        would_be = [
-            found.with_content(text)  # what a run would make of the source's today
-            for (found, _, text), now_there in zip(there, cleaned, strict=True)
-            if now_there == text
-        ]
-        same = self.target.rows.same_fields([whole[d.key] for d in would_be], would_be)
-        as_before = {d.key for d, is_same in zip(would_be, same, strict=True) if is_same}
-        changed = [key for key in keys if key in source and key not in as_before]
-        self._tally.add(Check.CHANGED, len(source), changed)
+    def _count_kept(self, document: KeptRow) -> None:
+        if (mark := document.mark) is None:
+            self._there[0][run_counts.KEPT] += 1
+            return
+        self._there[mark.run].update(run_counts.kept_labels_of(mark.own))
+        if document.text is not None and is_text_hash(mark.fingerprint, document.text):
+            self._there[mark.run][run_counts.SHORT_KEPT] += 1
+        self._pass(self.target.documents, mark.run, document.key)
+        if len(document.key) > _LONGEST_ID:  # then no document that was compared with it says so
+            self._unknown.update(run_counts.OF_KEPT)
 
-    def _read(self, row: RawDocument) -> _Read:
-        try:
-            return _Read(row.key, row.raw, *self.target.rows.read(row))
-        except (BSONError, ValueError, OverflowError):
-            return _Read(row.key, row.raw, None, None)
+    def _pass(self, collection: AnyCollection, run: int, key: bytes) -> None:
+        """Remember the last key of each run."""
+        if len(key) <= LONGEST_ID:
+            self._last.setdefault(run, {})[collection.name] = key
 
-    def _row_checker(self, state: Mapping[str, Any]) -> RowChecker:
+    def _row_checker(self) -> RowChecker:
         """Return what decides rows of the ledger once more."""
-        resumed = look_up(self.target.runs, {"resumed": True}, _ID, self.target.patience)
         return RowChecker(
             self.target,
             self._source,
             self.clean_all,
             self.decide,
             self._tally,
-            own_rules=state["settings"].get("rules") == self.target.stamp.get("rules"),
-            resumed={bson_edit.id_value(row.key) for row in resumed},
+            own_rules=self._own_rules,
+            resumed=[row["_id"] for row in self._rows if row.get("resumed")],
         )
 
-    def _walk_ledger(self, state: Mapping[str, Any], sample: int | None) -> int:
+    def _walk_ledger(self, sample: int | None) -> int:
         """Return how many rows there are, and decide some at random once more, or all."""
         walked = 0
         chosen = _Sample(sample or 0)
-        checker = self._row_checker(state)
+        checker = self._row_checker()
         for page in self._pages(self.target.ledger, _ROWS, {} if sample is None else _LEDGER):
             walked += len(page)
-            named: dict[bytes, list[bytes]] = {}
-            strange: list[bytes] = []
+            of: dict[bytes, list[bytes]] = {}
+            strange: list[bytes | str] = []
             own: list[RawDocument] = []
             for row in page:
                 found = bson.decode(row.raw, bson_edit.LENIENT)
+                wrong = ledger_misfits(found) if sample is None else []
                 labels = run_counts.labels_of(found)
-                if labels is None:
-                    strange.append(row.key)
+                if labels is not None:
+                    self._there[found["run"]].update(labels)
+                    self._pass(self.target.ledger, found["run"], row.key)
+                    wrong += ["run"] if found["run"] not in self._known else []
+                if wrong or labels is None:
+                    strange.append(named(row.key, wrong))
+                if labels is None or found["run"] == self._undoing:
                     continue
-                self._there[found["run"]].update(labels)
-                if found["run"] != self._undoing:
+                if not wrong:
                     own.append(row)
-                    if found["decision"] == "duplicate":
-                        named.setdefault(original_of(row.raw), []).append(row.key)
+                if found["decision"] == "duplicate":
+                    of.setdefault(original_of(row.raw), []).append(row.key)
             self._tally.add(Check.FOREIGN, len(page), strange)
-            there = self.target.held_by(self.target.documents, list(named))
-            lost = [f"{shown(k)} of {shown(o)}" for o in named.keys() - there for k in named[o]]
-            self._tally.add(Check.ORIGINAL, sum(map(len, named.values())), lost)
+            there = self.target.held_by(self.target.documents, list(of))
+            lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
+            self._tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
             if sample is None:
                 checker.check(own)
             else:
                 chosen.add(row.key for row in own)
         for rows in fetch(majority(self.target.ledger), chosen.keys, _ROWS, self.target.patience):
-            checker.check(rows)
+            checker.check(self._fitting(rows))
+        if sample is None:
+            self._check_former(checker)
         return walked
+
+    def _fitting(self, rows: Iterable[RawDocument]) -> list[RawDocument]:
+        """Return those rows with the fields that they should have; count the others."""
+        wrong = {row.key: _misfits(row) for row in rows}
+        self._tally.add(Check.FOREIGN, 0, [named(k, names) for k, names in wrong.items() if names])
+        return [row for row in rows if not wrong[row.key]]
+
+    def _check_former(self, checker: RowChecker) -> None:
+        """Look at the rows that a person took out, and see how many duplicates were short."""
+        for entry in self._rows:
+            if entry.get("status") not in BY_HAND:
+                continue
+            for piece in range(pieces if is_count(pieces := entry.get("pieces", 0)) else 0):
+                rows = rows_of_piece(self.target, entry["_id"], piece) or ()
+                checker.check_former([row for row in rows if not _misfits(row)])
+        for run, short in checker.short.items():
+            self._there[run][run_counts.SHORT_DUPLICATE] = short
+        self._uncounted = checker.unknown
 
     def _not_half(self, keys: set[bytes]) -> set[bytes]:
         """Return those of some ids in target and ledger that no entry is about to take back."""
@@ -254,25 +290,51 @@ class Checker:
                     Check.TWICE, len(alone), [*self._not_half(self.target.held_by(other, alone))]
                 )
 
-    def _compare_counts(self, state: dict[str, Any]) -> None:
+    def _compare_records(self, state: dict[str, Any], decided: int) -> None:
         self.progress.stage("comparing the counts")
-        all_rows, name = self.target.all_runs(), self.target.runs.full_name
+        pieces = pieces_of(self.target)
+        checker = RunChecker(self.target, state, self._rows, pieces, self.strange_settings)
+        wrong = [*checker.misfits()]
+        self._tally.add(Check.RECORDS, len(self._rows) + len(pieces) + 1, wrong)
+        if wrong:
+            return  # what they say cannot be compared
+        lines = [*self._differences(state)]
+        self._tally.add(Check.COUNTS, len(self._rows), lines)
+        if not lines:  # else something was removed, which was told
+            gone = [f"{shown(key)} (dedup.refused.of)" for key in self._kept.gone]
+            self._tally.add(Check.VALUES, 0, gone)
+        estimated = sum(
+            self.target.patience(c.estimated_document_count) for c in self.target.decided
+        )
+        sure = not lines and not self._half and estimated == decided
+        last = {run: [*keys.values()] for run, keys in self._last.items()}
+        self._tally.add(
+            Check.RECORDS, 0, [*checker.contradictions(last, decided if sure else None)]
+        )
+
+    def _differences(self, state: dict[str, Any]) -> Iterator[str]:
+        """Yield where runs and the state count otherwise than what is there, or each other."""
+        rows = {row["_id"]: row for row in self._rows}
         checkpoint = state["checkpoint"]
-        try:
-            rows = {check_run(row, name)["_id"]: row for row in all_rows}
-            said = run_counts.recorded(rows, checkpoint, with_labels(self.target, rows))
-            stale = run_counts.stale_row(rows, checkpoint) if checkpoint else None
-        except StateMismatch as e:
-            self._tally.add(Check.COUNTS, len(all_rows), [str(e).partition(". ")[0]])
-            return
+        out = list(with_labels(self.target, rows))
+        said = run_counts.recorded(rows, checkpoint, out)
+        if checkpoint and (stale := run_counts.stale_row(rows, checkpoint)):
+            yield stale
+        yield from run_counts.out_of_step(rows, state)
         not_these: set[int] = set()
         if self._undoing is not None:
-            out = with_labels(self.target, rows, half=self._undoing)
-            not_these = {self._undoing, *(row["run"] for of, row in out if of == self._undoing)}
+            half = with_labels(self.target, rows, half=self._undoing)
+            not_these = {self._undoing, *(row["run"] for of, row in half if of == self._undoing)}
         by_run = self.target.rows.has_runs
-        lines = [*([stale] if stale else []), *run_counts.out_of_step(rows, state)]
-        lines += run_counts.count_differences(said, self._there, not_these, by_run=by_run)
-        self._tally.add(Check.COUNTS, len(rows), lines)
+        for run in self._uncounted:
+            self._there[run][run_counts.SHORT_DUPLICATE] = said[run][run_counts.SHORT_DUPLICATE]
+        unknown = (
+            *self._unknown,
+            *(() if by_run else (*run_counts.OF_KEPT, run_counts.SHORT_KEPT)),
+        )
+        yield from run_counts.count_differences(
+            said, self._there, not_these, by_run=by_run, unknown=tuple(unknown)
+        )
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
@@ -280,14 +342,9 @@ class Checker:
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A document of the target; None for a field that is not as dedup writes it."""
-
-    key: bytes
-    raw: bytes
-    text: str | None
-    mark: Mark | None
+def _misfits(row: RawDocument) -> list[str]:
+    found = bson.decode(row.raw, bson_edit.LENIENT)
+    return ledger_misfits(found)
 
 
 class _Sample:

@@ -17,7 +17,8 @@ from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE
 from dedup_job.mongo.target_reader import TargetReader
 
 _APART = 1_000_000  # numbers of pieces that an entry may have
-_LABELS = {f"rows.{name}": 1 for name in ("decision", "reason", "run", "of")}
+_COUNTED = ("decision", "reason", "run", "of", "similarity", "richer", "void")
+_LABELS = {f"rows.{name}": 1 for name in _COUNTED}
 
 
 def former_rows(

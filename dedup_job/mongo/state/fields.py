@@ -108,21 +108,24 @@ def _fits(test: Callable[[Any], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
+    """Tell whether this counts something."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX
 
 
-def _are_numbers(value: Any) -> bool:
+def are_numbers(value: Any) -> bool:
+    """Tell whether this is a number, or whatever holds nothing but numbers."""
     if isinstance(value, Mapping):
-        return all(map(_are_numbers, value.values()))
+        return all(map(are_numbers, value.values()))
     if isinstance(value, list):
-        return all(map(_are_numbers, value))
-    return _is_count(value) or (isinstance(value, float) and value >= 0)
+        return all(map(are_numbers, value))
+    return is_count(value) or (isinstance(value, float) and value >= 0)
 
 
-def _are_points(value: Any) -> bool:
+def are_points(value: Any) -> bool:
+    """Tell whether this is the series of a run."""
     return isinstance(value, list) and all(
-        isinstance(point, list) and len(point) == 3 and _are_numbers(point) for point in value
+        isinstance(point, list) and len(point) == 3 and are_numbers(point) for point in value
     )
 
 
@@ -131,21 +134,19 @@ def _are_counts(value: Any) -> bool:
         Counts.from_dict(value)
     except (KeyError, TypeError, AttributeError, ValueError):
         return False
-    return _are_numbers(value)
+    return are_numbers(value)
 
 
 def _are_settings(value: Mapping[str, Any]) -> bool:
     return all(isinstance(value.get(name, {}), Mapping) for name in _SECTIONS)
 
 
-_Count = Annotated[Any, _fits(_is_count)]
-_Number = Annotated[int | float, _fits(_are_numbers)]
+_Count = Annotated[Any, _fits(is_count)]
+_Number = Annotated[int | float, _fits(are_numbers)]
 _Name = Annotated[str, Field(pattern=r"\.")]
 _Counts = Annotated[dict[str, Any], _fits(_are_counts)]
 _Settings = Annotated[dict[str, Any], _fits(_are_settings)]
-_LedgerRow = Annotated[
-    dict[str, Any], _fits(lambda row: "_id" in row and _is_count(row.get("run")))
-]
+_LedgerRow = Annotated[dict[str, Any], _fits(lambda row: "_id" in row and is_count(row.get("run")))]
 
 
 class _Strict(BaseModel):
@@ -205,7 +206,7 @@ class _Run(_Strict):
     finished: datetime | None = None
     known: _Count = 0
     expected: _Count | None = None
-    series: Annotated[list[Any], _fits(_are_points)] = []
+    series: Annotated[list[Any], _fits(are_points)] = []
     machines: list[_Machine] = []
 
 

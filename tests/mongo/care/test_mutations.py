@@ -1,4 +1,4 @@
-"""Whatever one field of one row becomes, `dedup check --all` sees it, or the table below says why not.
+"""Whatever a field of a row becomes, `dedup check --all` sees it, or a table below says why not.
 
 A field is removed, gets another type, another value, and a neighbour that no run writes, at every
 depth. No change may end in a traceback.
@@ -10,7 +10,7 @@ import copy
 import fnmatch
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -188,7 +188,7 @@ def outcome(database: Db, mutation: Mutation, folder: Path) -> str:
         code = 0
     except DedupError as e:
         code, said = e.code, str(e)
-    except Exception as e:  # a traceback is what must not be
+    except Exception as e:  # noqa: BLE001  # a traceback is what must not be
         return f"traceback: {type(e).__name__}: {e}"
     finally:
         database[mutation.collection].replace_one({"_id": mutation.id}, row)

@@ -1,0 +1,268 @@
+"""What rows of `T.runs` and the state say, beside each other and what the target shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo.read_concern import ReadConcern
+
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.mongo.care.pieces import piece_id
+from dedup_job.mongo.care.shapes import (
+    BY_HAND,
+    PIECE_ROW,
+    RUN,
+    STATE,
+    differing,
+    ledger_misfits,
+    misfits,
+)
+from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.state.document import next_run
+from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, is_by_hand, is_count
+from dedup_job.mongo.state.stamp import CONTENT
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.counts import Counts, Histogram
+from dedup_job.report.run import Status
+
+Document = dict[str, Any]
+_ENDED = (str(Status.DONE), str(Status.STOPPED), str(Status.FAILED))
+
+
+@dataclass(frozen=True, slots=True)
+class RunChecker:
+    """Compares what is recorded: rows of runs by number, pieces of what was taken out, the state.
+
+    strange_settings: returns those settings of a row that no run has.
+    """
+
+    target: TargetReader
+    state: Mapping[str, Any]
+    rows: Sequence[Document]
+    pieces: Sequence[Document]
+    strange_settings: Callable[[Mapping[str, Any]], list[str]]
+
+    def misfits(self) -> Iterator[str]:
+        """Yield a line for each row with fields that dedup does not write."""
+        for row in self.rows:
+            if LEDGER_ROW in row:  # of former versions
+                continue
+            shape = BY_HAND if is_by_hand(row) else RUN
+            yield from self._line(row, misfits(row, shape))
+        for piece in self.pieces:
+            found = [*misfits(piece, PIECE_ROW)]
+            for i, row in enumerate(() if found else piece["rows"]):
+                found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
+            yield from self._line(piece, found)
+
+    def contradictions(
+        self, last: Mapping[int, Sequence[bytes]], decided: int | None
+    ) -> Iterator[str]:
+        """Yield a line for each row with values that cannot be together; all fit their fields.
+
+        last: keys of the last document and the last row of each run; decided: how many there are,
+        None where that does not tell.
+        """
+        known = accumulate(0 if is_by_hand(r) else r["counts"]["scanned"] for r in self.rows)
+        for row, before in zip(self.rows, (0, *known), strict=False):
+            if LEDGER_ROW not in row:
+                yield from self._line(row, self._of_run(row, before))
+        for piece in self.pieces:
+            yield from self._line(piece, self._of_piece(piece))
+        of_state = [*misfits(self.state, STATE)] or self._of_state(last, decided)
+        yield from self._line(self.state, of_state)
+
+    def _line(self, row: Mapping[str, Any], wrong: Iterable[str]) -> Iterator[str]:
+        if found := [*dict.fromkeys(wrong)]:
+            yield f"{shown_value(row.get('_id'))} ({', '.join(found)})"
+
+    def _of_run(self, row: Mapping[str, Any], before: int) -> Iterator[str]:
+        counts, seconds = Counts.from_dict(row["counts"]), row["seconds"]
+        yield from _of_counts(row["counts"], "counts")
+        yield from differing(row["rates"], counts.rates(), "rates")
+        yield from (f"settings.{name}" for name in self.strange_settings(row["settings"]))
+        yield from _others(row["settings"], self.state["settings"])
+        ended, finished = row["status"] in _ENDED, row["finished"]
+        together = row["status"] == str(Status.RUNNING) or (ended and finished)
+        speed = 0.0 if is_by_hand(row) or not seconds else counts.scanned / seconds
+        left = [piece for piece in self.pieces if piece["of"] == row["_id"]]
+        left = [piece for piece in left if piece["piece"] < row.get("pieces", 0)]
+        right = {
+            "known": row["known"] <= before,
+            "token": row.get("token", 0) <= self.state["token"],
+            "limit": not row["limit"] or counts.scanned <= row["limit"],
+            "finished": finished is None or row["started"] <= finished,
+            "status": row["status"] != str(Status.RUNNING) or finished is None,
+            "docs_per_second": not together or row["docs_per_second"] == speed,
+            "undone": ("undone" in row) == (row["status"] == str(Status.UNDONE)),
+            "left": "left" not in row or "undone" in row,
+            "pieces": row.get("pieces", 0) == len(left),
+            "documents": row.get("documents", 0) == sum(piece["documents"] for piece in left),
+        }
+        if row["status"] == str(Status.RESTORED):
+            right["counts.kept"] = counts.kept == row["documents"]
+            right["counts.short.kept"] = counts.short_kept == sum(piece["short"] for piece in left)
+        yield from (name for name, is_right in right.items() if not is_right)
+
+    def _of_piece(self, piece: Mapping[str, Any]) -> Iterator[str]:
+        right = {
+            "_id": piece["_id"] == piece_id(piece["of"], piece["piece"]),
+            "of": any(row["_id"] == piece["of"] and is_by_hand(row) for row in self.rows),
+            "documents": piece["documents"] == len(piece["rows"]),
+            "short": piece["short"] <= piece["documents"],
+        }
+        yield from (name for name, is_right in right.items() if not is_right)
+
+    def _of_state(self, last: Mapping[int, Sequence[bytes]], decided: int | None) -> Iterator[str]:
+        state, numbers = self.state, {row["_id"]: row for row in self.rows}
+        given = [n for n, row in numbers.items() if is_by_hand(row) or "undone" in row]
+        highest, undoing = state.get("last_run"), state.get("undo") is not None
+        is_known = undoing or highest is None or highest in numbers
+        if not is_known or (highest or 0) < max(given, default=0):
+            yield "last_run"
+        if state.get("undo_from") is not None and not undoing:
+            yield "undo_from"
+        yield from self._of_rules(state["settings"])
+        if checkpoint := state["checkpoint"]:
+            yield from _of_counts(checkpoint["counts"], "checkpoint.counts")
+            if (run := numbers.get(checkpoint["run"])) is not None:
+                yield from _beside(checkpoint, run)
+                yield from _not_in(run["settings"], state["settings"])
+            if not undoing and not state["intent"]:
+                later = max(given, default=0) > checkpoint["run"]
+                yield from self._last_id(checkpoint, run or {}, last, later=later)
+        if bookmark := state.get("bookmark"):
+            yield from self._of_bookmark(bookmark, numbers, decided)
+
+    def _of_rules(self, settings: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the version of the rules if there is none that is, or that this program follows."""
+        own, then = self.target.stamp.get("rules"), settings.get("rules")
+        if (own is None) != (then is None) or not (
+            then is None or (is_count(then) and then <= own)
+        ):
+            yield "settings.rules"
+
+    def _last_id(
+        self,
+        checkpoint: Mapping[str, Any],
+        run: Mapping[str, Any],
+        last: Mapping[int, Sequence[bytes]],
+        *,
+        later: bool,
+    ) -> Iterator[str]:
+        """Yield the last id if it is not the last one that its run decided.
+
+        later: something was taken out or back after it.
+        """
+        found, number = checkpoint["last_id"], checkpoint["run"]
+        counts = Counts.from_dict(checkpoint["counts"])
+        if found is None and later:  # a later run was undone
+            return
+        if found is None or not counts.scanned:
+            is_right = (
+                found is None and counts.scanned <= counts.quarantined
+            )  # no huge one is named
+        elif later or run.get("resumed"):
+            is_right = any(row["status"] == str(Status.REOPENED) for row in self.rows)
+            keys = [bson_edit.stored(found)]
+            is_right = is_right or any(self.target.held_by(c, keys) for c in self.target.decided)
+        else:
+            key, own = bson_edit.stored(found), last.get(number, ())
+            is_plain = all(map(bson_edit.is_writable, own))  # else it stands there as another one
+            is_right = not is_plain or (key in own and not self._is_passed(key, own))
+        if not is_right:
+            yield "checkpoint.last_id"
+
+    def _is_passed(self, key: bytes, others: Sequence[bytes]) -> bool:
+        """Tell whether one of some decided ids comes after another, in the server's order."""
+        later = {"_id": 1, "later": {"$gt": ["$_id", {"$literal": bson_edit.id_value(key)}]}}
+        only = bson_edit.among([other for other in others if other != key])
+        return any(
+            RawBSONDocument(row.raw)["later"]
+            for collection in self.target.decided
+            for row in look_up(collection, only, later, self.target.patience)
+        )
+
+    def _of_bookmark(
+        self,
+        bookmark: Mapping[str, Any],
+        rows: Mapping[int, Mapping[str, Any]],
+        decided: int | None,
+    ) -> Iterator[str]:
+        scanned = {n: row["counts"]["scanned"] for n, row in rows.items() if not is_by_hand(row)}
+        if checkpoint := self.state["checkpoint"]:  # of a run that was cut off its row is behind
+            scanned[checkpoint["run"]] = checkpoint["counts"]["scanned"]
+        then = bookmark["decided"] + sum(n for run, n in scanned.items() if run > bookmark["run"])
+        run = rows.get(bookmark["run"])
+        right = {
+            "run": run is not None and run["status"] == str(Status.DONE),
+            "query": run is None or run["query"] == bookmark["query"],
+            "followed": bookmark["followed"] < max(bookmark["run"], 1),
+            "decided": decided in (None, then),
+        }
+        yield from (f"bookmark.{name}" for name, is_right in right.items() if not is_right)
+
+
+def pieces_of(target: TargetReader) -> list[Document]:
+    """Return all rows that hold what a person took out of the ledger."""
+    runs = target.runs.with_options(read_concern=ReadConcern("majority"))
+    return target.patience(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
+
+
+def known_runs(state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Container[int]:
+    """Return the numbers that a run may have."""
+    return {*range(1, next_run(state)), *(n for row in rows if isinstance(n := row["_id"], int))}
+
+
+def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Yield the counts that do not add up."""
+    counts = Counts.from_dict(found)
+    compared, most = counts.kept + counts.near, counts.candidates.most
+    yield from differing(found, counts.as_dict(), path)
+    classes = counts.candidates.classes
+    right = {
+        "candidates.classes": counts.candidates.count == compared,
+        "candidates.max": max(classes, default=0) == max(Histogram.of([most]).classes),
+        "candidates.total": counts.candidates.total >= most,
+        "short.kept": counts.short_kept <= counts.kept,
+        "short.duplicate": counts.short_duplicate <= counts.duplicates,
+        "cut": counts.cut <= compared,
+    }
+    yield from (f"{path}.{name}" for name, is_right in right.items() if not is_right)
+
+
+def _others(settings: Mapping[str, Any], stamp: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings of a run that are not those that its target was made with."""
+    for section, part in stamp.items():
+        own = settings.get(section)
+        if not isinstance(part, Mapping) or not isinstance(own, Mapping):
+            continue
+        for name, value in part.items():
+            is_file = isinstance(value, str) and value.startswith(CONTENT)
+            if not is_file and name != "judge" and name in own and own[name] != value:
+                yield f"settings.{section}.{name}"
+
+
+def _not_in(settings: Mapping[str, Any], stamp: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names in a stamp that the settings of its last run do not have."""
+    for section, part in stamp.items():
+        if isinstance(part, Mapping):
+            own = settings.get(section, {})
+            yield from (f"settings.{section}.{name}" for name in part if name not in own)
+
+
+def _beside(checkpoint: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the checkpoint says unlike the row of its run."""
+    names = ["query", "limit", "started"]
+    if run["status"] == str(Status.DONE) and run["finished"]:
+        names += ["seconds", "counts"]
+    for name in names:
+        yield from differing(checkpoint[name], run[name], f"checkpoint.{name}")
+    ends = {str(Status.DONE): True, str(Status.STOPPED): False}
+    if checkpoint["finished"] is not ends.get(run["status"], checkpoint["finished"]):
+        yield "checkpoint.finished"
