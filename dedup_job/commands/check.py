@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
+from dedup_job.commands.run import package_versions
 from dedup_job.decision import Again
 from dedup_job.decision.weighing import Weighing
 from dedup_job.mongo.care.audit import Checker
@@ -77,12 +78,14 @@ def _refuse(weighing: Weighing) -> Refuse:
     return refuse
 
 
-def _strange(recorded: Mapping[str, Any]) -> list[str]:
-    """Return the names of those settings in the row of a run that no run records so."""
+def _strange(row: Mapping[str, Any]) -> list[str]:
+    """Return the names of those settings of a run that this version does not record so."""
+    if row["versions"].get("dedup-job") != package_versions()["dedup-job"]:
+        return []  # another version has others
     try:
-        now = Settings(**recorded).recorded()
+        now = Settings(**row["settings"]).recorded()
     except ValidationError as e:
         return [".".join(map(str, error["loc"])) for error in e.errors()]
     except TypeError:
         return ["settings"]
-    return [*differing(dict(recorded), now, "")]
+    return [*differing(row["settings"], now, "")]

@@ -26,7 +26,7 @@ from dedup_job.mongo.bson.ledger_rows import original_of
 from dedup_job.mongo.care import run_counts
 from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow, Refuse, named
 from dedup_job.mongo.care.audit_rows import Decide, RowChecker
-from dedup_job.mongo.care.audit_runs import RunChecker, known_runs, pieces_of
+from dedup_job.mongo.care.audit_runs import Facts, RunChecker, known_runs, largest, pieces_of
 from dedup_job.mongo.care.pieces import rows_of_piece, with_labels
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.care.shapes import ledger_misfits
@@ -39,6 +39,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.byte_strings import strings_of
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import Progress
+from dedup_job.report.run import Status
 
 _ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
@@ -68,6 +69,7 @@ class Checker:
     _kept: KeptChecker = field(init=False)
     _rows: list[dict[str, Any]] = field(init=False, default_factory=list)
     _is_sample: bool = field(init=False, default=False)
+    _named: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
     _known: Container[int] = field(init=False, default=())
     _last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
     _uncounted: set[int] = field(init=False, default_factory=set)
@@ -120,6 +122,7 @@ class Checker:
         self._tally.add(Check.HALF, len(half), half)
         self._rows = self.target.all_runs()
         self._known = known_runs(state, self._rows)
+        self._named = largest(self._rows)
         self._own_rules = state["settings"].get("rules") == self.target.stamp.get("rules")
         self._kept = KeptChecker(
             self.target,
@@ -236,7 +239,10 @@ class Checker:
                 if not wrong:
                     own.append(row)
                 if found["decision"] == "duplicate":
-                    of.setdefault(original_of(row.raw), []).append(row.key)
+                    original = original_of(row.raw)
+                    of.setdefault(original, []).append(row.key)
+                    if (place := (found["run"], original)) in self._named:
+                        self._named[place] += 1
             self._tally.add(Check.FOREIGN, len(page), strange)
             there = self.target.held_by(self.target.documents, list(of))
             lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
@@ -263,8 +269,22 @@ class Checker:
             if entry.get("status") not in BY_HAND:
                 continue
             for piece in range(pieces if is_count(pieces := entry.get("pieces", 0)) else 0):
-                rows = rows_of_piece(self.target, entry["_id"], piece) or ()
-                checker.check_former([row for row in rows if not _misfits(row)])
+                found = rows_of_piece(self.target, entry["_id"], piece) or ()
+                rows = [row for row in found if not _misfits(row)]
+                of = {
+                    original_of(row.raw): row.key
+                    for row in rows
+                    if bson.decode(row.raw, bson_edit.LENIENT)["decision"] == "duplicate"
+                }
+                there = self.target.held_by(self.target.documents, [*of])
+                lost = [f"{shown(k)} of {shown(o)}" for o, k in of.items() if o not in there]
+                self._tally.add(Check.ORIGINAL, len(of), lost)
+                checker.check_former(rows)
+                if entry["status"] == str(Status.RESTORED):
+                    keys = [row.key for row in rows]
+                    there = self.target.held_by(self.target.documents, keys)
+                    gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
+                    self._tally.add(Check.RECORDS, 0, gone)
         for run, short in checker.short.items():
             self._there[run][run_counts.SHORT_DUPLICATE] = short
         self._uncounted = checker.unknown
@@ -307,10 +327,12 @@ class Checker:
             self.target.patience(c.estimated_document_count) for c in self.target.decided
         )
         sure = not lines and not self._half and estimated == decided
-        last = {run: [*keys.values()] for run, keys in self._last.items()}
-        self._tally.add(
-            Check.RECORDS, 0, [*checker.contradictions(last, decided if sure else None)]
+        facts = Facts(
+            {run: [*keys.values()] for run, keys in self._last.items()},
+            {} if any(one.is_error for one in self._tally.findings()) else self._named,
+            decided if sure else None,
         )
+        self._tally.add(Check.RECORDS, 0, [*checker.contradictions(facts)])
 
     def _differences(self, state: dict[str, Any]) -> Iterator[str]:
         """Yield where runs and the state count otherwise than what is there, or each other."""
@@ -328,10 +350,11 @@ class Checker:
         by_run = self.target.rows.has_runs
         for run in self._uncounted:
             self._there[run][run_counts.SHORT_DUPLICATE] = said[run][run_counts.SHORT_DUPLICATE]
-        unknown = (
-            *self._unknown,
-            *(() if by_run else (*run_counts.OF_KEPT, run_counts.SHORT_KEPT)),
-        )
+        unknown = {*self._unknown, *(() if by_run else run_counts.OF_KEPT)}
+        if self._kept.altered or not by_run or self._is_sample:
+            unknown.add(run_counts.SHORT_KEPT)
+        if self._is_sample:
+            unknown.add(run_counts.SHORT_DUPLICATE)
         yield from run_counts.count_differences(
             said, self._there, not_these, by_run=by_run, unknown=tuple(unknown)
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from bson import ObjectId
 from bson.raw_bson import RawBSONDocument
 from pymongo.read_concern import ReadConcern
 
@@ -31,7 +32,26 @@ from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
 
 Document = dict[str, Any]
+_NO_RUN: Mapping[str, Any] = {  # of what a person did
+    **dict.fromkeys(("query", "limit", "expected")),
+    **dict.fromkeys(("known", "left_out", "docs_per_second"), 0),
+    **{name: {} for name in ("changed", "stages")},
+    **{name: [] for name in ("profile", "clusters")},
+}
 _ENDED = (str(Status.DONE), str(Status.STOPPED), str(Status.FAILED))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What target and ledger show of runs.
+
+    last: keys of the last document and the last row of each; named: how many rows of a run name an
+    original, where the run says so; decided: how many there are, None where that does not tell.
+    """
+
+    last: Mapping[int, Sequence[bytes]]
+    named: Mapping[tuple[int, bytes], int]
+    decided: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +80,30 @@ class RunChecker:
                 found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
             yield from self._line(piece, found)
 
-    def contradictions(
-        self, last: Mapping[int, Sequence[bytes]], decided: int | None
-    ) -> Iterator[str]:
-        """Yield a line for each row with values that cannot be together; all fit their fields.
-
-        last: keys of the last document and the last row of each run; decided: how many there are,
-        None where that does not tell.
-        """
+    def contradictions(self, facts: Facts) -> Iterator[str]:
+        """Yield a line for each row with values that cannot be together; all fit their fields."""
         known = accumulate(0 if is_by_hand(r) else r["counts"]["scanned"] for r in self.rows)
         for row, before in zip(self.rows, (0, *known), strict=False):
             if LEDGER_ROW not in row:
-                yield from self._line(row, self._of_run(row, before))
+                yield from self._line(row, self._of_run(row, before, facts))
         for piece in self.pieces:
             yield from self._line(piece, self._of_piece(piece))
-        of_state = [*misfits(self.state, STATE)] or self._of_state(last, decided)
+        of_state = [*misfits(self.state, STATE)] or self._of_state(facts)
         yield from self._line(self.state, of_state)
 
     def _line(self, row: Mapping[str, Any], wrong: Iterable[str]) -> Iterator[str]:
         if found := [*dict.fromkeys(wrong)]:
             yield f"{shown_value(row.get('_id'))} ({', '.join(found)})"
 
-    def _of_run(self, row: Mapping[str, Any], before: int) -> Iterator[str]:
+    def _of_run(self, row: Mapping[str, Any], before: int, facts: Facts) -> Iterator[str]:
         counts, seconds = Counts.from_dict(row["counts"]), row["seconds"]
         yield from _of_counts(row["counts"], "counts")
         yield from differing(row["rates"], counts.rates(), "rates")
-        yield from (f"settings.{name}" for name in self.strange_settings(row["settings"]))
+        yield from (f"settings.{name}" for name in self.strange_settings(row))
         yield from _others(row["settings"], self.state["settings"])
         ended, finished = row["status"] in _ENDED, row["finished"]
         together = row["status"] == str(Status.RUNNING) or (ended and finished)
-        speed = 0.0 if is_by_hand(row) or not seconds else counts.scanned / seconds
+        speed = counts.scanned / seconds if seconds else 0.0
         left = [piece for piece in self.pieces if piece["of"] == row["_id"]]
         left = [piece for piece in left if piece["piece"] < row.get("pieces", 0)]
         right = {
@@ -108,6 +122,21 @@ class RunChecker:
             right["counts.kept"] = counts.kept == row["documents"]
             right["counts.short.kept"] = counts.short_kept == sum(piece["short"] for piece in left)
         yield from (name for name, is_right in right.items() if not is_right)
+        if is_by_hand(row):
+            yield from (name for name, value in _NO_RUN.items() if row[name] != value)
+        yield from self._of_largest(row, facts)
+
+    def _of_largest(self, row: Mapping[str, Any], facts: Facts) -> Iterator[str]:
+        """Yield the kept documents that a run names with another number of duplicates."""
+        number = row["_id"]
+        taken = any(one.get("run") == number for piece in self.pieces for one in piece["rows"])
+        if taken or "undone" in row or "resumed" in row:
+            return
+        for i, one in enumerate(row["clusters"]):
+            there = facts.named.get((number, bson_edit.stored(one["_id"])))
+            is_plain = isinstance(one["_id"], int | str | ObjectId)  # others may stand otherwise
+            if there not in (None, one["duplicates"]) and (there or is_plain):
+                yield f"clusters.{i}"
 
     def _of_piece(self, piece: Mapping[str, Any]) -> Iterator[str]:
         right = {
@@ -118,13 +147,15 @@ class RunChecker:
         }
         yield from (name for name, is_right in right.items() if not is_right)
 
-    def _of_state(self, last: Mapping[int, Sequence[bytes]], decided: int | None) -> Iterator[str]:
+    def _of_state(self, facts: Facts) -> Iterator[str]:
         state, numbers = self.state, {row["_id"]: row for row in self.rows}
         given = [n for n, row in numbers.items() if is_by_hand(row) or "undone" in row]
         highest, undoing = state.get("last_run"), state.get("undo") is not None
         is_known = undoing or highest is None or highest in numbers
         if not is_known or (highest or 0) < max(given, default=0):
             yield "last_run"
+        if undoing and state["undo"] not in (*numbers, highest):
+            yield "undo"
         if state.get("undo_from") is not None and not undoing:
             yield "undo_from"
         yield from self._of_rules(state["settings"])
@@ -135,9 +166,9 @@ class RunChecker:
                 yield from _not_in(run["settings"], state["settings"])
             if not undoing and not state["intent"]:
                 later = max(given, default=0) > checkpoint["run"]
-                yield from self._last_id(checkpoint, run or {}, last, later=later)
+                yield from self._last_id(checkpoint, run or {}, facts.last, later=later)
         if bookmark := state.get("bookmark"):
-            yield from self._of_bookmark(bookmark, numbers, decided)
+            yield from self._of_bookmark(bookmark, numbers, facts.decided)
 
     def _of_rules(self, settings: Mapping[str, Any]) -> Iterator[str]:
         """Yield the version of the rules if there is none that is, or that this program follows."""
@@ -167,7 +198,7 @@ class RunChecker:
             is_right = (
                 found is None and counts.scanned <= counts.quarantined
             )  # no huge one is named
-        elif later or run.get("resumed"):
+        elif later or run.get("resumed") or not self.target.rows.has_runs:
             is_right = any(row["status"] == str(Status.REOPENED) for row in self.rows)
             keys = [bson_edit.stored(found)]
             is_right = is_right or any(self.target.held_by(c, keys) for c in self.target.decided)
@@ -200,7 +231,8 @@ class RunChecker:
         then = bookmark["decided"] + sum(n for run, n in scanned.items() if run > bookmark["run"])
         run = rows.get(bookmark["run"])
         right = {
-            "run": run is not None and run["status"] == str(Status.DONE),
+            # the row of a run that was cut off at its end does not say so yet
+            "run": run is not None and run["status"] in (str(Status.DONE), str(Status.RUNNING)),
             "query": run is None or run["query"] == bookmark["query"],
             "followed": bookmark["followed"] < max(bookmark["run"], 1),
             "decided": decided in (None, then),
@@ -212,6 +244,17 @@ def pieces_of(target: TargetReader) -> list[Document]:
     """Return all rows that hold what a person took out of the ledger."""
     runs = target.runs.with_options(read_concern=ReadConcern("majority"))
     return target.patience(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
+
+
+def largest(rows: Sequence[Document]) -> dict[tuple[int, bytes], int]:
+    """Return 0 for each kept document that a run names as one with the most duplicates."""
+    return {
+        (row["_id"], bson_edit.stored(one.get("_id"))): 0
+        for row in rows
+        if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
+        for one in clusters
+        if isinstance(one, dict)
+    }
 
 
 def known_runs(state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Container[int]:

@@ -184,7 +184,8 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     """Take back what the state names; of what a person did only a piece that is half written."""
     row = target.patience(lambda: target.run(run))
     if row is None:  # cut off before anything was written
-        target.patience(lambda: target.state.update({"undo": None, "undo_from": None}))
+        no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
+        target.patience(lambda: target.state.update(no_entry))
         return Undone(run, 0, 0, 0)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)

@@ -1,7 +1,7 @@
 """The fields of each kind of row, and what of a row does not fit them.
 
-One table for all that dedup writes. Fields are those of this version; what has another name, is
-missing or of another type was written by something else.
+One table for all that dedup writes: what has another name, is missing or of another type was
+written by something else. A field that a later version adds is one that only some rows have.
 """
 
 from __future__ import annotations
@@ -79,7 +79,11 @@ def differing(value: Any, expected: Any, path: str) -> Iterator[str]:
     """Yield the path of each value that is not as expected."""
     if isinstance(value, dict) and isinstance(expected, dict):
         for name in sorted(value.keys() | expected.keys()):
-            yield from differing(value.get(name), expected.get(name), f"{path}.{name}".lstrip("."))
+            at = f"{path}.{name}".lstrip(".")
+            if name not in value or name not in expected:
+                yield at
+            else:
+                yield from differing(value[name], expected[name], at)
     elif value != expected:
         yield path
 
@@ -154,6 +158,17 @@ def _is_stored(value: Any) -> bool:
     return value is None or isinstance(value, dict)
 
 
+def _are_classes(value: Any) -> bool:
+    """Tell whether this is how many numbers a histogram has by class."""
+    return isinstance(value, dict) and all(
+        name.isdecimal() and is_count(n) for name, n in value.items()
+    )
+
+
+def _are_tenths(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 10 and all(map(is_count, value))
+
+
 def _is_distance(value: Any) -> bool:
     return is_count(value) and value <= 64
 
@@ -209,10 +224,10 @@ _COUNTS = Fields(
             {
                 "mean": _NUMBER,
                 **dict.fromkeys(("p99", "max", "total"), is_count),
-                "classes": _values(is_count),
+                "classes": _are_classes,
             }
         ),
-        "similarities": Each(is_count),
+        "similarities": _are_tenths,
     }
 )
 _RATES = Fields(

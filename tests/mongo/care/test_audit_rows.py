@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.report.check import Check
@@ -15,7 +16,8 @@ from tests.running import run_here
 Db = Database[dict[str, Any]]
 
 APART, VALUES, ORDER, ITSELF = map(str, (Check.APART, Check.VALUES, Check.ORDER, Check.ITSELF))
-CHANGED, SINCE = str(Check.CHANGED), str(Check.SINCE)
+CHANGED, SINCE, FOREIGN = map(str, (Check.CHANGED, Check.SINCE, Check.FOREIGN))
+ORIGINAL = str(Check.ORIGINAL)
 
 
 @pytest.fixture
@@ -123,22 +125,84 @@ def test_a_source_text_that_changed_after_it_was_dropped_is_told(made: Db, tmp_p
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": f"【题目】{text}"}})
     assert good(made, tmp_path, "--all") == {SINCE: [repr(row["_id"])]}
     made["target.ledger"].update_one({"_id": row["_id"]}, {"$unset": {"digest": ""}})
-    assert wrong(made, tmp_path, "--all").keys() == {VALUES}
+    assert wrong(made, tmp_path, "--all") == {FOREIGN: [f"{row['_id']!r} (digest)"]}
 
 
-def test_a_source_text_that_is_no_duplicate_any_more_is_found(made: Db, tmp_path: Path) -> None:
+def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_error(
+    made: Db, tmp_path: Path
+) -> None:
+    row, skipped = one(made, reason="near"), one(made, decision="skipped")
+    kept = made.target.find_one({"_id": {"$nin": [row["of"]]}, "dedup.run": 1})
+    exact = one(made, reason="exact")
+    ids = [row["_id"], skipped["_id"], kept["_id"], exact["_id"]]
+    for id_ in ids:
+        made.source.update_one({"_id": id_}, {"$set": {"text": f"别的文字，第{id_}篇新的短文。"}})
+    for more in (("--all",), ("--sample", "1000")):
+        assert {*good(made, tmp_path, *more)[SINCE]} == {*map(repr, ids)}
+    said = command(made, "check", "--source", "source", "--all")
+    assert f"{SINCE}: 4. So many source documents changed after they were decided." in said
+    assert f"dedup restore ID --again --target {made.name}.target" in said
+
+
+def test_a_source_text_that_is_no_duplicate_any_more_can_be_decided_anew(
+    made: Db, tmp_path: Path
+) -> None:
     row = one(made, reason="near")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "别的文字，不再一样了。"}})
-    assert wrong(made, tmp_path, "--all") == {APART: [repr(row["_id"])]}
+    assert good(made, tmp_path, "--all") == {SINCE: [repr(row["_id"])]}
     command(made, "restore", str(row["_id"]), "--again")
     run_here(made, source__max_chars=1500)
     assert good(made, tmp_path, "--all") == {}
 
 
-def test_a_text_where_the_ledger_says_there_is_none_is_found(made: Db, tmp_path: Path) -> None:
+def test_of_an_exact_duplicate_the_row_is_checked_whatever_the_source_holds_now(
+    made: Db, tmp_path: Path
+) -> None:
+    row = one(made, reason="exact")
+    made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "别的文字，不再一样了。"}})
+    changes = ({"distance": 3}, VALUES), ({"digest": Int64(7)}, APART), ({"of": -5}, ORIGINAL)
+    for change, check in changes:
+        made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": change})
+        assert repr(row["_id"]) in wrong(made, tmp_path, "--all")[check][0]
+        made["target.ledger"].replace_one({"_id": row["_id"]}, row)
+
+
+def test_a_text_of_the_target_that_its_exact_duplicates_do_not_have_is_found(
+    made: Db, tmp_path: Path
+) -> None:
+    """Its fingerprint is the same, and the source may have changed; the digests tell."""
+    rows = [r for r in made["target.ledger"].find({"reason": "exact"})]
+    kept = next(
+        d for r in rows if len((d := made.target.find_one({"_id": r["of"]}) or {})["text"]) > 100
+    )
+    made.target.update_one({"_id": kept["_id"]}, {"$set": {"text": kept["text"] + " "}})
+    found = wrong(made, tmp_path, "--all")
+    assert found[CHANGED] == [repr(kept["_id"])]
+    assert VALUES in found or APART in found
+
+
+def test_a_document_that_the_ledger_holds_tells_a_forged_row_from_an_edit(
+    database: Db, tmp_path: Path
+) -> None:
+    fill(database, ledger__document="whole")
+    for reason in ("near", "empty"):
+        row = one(database, reason=reason)
+        database.source.update_one({"_id": row["_id"]}, {"$set": {"text": "一篇新的短文。"}})
+    near, empty = one(database, reason="near"), one(database, reason="empty")
+    assert good(database, tmp_path, "--all").keys() == {SINCE}
+    change = {"digest": Int64(near["digest"] ^ 1)}
+    database["target.ledger"].update_one({"_id": near["_id"]}, {"$set": change})
+    assert wrong(database, tmp_path, "--all")[VALUES] == [f"{near['_id']!r} (digest)"]
+    change = {"document.text": "有字"}
+    database["target.ledger"].update_one({"_id": empty["_id"]}, {"$set": change})
+    assert wrong(database, tmp_path, "--all")[APART] == [repr(empty["_id"])]
+
+
+def test_a_skipped_row_that_names_an_original_is_found(made: Db, tmp_path: Path) -> None:
     row = one(made, decision="skipped")
-    made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "一篇新的短文，共一句。"}})
-    assert wrong(made, tmp_path, "--all") == {APART: [repr(row["_id"])]}
+    made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": {"of": 1, "more": 2}})
+    (line,) = wrong(made, tmp_path, "--all")[FOREIGN]
+    assert line == f"{row['_id']!r} (of, more)"
 
 
 def test_without_the_source_the_documents_in_the_ledger_are_looked_at(

@@ -41,6 +41,8 @@ def made_before(database: Db, guards: tuple[str, ...] = ()) -> None:
                 "$unset": {f"settings.{name}": "" for name in (*gone, "decision.words")},
             },
         )
+    other = {"$set": {"versions.dedup-job": "0.0.1"}}
+    database["target.runs"].update_many({}, other)
     assert "judge" not in database["target.state"].find_one()["settings"]["decision"]
 
 
