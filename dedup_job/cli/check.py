@@ -41,9 +41,9 @@ def check(
     """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
     Each source document is in exactly one of target and ledger, originals exist, rows say what the
-    texts say, fingerprints are those of the texts, counts agree. Ends with exit code 6 where they
-    do not. No check can know that a row was removed together with its counts: its document then
-    counts as not decided yet. Nothing is written.
+    texts say, fingerprints are those of the texts, counts agree, runs and state are as written. Ends
+    with exit code 6 where they do not. A source document that changed since is told, and is no
+    error. Nothing is written.
     """
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")

@@ -180,7 +180,7 @@ def test_a_row_with_another_id_is_named(made: Db) -> None:
     made["target.runs"].delete_many({})
     made["target.runs"].insert_one({"_id": id_})
     assert f"row {id_!r} of {made.name}.target.runs" in str(refused(made, "undo", "2", "--yes"))
-    assert f"{id_!r} (_id" in check_finds(made)
+    assert check_finds(made).startswith(f"{id_!r} (")
 
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

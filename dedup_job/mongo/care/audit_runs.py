@@ -269,6 +269,7 @@ def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:
     yield from differing(found, counts.as_dict(), path)
     classes = counts.candidates.classes
     right = {
+        "reasons": sum(counts.reasons.values()) == counts.skipped + counts.quarantined,
         "candidates.classes": counts.candidates.count == compared,
         "candidates.max": max(classes, default=0) == max(Histogram.of([most]).classes),
         "candidates.total": counts.candidates.total >= most,

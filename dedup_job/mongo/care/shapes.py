@@ -54,8 +54,7 @@ def misfits(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     """Yield the path of each field that a value should not have, or lacks, or that does not fit."""
     match shape:
         case Fields(needed, some) if isinstance(value, dict):
-            for name in needed.keys() - value.keys():
-                yield f"{path}.{name}".lstrip(".")
+            yield from (f"{path}.{name}".lstrip(".") for name in needed if name not in value)
             for name, inner in value.items():
                 at = f"{path}.{name}".lstrip(".")
                 if (own := needed.get(name) or some.get(name)) is None:

@@ -171,7 +171,7 @@ def test_a_text_of_the_target_that_its_exact_duplicates_do_not_have_is_found(
     made: Db, tmp_path: Path
 ) -> None:
     """Its fingerprint is the same, and the source may have changed; the digests tell."""
-    rows = [r for r in made["target.ledger"].find({"reason": "exact"})]
+    rows = made["target.ledger"].find({"reason": "exact"})
     kept = next(
         d for r in rows if len((d := made.target.find_one({"_id": r["of"]}) or {})["text"]) > 100
     )

@@ -254,9 +254,9 @@ def names_of(mutation: Mutation, row: Document) -> list[str]:
     """Return what may stand for the row; a run of a row that is another one's, both runs."""
     if mutation.collection == _STATE:
         return ["state", "was made with other settings", "was made from"]
-    if mutation.path.endswith("run") and mutation.how == "revalue":
+    if mutation.path in ("run", "dedup.run", "rows.0.run") and mutation.how == "revalue":
         return ["run 1: ", "run 2: ", "run 3: "]
-    entry = [f"{row['of']} ("] if "rows" in row else []  # of a piece
+    entry = [f"{row['of']} (", f"of entry {row['of']}"] if "rows" in row else []  # of a piece
     return [str(mutation.id), *entry, *(str(one["_id"]) for one in row.get("rows", ()))]
 
 
