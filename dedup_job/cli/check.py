@@ -41,7 +41,8 @@ def check(
     """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
     Each source document is in exactly one of target and ledger, originals exist, rows say what the
-    texts say, fingerprints are those of the texts, counts agree, runs and state are as written. Ends
+    texts say, fingerprints are those of the texts, counts agree, runs and state are as written.
+    Ends
     with exit code 6 where they do not. A source document that changed since is told, and is no
     error. Nothing is written.
     """

@@ -280,7 +280,7 @@ class Checker:
                 lost = [f"{shown(k)} of {shown(o)}" for o, k in of.items() if o not in there]
                 self._tally.add(Check.ORIGINAL, len(of), lost)
                 checker.check_former(rows)
-                if entry["status"] == str(Status.RESTORED):
+                if entry["status"] == str(Status.RESTORED) and entry["_id"] != self._undoing:
                     keys = [row.key for row in rows]
                     there = self.target.held_by(self.target.documents, keys)
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
@@ -320,16 +320,18 @@ class Checker:
             return  # what they say cannot be compared
         lines = [*self._differences(state)]
         self._tally.add(Check.COUNTS, len(self._rows), lines)
-        if not lines:  # else something was removed, which was told
+        halfway = bool(self._half) or self._undoing is not None
+        if not lines and not halfway:  # else something was removed, which was told
             gone = [f"{shown(key)} (dedup.refused.of)" for key in self._kept.gone]
             self._tally.add(Check.VALUES, 0, gone)
         estimated = sum(
             self.target.patience(c.estimated_document_count) for c in self.target.decided
         )
-        sure = not lines and not self._half and estimated == decided
+        sure = not lines and not halfway and estimated == decided
+        unclear = halfway or any(one.is_error for one in self._tally.findings())
         facts = Facts(
             {run: [*keys.values()] for run, keys in self._last.items()},
-            {} if any(one.is_error for one in self._tally.findings()) else self._named,
+            {} if unclear else self._named,
             decided if sure else None,
         )
         self._tally.add(Check.RECORDS, 0, [*checker.contradictions(facts)])

@@ -100,7 +100,8 @@ class RunChecker:
         yield from _of_counts(row["counts"], "counts")
         yield from differing(row["rates"], counts.rates(), "rates")
         yield from (f"settings.{name}" for name in self.strange_settings(row))
-        yield from _others(row["settings"], self.state["settings"])
+        if "undone" not in row:  # once all are, other settings may follow
+            yield from _others(row["settings"], self.state["settings"])
         ended, finished = row["status"] in _ENDED, row["finished"]
         together = row["status"] == str(Status.RUNNING) or (ended and finished)
         speed = counts.scanned / seconds if seconds else 0.0
@@ -115,10 +116,12 @@ class RunChecker:
             "docs_per_second": not together or row["docs_per_second"] == speed,
             "undone": ("undone" in row) == (row["status"] == str(Status.UNDONE)),
             "left": "left" not in row or "undone" in row,
-            "pieces": row.get("pieces", 0) == len(left),
-            "documents": row.get("documents", 0) == sum(piece["documents"] for piece in left),
         }
-        if row["status"] == str(Status.RESTORED):
+        halfway = "undone" in row or self.state.get("undo") == row["_id"]
+        if is_by_hand(row) and not halfway:
+            right["pieces"] = row["pieces"] == len(left)
+            right["documents"] = row["documents"] == sum(piece["documents"] for piece in left)
+        if row["status"] == str(Status.RESTORED) and not halfway:
             right["counts.kept"] = counts.kept == row["documents"]
             right["counts.short.kept"] = counts.short_kept == sum(piece["short"] for piece in left)
         yield from (name for name, is_right in right.items() if not is_right)
@@ -129,7 +132,9 @@ class RunChecker:
     def _of_largest(self, row: Mapping[str, Any], facts: Facts) -> Iterator[str]:
         """Yield the kept documents that a run names with another number of duplicates."""
         number = row["_id"]
-        taken = any(one.get("run") == number for piece in self.pieces for one in piece["rows"])
+        former = [one for piece in self.pieces for one in piece["rows"]]
+        former += [other[LEDGER_ROW] for other in self.rows if LEDGER_ROW in other]
+        taken = any(one.get("run") == number for one in former)
         if taken or "undone" in row or "resumed" in row:
             return
         for i, one in enumerate(row["clusters"]):

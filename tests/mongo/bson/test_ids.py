@@ -15,6 +15,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ids import as_asked, comparable
+from dedup_job.report.counts import Counts
 from tests.proving import command, good, wrong
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
@@ -118,11 +119,11 @@ def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(
     run_here(any_database)
     row = {"_id": 1.0, "decision": "duplicate", "of": 1, "run": 2, "reason": "exact"}
     any_database["target.ledger"].insert_one(
-        {**row, "distance": 0, "similarity": 1.0, "found_by": ["text"]}
+        {**row, "distance": 0, "similarity": 1.0, "found_by": ["text"], "digest": Int64(1)}
     )
-    any_database["target.runs"].update_one(
-        {"_id": 2}, {"$set": {"counts.duplicate.exact": 1, "counts.scanned": 1}}
-    )
+    counts = Counts(exact=1)
+    values = {"counts": counts.as_dict(), "rates": counts.rates()}
+    any_database["target.runs"].update_one({"_id": 2}, {"$set": values})
     any_database["target.state"].update_one(
         {}, {"$set": {"checkpoint.counts.duplicate.exact": 1, "checkpoint.counts.scanned": 1}}
     )
