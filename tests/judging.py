@@ -63,6 +63,7 @@ class DigitJudge(Judge):
             np.array([n for _, n, _ in said], dtype=np.int32),
             codes,
             np.array([is_richer(*pair) << 5 for pair in pairs], dtype=np.uint8),
+            np.zeros(len(pairs), dtype=np.uint8),
         )
 
     def each_differences(

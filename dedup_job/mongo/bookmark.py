@@ -18,8 +18,8 @@ from dedup_job.errors import StateMismatch
 
 Token = Mapping[str, Any]
 _NAMED, _SHOWN = 5, 60  # what is wrong at most, and characters of a value
-# A moment without an event, as the server writes it: time, version, and fields that say "none".
-_MOMENT = r"^82([0-9A-F]{8})([0-9A-F]{8})2B[0-9A-F]{2}29296E(?:14)?04$"
+MOMENT = r"^82([0-9A-F]{8})([0-9A-F]{8})2B[0-9A-F]{2}29296E(?:14)?04$"
+"""A token of a moment without an event, as the server writes it: time, version, no document."""
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -43,7 +43,7 @@ class _Strict(BaseModel):
 
 
 class _Token(_Strict):
-    data: Annotated[str, Field(alias="_data", pattern=_MOMENT)]
+    data: Annotated[str, Field(alias="_data", pattern=MOMENT)]
 
 
 class _Saved(_Strict):
@@ -59,7 +59,7 @@ class _Saved(_Strict):
 def time_of(token: Token) -> Timestamp | None:
     """Return the moment that a token stands for; None for one of another form."""
     data = token.get("_data")
-    found = re.fullmatch(_MOMENT, data) if isinstance(data, str) else None
+    found = re.fullmatch(MOMENT, data) if isinstance(data, str) else None
     return found and Timestamp(*(int(part, 16) for part in found.groups()))
 
 

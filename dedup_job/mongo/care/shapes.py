@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bson import Binary, Int64
+from bson import Binary, Int64, Timestamp
 
 from dedup_job.columns import CHANNELS
 from dedup_job.documents import Reason
+from dedup_job.mongo.bookmark import MOMENT
 from dedup_job.mongo.bson.ledger_rows import stored_value
 from dedup_job.mongo.state.fields import are_numbers, are_points, is_count
 from dedup_job.report.run import Status
@@ -192,6 +193,7 @@ LEDGER: Mapping[str, Fields] = {
         {
             "differences": Each(Fields({"class": _is_text, "of": _is_text, "text": _is_text})),
             "richer": _TEXTS,
+            "left_out": _is_share,
             "void": _is_list,
             "document": _is_stored,
         },
@@ -227,6 +229,7 @@ _COUNTS = Fields(
             }
         ),
         "similarities": _are_tenths,
+        "cleaning": Fields({"cut": Fields(dict.fromkeys(("documents", "characters"), is_count))}),
     }
 )
 _RATES = Fields(
@@ -310,11 +313,12 @@ _CHECKPOINT = Fields(
 )
 _BOOKMARK = Fields(
     {
-        "token": Fields({"_data": _like(r"82(?:[0-9A-Fa-f]{2}){8,}")}),  # of a change stream
+        "token": Fields({"_data": _like(MOMENT)}),
         "uuid": lambda value: isinstance(value, bytes) and len(value) == 16,
         "query": Maybe(_is_text),
         **dict.fromkeys(("followed", "run", "decided"), is_count),
-    }
+    },
+    {"time": lambda value: isinstance(value, Timestamp)},
 )
 _ALL_STATES = ("_id", "format", "id", "generation", "source", "settings", "token", "intent")
 STATE = Fields(

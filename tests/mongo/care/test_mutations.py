@@ -74,6 +74,7 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     (_RUNS, "left_out", "revalue"),
     (_RUNS, "known", "revalue"),
     (_RUNS, "counts.cut", "revalue"),
+    (_RUNS, "counts.cleaning.*", "revalue"),
     (_RUNS, "token", "revalue"),
     (_RUNS, "clusters", "revalue"),
     (_RUNS, "clusters.0.sample", "revalue"),

@@ -102,7 +102,9 @@ def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(
 ) -> None:
     fill(database)
     monkeypatch.setattr(settings_module, "RULES", RULES + 1)
-    with pytest.raises(StateMismatch, match=r"(?s)version 1 of the rules.*version 2.*--target"):
+    with pytest.raises(
+        StateMismatch, match=rf"(?s)version {RULES} of the rules.*version {RULES + 1}.*--target"
+    ):
         run_here(database)
     assert_it_can_be_looked_at(database)
     assert database["target.state"].find_one()["settings"]["rules"] == RULES
