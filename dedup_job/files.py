@@ -17,6 +17,8 @@ import xxhash
 
 from dedup_job.errors import ConfigurationError, UsageError
 
+_OWN_FILE, _OWN_FOLDER = 0o600, 0o700
+
 
 def open_regular(file: Path) -> BinaryIO:
     """Open a file to read its bytes. Raises OSError, also where it is a pipe or a device.
@@ -34,16 +36,25 @@ def open_regular(file: Path) -> BinaryIO:
 
 
 @contextmanager
-def replacing(file: Path, beside: str | None = None) -> Iterator[BinaryIO]:
-    """Write a file under another name; it takes the place of the former when the block ends.
+def replacing(file: Path) -> Iterator[BinaryIO]:
+    """Write a file of this user alone, whatever the umask, whole or not at all.
 
-    beside: what the other name begins with, `.` and the file's own by default. The former file
-    stays where the block raises. Raises OSError.
+    It lies under another name until the block ends, and takes the place of the former then. The
+    former file stays where the block raises. Raises OSError.
     """
-    partial = file.with_name(f"{beside or f'.{file.name}'}.{os.getpid()}")
+    with _replacing(file, f".{file.name}", _OWN_FILE) as stream:
+        os.fchmod(stream.fileno(), _OWN_FILE)  # a umask may have taken the owner's own rights
+        yield stream
+
+
+@contextmanager
+def _replacing(file: Path, beside: str, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Write a file under a name that begins with `beside`, then give it its own name."""
+    partial = file.with_name(f"{beside}.{os.getpid()}")
     try:
         partial.unlink(missing_ok=True)  # of a killed process with the same number
-        with partial.open("xb") as stream:
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # some disks say only now that they are full
@@ -52,6 +63,23 @@ def replacing(file: Path, beside: str | None = None) -> Iterator[BinaryIO]:
         with suppress(OSError):
             partial.unlink()
         raise
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it, where missing, for this user alone, whatever the umask.
+
+    A folder that is there stays as it is. Raises OSError.
+    """
+    if folder.is_dir():
+        return
+    make_private(folder.parent)
+    try:
+        folder.mkdir(_OWN_FOLDER)
+    except FileExistsError:
+        if not folder.is_dir():  # else another process made it meanwhile
+            raise
+    else:
+        folder.chmod(_OWN_FOLDER)
 
 
 @functools.cache
@@ -68,7 +96,7 @@ def is_private(folder: Path) -> bool:
 def private_folder(folder: Path) -> Path | None:
     """Return a folder, made where it is missing, None where others can write to it or it cannot."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
     except OSError:
         return None
     return folder if is_private(folder) and os.access(folder, os.W_OK) else None
@@ -102,7 +130,9 @@ def read_text(path: Path) -> str:
     try:
         return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise ConfigurationError([f"{path} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+        raise ConfigurationError(
+            [f"{path} is not UTF-8: {e.reason} at byte {e.start}; save it as UTF-8"]
+        ) from e
 
 
 def digest_of(path: Path) -> str:
@@ -115,7 +145,9 @@ def _read(path: Path) -> bytes:
         with open_regular(path) as stream:  # a pipe would be empty when it is read again
             return stream.read()
     except OSError as e:
-        raise ConfigurationError([f"{path} cannot be read: {e.strerror}"]) from e
+        raise ConfigurationError(
+            [f"{path} cannot be read: {e.strerror}; name a file that this user can read"]
+        ) from e
 
 
 def check_writable(option: str, file: Path) -> None:
@@ -145,5 +177,5 @@ def write_whole(file: Path, text: str) -> None:
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")
         return
-    with replacing(file, beside=".dedup") as stream:  # a longer name might be too long
+    with _replacing(file, ".dedup") as stream:  # a longer name might be too long
         stream.write(text.encode())

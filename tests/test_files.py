@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from dedup_job.errors import UsageError
-from dedup_job.files import check_writable, is_private, open_regular, private_folder, write_whole
+from dedup_job.files import (
+    check_writable,
+    is_private,
+    make_private,
+    open_regular,
+    private_folder,
+    replacing,
+    write_whole,
+)
 from tests.running import refusal
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
@@ -73,6 +83,47 @@ def test_a_folder_that_is_not_there_is_made_for_this_user_alone(own: Path) -> No
     assert private_folder(folder) == folder
     assert folder.stat().st_mode & 0o777 == 0o700
     assert private_folder(folder) == folder
+
+
+UMASKS = [0, 0o027, 0o077, 0o177, 0o777]
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    """Have files made under a umask."""
+    former = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(former)
+
+
+def mode(path: Path) -> int:
+    """Return who may do what."""
+    return path.stat().st_mode & 0o7777
+
+
+@pytest.mark.parametrize("mask", UMASKS)
+def test_whatever_the_umask_private_folders_and_files_are_for_this_user_alone(
+    own: Path, mask: int
+) -> None:
+    file = own / "a" / "b" / "file"
+    for _ in range(2):  # a new one, and one in place of the former
+        with umask(mask):
+            make_private(file.parent)
+            with replacing(file) as stream:
+                stream.write(b"content")
+        assert [mode(one) for one in (own / "a", own / "a" / "b", file)] == [0o700, 0o700, 0o600]
+        file.chmod(0o666)
+    assert file.read_bytes() == b"content"
+    assert mode(own) == 0o755  # it was there
+
+
+@pytest.mark.parametrize("mask", UMASKS)
+def test_what_a_user_asks_for_is_written_as_the_umask_says(own: Path, mask: int) -> None:
+    with umask(mask):
+        write_whole(own / "page.html", "page")
+    assert mode(own / "page.html") == 0o666 & ~mask
 
 
 def test_where_others_can_write_there_is_no_private_folder(own: Path) -> None:

@@ -35,8 +35,12 @@ def show(*, options: Given) -> None:
 def validate(
     config: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
 ) -> None:
-    """Check a configuration file, together with the environment; report all problems at once."""
-    from dedup_job.settings import load  # here: --help should not wait for pydantic
+    """Check a configuration file, together with the environment; report all problems at once.
 
-    load(file=config)
+    The files that it names are read as well.
+    """
+    from dedup_job.commands.named_files import check_files  # here: --help should not wait
+    from dedup_job.settings import load
+
+    check_files(load(file=config).settings)
     typer.echo(f"{config}: good")

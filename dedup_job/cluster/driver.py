@@ -138,6 +138,10 @@ class _Line(Progress):
         self._end, self._lock = end, threading.Lock()
         self._stop, self._agreed = threading.Event(), threading.Event()
 
+    def close(self) -> None:
+        """Let go of it."""
+        self._end.close()
+
     def listen(self) -> None:
         """Take what the command says; without it, the driver ends as if killed."""
         with suppress(EOFError, OSError):
@@ -203,6 +207,7 @@ def _drive(line: _Line, settings: Settings, request: Request, address: str) -> N
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which Ray's processes would inherit
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _leave_none_behind(line)
     threading.Thread(target=line.listen, name="command", daemon=True).start()
     try:
         from dedup_job.cluster.run import on_cluster  # here: Ray takes a second
@@ -215,3 +220,21 @@ def _drive(line: _Line, settings: Settings, request: Request, address: str) -> N
         line.say("error", portable(e))
     sys.stderr.flush()
     os._exit(0)
+
+
+def _leave_none_behind(line: _Line) -> None:
+    """Have what Ray starts for this process killed when this process ends, however it ends.
+
+    Ray's agents notice that what started them is gone, and then wait a minute for a GCS that is
+    gone as well. They stay in the group of this process, so a child that waits for its end kills
+    the group.
+    """
+    ended, here = os.pipe()  # no other process inherits it
+    if os.fork():
+        os.close(ended)
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    line.close()  # else the command would not hear the end
+    os.close(here)
+    os.read(ended, 1)
+    os.killpg(0, signal.SIGKILL)

@@ -11,6 +11,7 @@ from pathlib import Path
 from dedup_job.commands.opened import Opened, opened, refusal_of
 from dedup_job.decision import Comparison
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
+from dedup_job.files import make_private
 from dedup_job.index import KeptIndex, snapshot
 from dedup_job.index import plan as plan
 from dedup_job.index.hamming import MOST as MOST
@@ -174,7 +175,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
 def _check_folder(file: Path) -> None:
     """Refuse a folder that could not be written to, before the work rather than after it."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private(file.parent)
         if not os.access(file.parent, os.W_OK):
             raise PermissionError(13, "permission denied")
     except OSError as e:

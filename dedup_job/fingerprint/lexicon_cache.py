@@ -7,18 +7,16 @@ import io
 import logging
 import math
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import xxhash
+from numpy.lib.format import read_array, write_array
 from platformdirs import user_cache_path
 
 from dedup_job.errors import ConfigurationError
-from dedup_job.files import digest_of, open_regular, read_text, replacing
+from dedup_job.files import digest_of, make_private, open_regular, read_text, replacing
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.native.code_cache import sources_digest
@@ -93,20 +91,11 @@ def _raise_if(problems: list[str]) -> None:
         raise ConfigurationError(problems)
 
 
-FORMAT = 4
+FORMAT = 5
 _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py", "native/hashing.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
-_MALFORMED = (  # what numpy and zipfile raise
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    MemoryError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_MALFORMED = (ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError)  # of numpy
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
@@ -116,24 +105,30 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
 
     `notify` takes a message before slow work. Raises ConfigurationError for a bad word list.
     """
-    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.npz"
+    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.tables"
     lexicon = _read(file)
     if lexicon is None:  # a list that is in the cache was good when it got there
-        _check_lists(settings)
+        _raise_if(list_problems(settings))
         notify("building the dictionary's tables, once (under a minute)")
         lexicon = _build(settings)
         _write(file, lexicon)
     return lexicon
 
 
-def _check_lists(settings: FingerprintSettings) -> None:
-    for path, check in (
-        (settings.user_dictionary, check_user_dictionary),
-        (settings.stop_words, read_stop_words),
-        (settings.idf, read_idf),
+def list_problems(settings: FingerprintSettings) -> list[str]:
+    """Return what is wrong with the word lists that settings name, each under its setting."""
+    problems: list[str] = []
+    for name, check in (
+        ("user_dictionary", check_user_dictionary),
+        ("stop_words", read_stop_words),
+        ("idf", read_idf),
     ):
-        if path is not None:
-            check(path)
+        if (path := getattr(settings, name)) is not None:
+            try:
+                check(path)
+            except ConfigurationError as e:
+                problems += [f"fingerprint.{name}: {problem}" for problem in e.problems]
+    return problems
 
 
 def is_compiled() -> bool:
@@ -148,8 +143,9 @@ def mark_compiled() -> None:
     mark = _compiled_mark()
     with suppress(OSError):  # all it costs is a line on the screen
         if not mark.exists():
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
+            make_private(mark.parent)
+            with replacing(mark):
+                pass
 
 
 def _compiled_mark() -> Path:
@@ -213,13 +209,14 @@ def _tags(dictionary: Path) -> dict[str, str]:
 def _read(file: Path) -> Lexicon | None:
     """Return the lexicon in the file, None if it is not there or not as it was written."""
     try:
-        with open_regular(file) as stream:
-            raw = stream.read()
+        with open_regular(file) as opened:
+            raw = opened.read()
         digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
         if xxhash.xxh3_128_digest(data) != digest:
             raise ValueError("its checksum is another")
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            lexicon = Lexicon(**{name: archive[name] for name in Lexicon._fields})
+        stream = io.BytesIO(data)  # one after the other: numpy's archive closes itself in a
+        # finalizer, where the exception of a signal is lost but for a traceback on the screen
+        lexicon = Lexicon(*(read_array(stream, allow_pickle=False) for _ in Lexicon._fields))
         check_lexicon(lexicon)
         lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -240,10 +237,11 @@ def _read(file: Path) -> Lexicon | None:
 
 def _write(file: Path, lexicon: Lexicon) -> None:
     stream = io.BytesIO()
-    np.savez(stream, **lexicon._asdict())
+    for array in lexicon:
+        write_array(stream, array, allow_pickle=False)
     data = stream.getvalue()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private(file.parent)
         with replacing(file) as whole:
             whole.write(xxhash.xxh3_128_digest(data) + data)
     except OSError as e:

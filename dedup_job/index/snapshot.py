@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job.files import open_regular, replacing
+from dedup_job.files import make_private, open_regular, replacing
 
 FORMAT = 2
 _MAGIC = b"dedupidx"
@@ -81,7 +81,7 @@ class Snapshot:
 
 def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> None:
     """Write a snapshot; the former file stays until this one is whole. Raises OSError."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_private(file.parent)
     with replacing(file) as stream:
         _write(stream, facts, arrays)
     _flush_folder(file.parent)
@@ -92,7 +92,7 @@ def mapped(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces])
 
     Raises OSError.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     with tempfile.TemporaryFile(dir=folder) as stream:
         _write(stream, facts, arrays)
         stream.flush()

@@ -72,7 +72,10 @@ class ConnectionSettings(BaseModel):
                 text = stream.read(_MAX_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
-            raise UsageError(f"--uri-file {self.uri_file} cannot be read: {why}") from e
+            raise UsageError(
+                f"--uri-file {self.uri_file} cannot be read: {why}. Name a file in UTF-8 that this "
+                "user can read."
+            ) from e
         if len(text.splitlines()) != 1:
             raise UsageError(f"--uri-file {self.uri_file} should hold one line, the URI, only.")
         return text

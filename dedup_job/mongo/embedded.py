@@ -17,6 +17,7 @@ from pymongo import MongoClient
 from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.errors import UsageError
+from dedup_job.files import make_private
 
 _SET = "dedup"
 _START_SECONDS = 60.0
@@ -65,7 +66,7 @@ def embedded_server(
             temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
             folder = Path(stack.enter_context(temporary))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
         except OSError as e:
             raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
         yield stack.enter_context(_running(mongod, folder.resolve(), replica_set, options))

@@ -28,7 +28,7 @@ from numba.core.caching import (
 from numba.core.codegen import JITCodeLibrary
 from platformdirs import user_cache_path
 
-from dedup_job.files import is_private, open_regular, private_folder
+from dedup_job.files import is_private, make_private, open_regular, private_folder, replacing
 
 _NATIVE = (
     "native/*.py",
@@ -54,7 +54,7 @@ def folders_of(source: Path) -> tuple[Path | None, tuple[Path, ...]]:
     ready: list[Path] = []
     for folder in near:
         with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
         if is_private(folder):
             if os.access(folder, os.W_OK):
                 return folder, tuple(ready)
@@ -83,7 +83,7 @@ class CheckedFile(IndexDataCacheFile):
     def save(self, key: Any, data: Any) -> None:
         """Keep what was compiled for a signature, where there is room for it."""
         content = self._stamp() + pickle.dumps((key, data), protocol=-1)
-        with suppress(OSError), self._open_for_write(str(self._file(key))) as stream:
+        with suppress(OSError), replacing(self._file(key)) as stream:
             stream.write(xxhash.xxh3_128_digest(content) + content)
 
     def load(self, key: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -97,6 +98,20 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
+
+
+def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
+    run = subject.start("killed", "--cluster", "local:1", DEDUP_RUN__MAX_RATE="300", **TWO_SHARDS)
+    assert subject.wait_for_batches(run, "killed", more=3)
+    command = psutil.Process(run.pid)
+    (driver,), all_ = command.children(), command.children(recursive=True)
+    for one in (command, driver):
+        one.kill()
+    assert subject.end(run) == -signal.SIGKILL
+    end = time.monotonic() + 15
+    while left := [one for one in all_ if one.is_running() and one.status() != "zombie"]:
+        assert time.monotonic() < end, left
+        time.sleep(0.1)
 
 
 @pytest.mark.thorough

@@ -247,3 +247,16 @@ def test_a_snapshot_whose_parts_do_not_fit_together_is_refused(file, part):
             Decider().index.load(saved.facts, saved.parts)
     with pytest.raises(SnapshotError, match="damaged"):
         Decider().index.load({}, snapshot.read(file).parts)
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o777])
+def test_file_and_folder_are_for_this_user_alone_whatever_the_umask(file, umask):
+    former = os.umask(umask)
+    try:
+        snapshot.mapped(file.parent, FACTS, pieces())
+        snapshot.write(file, FACTS, pieces())
+    finally:
+        os.umask(former)
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert snapshot.read(file).facts == FACTS

@@ -35,6 +35,18 @@ def test_what_was_saved_is_loaded(saved: Path) -> None:
     assert entry(saved).load(KEY) == CODE
 
 
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o777])
+def test_an_entry_is_for_this_user_alone_whatever_the_umask(saved: Path, umask: int) -> None:
+    """It is a pickle: who writes to it runs code as the user who reads it."""
+    former = os.umask(umask)
+    try:
+        entry(saved).save(("other", "machine"), CODE)
+    finally:
+        os.umask(former)
+    assert [file.stat().st_mode & 0o777 for file in saved.iterdir()] == [0o600] * 2
+    assert entry(saved).load(("other", "machine")) == CODE
+
+
 def test_code_of_other_sources_counts_as_absent(saved: Path) -> None:
     assert entry(saved, "other sources").load(KEY) is None
 

@@ -1,0 +1,48 @@
+"""The files and folders that settings name, looked at before a run needs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.fingerprint.lexicon_cache import list_problems
+from dedup_job.judgment.words import Words
+from dedup_job.settings import Settings
+
+
+def check_files(settings: Settings) -> None:
+    """Check that each file can be read and has its form; ConfigurationError lists the problems."""
+    problems = [
+        *_of_connection(settings),
+        *list_problems(settings.fingerprint),
+        *_of_index(settings),
+        *_of_words(settings),
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _of_connection(settings: Settings) -> Iterator[str]:
+    try:
+        settings.connection.connection_string()
+    except UsageError as e:
+        yield f"connection.{'uri_file' if settings.connection.uri_file else 'uri'}: {e}"
+
+
+def _of_index(settings: Settings) -> Iterator[str]:
+    folder = settings.index.folder
+    if folder is None:
+        return
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not there.is_dir():
+        yield f"index.folder: {folder} cannot be made: {there} is a file; name a folder"
+    elif not os.access(there, os.W_OK):
+        yield f"index.folder: {folder} cannot be written to; name a folder of this user's own"
+
+
+def _of_words(settings: Settings) -> Iterator[str]:
+    try:
+        Words.load(settings.decision.words)
+    except ConfigurationError as e:
+        yield from (f"decision.words: {problem}" for problem in e.problems)

@@ -1,0 +1,78 @@
+"""A stop that Python drops, since it came within a finalizer, comes again."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dedup_job.cli.signals import StopSignals, ending_at_once
+from dedup_job.errors import Interrupted
+
+
+class Closing:
+    """Something that is struck by a signal while it closes itself."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self._number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self._number)
+        time.sleep(0)  # here Python sees it
+
+
+def in_a_finalizer(number: signal.Signals) -> None:
+    Closing(number)
+
+
+def in_a_callback(number: signal.Signals) -> None:
+    """As when LLVM asks for what was compiled."""
+    ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
+
+
+@pytest.mark.parametrize("strike", [in_a_finalizer, in_a_callback])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
+    strike: Callable[[signal.Signals], None],
+    number: signal.Signals,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def struck() -> None:
+        with ending_at_once("ended."):
+            strike(number)
+            time.sleep(10)
+
+    with pytest.raises(Interrupted, match="ended") as ended:
+        struck()
+    assert ended.value.code == 128 + number
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_second_signal_comes_again_as_well(capfd: pytest.CaptureFixture[str]) -> None:
+    with StopSignals(say=lambda: None) as stop:
+        stop.wait_for_batch()
+        in_a_finalizer(signal.SIGTERM)
+        assert stop()
+        in_a_finalizer(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(10)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_other_errors_that_python_drops_are_told_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_type))
+
+    class Broken:
+        def __del__(self) -> None:
+            raise ValueError
+
+    with ending_at_once("ended."):
+        Broken()
+    assert told == [ValueError]
