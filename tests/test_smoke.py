@@ -1,0 +1,118 @@
+"""`scripts/bounds` runs this on the oldest and the newest packages: each is at work here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import numpy as np
+import pytest
+from pymongo.database import Database
+
+from dedup_job import __version__
+from dedup_job.demo import make_corpus
+from scripts.bench import engines
+from scripts.bench.index import of_faiss
+from tests.running import assert_each_source_id_is_in_one_place, dedup, uri_of
+
+DECIDED = (0, 3)  # 3: some documents are quarantined
+NAMES = ("--source", "source", "--target", "target")
+
+
+def plain(*arguments: str) -> tuple[int, str]:
+    """Run `dedup` as a user does, from its first import; return exit code and what was said."""
+    ended = run([sys.executable, "-m", "dedup_job", *arguments], capture_output=True, check=False)
+    return ended.returncode, (ended.stdout + ended.stderr).decode()
+
+
+def test_the_version_is_printed_where_it_is_asked_for() -> None:
+    assert plain("--version") == (0, f"dedup {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("run", "Missing option '--source'"),
+        ("run --source d.a", "Missing option '--target'"),
+        ("run --source d.a --target d.b --threads many", "many"),
+        ("run --source d.a --target d.b --limit 0", "--limit"),
+        ("run --source d.a --target d.b --sorce x", "No such option"),
+        ("rum", "No such command"),
+        ("check", "Missing option"),
+        ("config validate none.toml", "cannot be read"),
+    ],
+)
+def test_a_bad_argument_ends_with_2_and_never_with_0(arguments: str, said: str) -> None:
+    code, told = plain(*arguments.split())
+    assert (code, said in told) == (2, True), told
+
+
+def test_the_help_of_a_command_names_its_options() -> None:
+    code, told = plain("run", "--help")
+    assert code == 0
+    assert "--dry-run" in told
+    assert "--max-memory" in told
+
+
+def test_a_run_and_what_looks_at_its_target(
+    database: Database[dict[str, Any]], tmp_path: Path
+) -> None:
+    database.source.insert_many(make_corpus(300, seed=1))
+    uri, page, metrics = uri_of(database), tmp_path / "page.html", tmp_path / "metrics.prom"
+
+    def good(*arguments: str, code: tuple[int, ...] = (0,)) -> str:
+        ended = dedup(*arguments, "--db", database.name, uri=uri, DEDUP_FINGERPRINT__STEM="true")
+        assert ended.returncode in code, ended.stderr
+        return ended.stdout
+
+    good("run", *NAMES, "--yes", "--dry-run", "--html", str(page), code=DECIDED)
+    assert "<html" in page.read_text(encoding="utf-8")
+    assert database.target.count_documents({}) == 0
+    assert "kept" in good("run", *NAMES, "--yes", "--metrics-file", str(metrics), code=DECIDED)
+    assert "dedup_" in metrics.read_text(encoding="utf-8")
+    assert_each_source_id_is_in_one_place(database)
+    assert database["target.ledger"].count_documents({}) > 50
+    good("check", *NAMES)
+    listed = good("list", "--what", "dropped", "--target", "target", "--format", "jsonl")
+    assert "similarity" in listed
+    good("report", "--target", "target", "--html", str(page))
+    good("status", "--target", "target")
+    good("undo", "1", "--target", "target", "--yes")
+    assert database.target.count_documents({}) == 0
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    """Leave a test out where packages are not installed, but not where they cannot be imported."""
+    return pytest.mark.skipif(not all(map(find_spec, packages)), reason="not installed")
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        pytest.param(engines.rensa, marks=needs("rensa")),
+        pytest.param(engines.datasketch, marks=needs("datasketch")),
+    ],
+)
+def test_the_packages_of_the_extra_bench_decide(decide: Callable[..., Any]) -> None:
+    texts = ["光合作用是绿色植物利用光能的过程。"] * 2 + ["水的沸点随气压的降低而降低。"]
+    assert decide(texts).tolist() == [True, False, True]
+
+
+@needs("faiss")
+def test_faiss_of_the_extra_bench_finds_what_is_near() -> None:
+    prints = np.array([0, 1 << 40], dtype=np.uint64)
+    assert len(of_faiss(4, 16, 0, prints)(prints[:1] | np.uint64(1)))
+
+
+@needs("PIL", "pypinyin")
+def test_the_packages_of_the_extra_alike_tell_how_characters_look_and_sound() -> None:
+    from scripts import make_alike
+
+    assert make_alike.pinyin_dict[ord("水")] == "shuǐ"
+    image = make_alike.Image.new("L", (8, 8), 0)
+    make_alike.ImageDraw.Draw(image).point((4, 4), 255)
+    assert image.filter(make_alike.ImageFilter.GaussianBlur(1.0)).getpixel((4, 4)) < 255
