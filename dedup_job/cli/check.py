@@ -42,8 +42,7 @@ def check(
 
     Each source document is in exactly one of target and ledger, originals exist, rows say what the
     texts say, fingerprints are those of the texts, counts agree, runs and state are as written.
-    Ends
-    with exit code 6 where they do not. A source document that changed since is told, and is no
+    Ends with exit code 6 where they do not. A source document that changed since is told, and is no
     error. Nothing is written.
     """
     if all_ and sample is not None:

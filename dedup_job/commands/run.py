@@ -21,6 +21,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.preparing import Preparation
+from dedup_job.judgment import RULES
 from dedup_job.mongo import checks
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Client, Namespace, patience_with
@@ -207,4 +208,5 @@ def package_versions() -> dict[str, str]:
 def versions(client: Client) -> dict[str, str]:
     """Return the versions of what has a part in a decision."""
     server = client.server_info()["version"]
-    return {**package_versions(), "python": platform.python_version(), "server": server}
+    own = {"rules": str(RULES), "python": platform.python_version(), "server": server}
+    return package_versions() | own

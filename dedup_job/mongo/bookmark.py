@@ -27,8 +27,8 @@ _Count = Annotated[int, Field(ge=0, lt=2**53)]
 class Bookmark:
     """From where the next run reads what changed: a token, and the query of the runs up to it.
 
-    followed: runs since the last one that compared the ids of all documents; time: as of which the
-    last run read at least. A token up to there passes over nothing.
+    followed: runs since the last one that compared the ids of all documents; time: the last run saw
+    all that happened up to it, so a token up to there passes over nothing.
     """
 
     token: Token
@@ -51,7 +51,7 @@ class _Saved(_Strict):
     uuid: Annotated[bytes, Field(min_length=16, max_length=16)]
     query: str | None
     followed: _Count
-    time: Timestamp | None = None
+    time: Timestamp
     run: _Count
     decided: _Count
 
@@ -63,8 +63,8 @@ def time_of(token: Token) -> Timestamp | None:
     return found and Timestamp(*(int(part, 16) for part in found.groups()))
 
 
-def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> Bookmark | None:
-    """Return a bookmark as the state has it; None for one of a former version, without a time.
+def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> Bookmark:
+    """Return a bookmark as the state has it.
 
     name: the collection of the state; now: the server's time, None where it tells none. Raises
     StateMismatch for a bookmark that no run can have written.
@@ -74,9 +74,8 @@ def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> Bookmark | No
     except ValidationError as e:
         wrong = map(_wrong, e.errors(include_url=False)[:_NAMED])
         raise refused(name, "; ".join(wrong)) from None
-    token, time = time_of(saved["token"]), saved.get("time")
-    if time is None or token is None:
-        return None
+    token, time = time_of(saved["token"]), saved["time"]
+    assert token is not None  # it has the form
     if (token.time, token.inc) > (time.time, time.inc + 1):  # what a token names is still to come
         raise refused(name, f"its token is of a time after {shortened(time)}, the time beside it")
     if now is not None and time > now:

@@ -171,7 +171,7 @@ class TargetReader:
         ]
 
     def read_bookmark(self, saved: Any) -> bookmarks.Bookmark | None:
-        """Return the bookmark that the state has; None where there is none, or a former version's.
+        """Return the bookmark that the state has; None where there is none.
 
         Raises StateMismatch for one that no run can have written.
         """

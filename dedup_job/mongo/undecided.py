@@ -34,7 +34,7 @@ _MISSED = (
     "%s: %d documents were found by comparing all ids and not in the change stream. They are "
     "decided now; please report it."
 )
-_MOVES = "--query holds %s, and what that matches can change without a write"
+_MOVES = "--query holds %s: what it matches can change without a write"
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 

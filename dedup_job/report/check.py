@@ -43,7 +43,7 @@ _ADVICE: Mapping[Check, str] = {
     "added them to the target or the ledger; then counts differ, too.",
     Check.CHANGED: "Their text or another field changed in the source after they were decided, or "
     "in the target: nothing recorded tells which. What was decided stays decided.",
-    Check.SINCE: "So many source documents changed after they were decided. That is no fault, and "
+    Check.SINCE: "These source documents changed after they were decided. That is no fault, and "
     "what was decided stays decided. To have a dropped one decided anew: `{again}`, then `dedup "
     "run`; a kept one stays in the target as it was.",
     Check.RULES: "Another version of the rules dropped them. To keep one: `{restore}`.",

@@ -61,7 +61,7 @@ def test_ids_are_compared_and_the_run_says_why(
     (record,) = caplog.records
     assert record.message == (
         "all ids are compared, which takes longer than reading what is new: "
-        f"--query holds {named}, and what that matches can change without a write"
+        f"--query holds {named}: what it matches can change without a write"
     )
 
 

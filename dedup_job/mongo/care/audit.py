@@ -43,9 +43,7 @@ from dedup_job.report.run import Status
 
 _ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
-_COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
-_LEDGER = {"_id": 1, **dict.fromkeys(_COUNTED, 1)}
-_NAMED = 5
+_LEDGER = {"_id": 1, **dict.fromkeys(run_counts.COUNTED, 1)}
 _LONGEST_ID = 1024  # of an original that a kept document names
 
 
@@ -112,7 +110,6 @@ class Checker:
     def _begin(self) -> dict[str, Any]:
         state = self.target.patience(self.target.state.read) or {}
         self._check_alone(state["token"])
-        self.target.read_bookmark(state.get("bookmark"))
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         half: list[bytes | str] = [*self._half]
         if (run := state.get("undo")) is not None:

@@ -14,6 +14,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.rows import Mark
+from dedup_job.mongo.care.records import object_at
 from dedup_job.mongo.care.shapes import CLASSIC, DEDUP, misfits
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -107,7 +108,8 @@ class KeptChecker:
             return KeptRow(row.key, row.raw, None, None)
         rows = self.target.rows
         if mark is None:
-            return KeptRow(row.key, row.raw, text, None)
+            own = object_at(row.raw, "dedup") if rows.has_runs else {}
+            return KeptRow(row.key, row.raw, text, None, (*misfits(own, DEDUP, "dedup"),))
         wrong = [*misfits(mark.own, DEDUP, "dedup")] if rows.has_runs else _classic(row.key, mark)
         if rows.has_runs and mark.run not in self.known:
             wrong.append("dedup.run")

@@ -11,6 +11,7 @@ from bson import ObjectId
 from bson.raw_bson import RawBSONDocument
 from pymongo.read_concern import ReadConcern
 
+from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.care.pieces import piece_id
@@ -25,7 +26,7 @@ from dedup_job.mongo.care.shapes import (
 )
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, is_by_hand, is_count
+from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, is_by_hand
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.counts import Counts, Histogram
@@ -172,15 +173,19 @@ class RunChecker:
             if not undoing and not state["intent"]:
                 later = max(given, default=0) > checkpoint["run"]
                 yield from self._last_id(checkpoint, run or {}, facts.last, later=later)
-        if bookmark := state.get("bookmark"):
-            yield from self._of_bookmark(bookmark, numbers, facts.decided)
+        if (bookmark := state.get("bookmark")) is not None:
+            try:
+                self.target.read_bookmark(bookmark)
+            except StateMismatch:
+                yield "bookmark"
+            else:
+                yield from self._of_bookmark(bookmark, numbers, facts.decided)
 
     def _of_rules(self, settings: Mapping[str, Any]) -> Iterator[str]:
         """Yield the version of the rules if there is none that is, or that this program follows."""
         own, then = self.target.stamp.get("rules"), settings.get("rules")
-        if (own is None) != (then is None) or not (
-            then is None or (is_count(then) and then <= own)
-        ):
+        recorded = {row["versions"].get("rules") for row in self.rows}
+        if own != then and str(then) not in recorded:
             yield "settings.rules"
 
     def _last_id(

@@ -12,13 +12,13 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ledger_rows import stored_in
+from dedup_job.mongo.care.run_counts import COUNTED
 from dedup_job.mongo.reading import look_up, majority, some
 from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE
 from dedup_job.mongo.target_reader import TargetReader
 
 _APART = 1_000_000  # numbers of pieces that an entry may have
-_COUNTED = ("decision", "reason", "run", "of", "similarity", "richer", "void")
-_LABELS = {f"rows.{name}": 1 for name in _COUNTED}
+_LABELS = {f"rows.{name}": 1 for name in COUNTED}
 
 
 def former_rows(

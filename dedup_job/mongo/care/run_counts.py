@@ -18,9 +18,11 @@ KEPT = "kept"
 LEFT = "left"  # of an undone run: documents and rows that it could not take back
 _DECIDED = (KEPT, "exact", "near", "skipped", "quarantined")
 _VOID, _ALIKE = "void", "similarity "
-OF_KEPT = ("refused for ", _ALIKE, _VOID)  # how names begin that kept documents are counted by
+OF_KEPT = ("refused for ", _ALIKE, _VOID)  # beginnings of labels of kept documents
+COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
+"""The fields of a row of the ledger that `labels_of` reads."""
 SHORT_KEPT, SHORT_DUPLICATE = "short, kept", "short, duplicate"
-_REASONS = {
+REASONS: Mapping[str, tuple[Reason, ...]] = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
     "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
     "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
@@ -35,7 +37,7 @@ def no_counts() -> ByRun:
 def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return what a row of the ledger is counted as; None where dedup does not write such a row."""
     decision, reason, run = row.get("decision"), row.get("reason"), row.get("run")
-    known = isinstance(decision, str) and reason in _REASONS.get(decision, ())
+    known = isinstance(decision, str) and reason in REASONS.get(decision, ())
     if not known or not is_count(run) or "of" not in row:
         return None
     if decision != "duplicate":

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bson import Binary, Int64, Timestamp
+from bson import Binary, Int64
 
 from dedup_job.columns import CHANNELS
-from dedup_job.documents import Reason
-from dedup_job.mongo.bookmark import MOMENT
 from dedup_job.mongo.bson.ledger_rows import stored_value
+from dedup_job.mongo.care.run_counts import REASONS
 from dedup_job.mongo.state.fields import are_numbers, are_points, is_count
 from dedup_job.report.run import Status
 from dedup_job.report.stages import Stage
@@ -177,8 +176,6 @@ _TEXTS = Each(_is_text)
 _NUMBER: Test = lambda value: is_count(value) or _is_real(value)  # noqa: E731  # a line of the table
 _ROW: Mapping[str, Shape] = {"_id": _any, "decision": _any, "run": is_count}
 _NO_ORIGINAL = dict.fromkeys(("of", "distance", "similarity", "found_by"), _is_null)
-_SKIPPED = (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT)
-_QUARANTINED = (Reason.TOO_LARGE, Reason.UNDECODABLE)
 LEDGER: Mapping[str, Fields] = {
     "duplicate": Fields(
         {
@@ -187,7 +184,7 @@ LEDGER: Mapping[str, Fields] = {
             "distance": _is_distance,
             "similarity": Maybe(_is_share),
             "found_by": Each(_one_of(*CHANNELS)),
-            "reason": _one_of(Reason.EXACT, Reason.NEAR),
+            "reason": _one_of(*REASONS["duplicate"]),
             "digest": _is_long,
         },
         {
@@ -199,10 +196,10 @@ LEDGER: Mapping[str, Fields] = {
         },
     ),
     "skipped": Fields(
-        {**_ROW, **_NO_ORIGINAL, "reason": _one_of(*_SKIPPED)}, {"document": _is_stored}
+        {**_ROW, **_NO_ORIGINAL, "reason": _one_of(*REASONS["skipped"])}, {"document": _is_stored}
     ),
     "quarantined": Fields(
-        {**_ROW, **_NO_ORIGINAL, "reason": _one_of(*_QUARANTINED), "detail": _is_text},
+        {**_ROW, **_NO_ORIGINAL, "reason": _one_of(*REASONS["quarantined"]), "detail": _is_text},
         {"document": _is_stored},
     ),
 }
@@ -311,15 +308,6 @@ _CHECKPOINT = Fields(
         "finished": _any,
     }
 )
-_BOOKMARK = Fields(
-    {
-        "token": Fields({"_data": _like(MOMENT)}),
-        "uuid": lambda value: isinstance(value, bytes) and len(value) == 16,
-        "query": Maybe(_is_text),
-        **dict.fromkeys(("followed", "run", "decided"), is_count),
-    },
-    {"time": lambda value: isinstance(value, Timestamp)},
-)
 _ALL_STATES = ("_id", "format", "id", "generation", "source", "settings", "token", "intent")
 STATE = Fields(
     {
@@ -329,6 +317,6 @@ STATE = Fields(
     },
     {
         **dict.fromkeys(("undo", "undo_from", "last_run"), Maybe(is_count)),
-        "bookmark": Maybe(_BOOKMARK),
+        "bookmark": _any,  # see RunChecker
     },
 )

@@ -7,12 +7,18 @@ from typing import Any
 
 from dedup_job.decision.settings import GONE_MEASURES
 from dedup_job.errors import StateMismatch
+from dedup_job.judgment import MOST_LEFT_OUT
 
 CONTENT = "content "  # before the digest of a file, where a setting names one
 _ABSENT = "not set"
 _GUARDS = ("guards", "polarity_words")  # of versions before 0.2
 _CHANGED = {"cleaning.notation", "decision.judge"}  # with defaults unlike what they stand for
-_OF_THE_JUDGE = {"decision.harmless", "decision.words", "rules"}
+_OF_THE_JUDGE = {
+    "decision.harmless",
+    "decision.words",
+    "decision.most_left_out",
+    "rules",
+}
 _AS_BEFORE = (
     "It is of a version before 0.2. These lines in a --config file go on as before:",
     '  cleaning.notation = "plain"',
@@ -102,6 +108,7 @@ def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:
     decision.setdefault("judge", "similarity")
     if decision["judge"] != "similarity":
         decision.setdefault("richer", "drop")
+        decision.setdefault("most_left_out", MOST_LEFT_OUT)
     if not decision.get("guards"):  # then their words decided nothing
         for name in _GUARDS:
             decision.pop(name, None)
