@@ -16,8 +16,8 @@ from dedup_job.judgment.cells import (
 from dedup_job.judgment.words import NOUGHT, Cells, codes
 from dedup_job.native.jit import inner
 
-_ASK, _UNDERLINE, _ROUND, _ROUND_END, _COMMA, _SEMICOLON, _TICK = codes("?_(),;`")
-_AFTER_SENTENCE, _SENTENCE_ENDS = codes(" 。\n"), codes("。!?\n")
+_ASK, _UNDERLINE, _ROUND, _ROUND_END, _TICK = codes("?_()`")
+_AFTER_SENTENCE, _SENTENCE_ENDS, _BEFORE = codes(" 。\n"), codes("。!?\n"), codes(",;》")
 _IMAGE, _VIDEO, _AUDIO = map(codes, ("![]", "![video]", "![audio]"))
 _IN_NAME = 2  # underlines of a name at most; a blank has more or stands alone
 
@@ -39,7 +39,7 @@ def asks(cells: Cells, stop: int, tables: Cells) -> bool:
     start = i
     while i < end:
         begins = i == start or is_blank(cells, i - 1)
-        begins = begins or point_at(cells, i - 1) in (_COMMA, _SEMICOLON)
+        begins = begins or point_at(cells, i - 1) in _BEFORE
         if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
             return True
         i += 1

@@ -63,7 +63,6 @@ from dedup_job.judgment.words import (
 from dedup_job.native.code_points import Packed
 from dedup_job.native.jit import inner, jit_no_refcount, native
 
-MIN_PROSE: Final = 120  # characters of prose with headlines
 (MIN_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
 SHORT_FORM: Final = 10  # characters; in fewer, each mark counts
 _SPARE = 64
@@ -107,10 +106,8 @@ def _forms_of(texts: Packed, tables: Cells, most_left_out: float) -> Forms:
             mark_rare(space.cells, length, tables)
             space.key[:] = 0
             stop, gone = length, NOUGHT
-        counts[i], flags[i], head = _write(
-            stop, seen, latex, tables, space, columns[i], most - gone
-        )
-        left_out[i] = (gone + head) / max(total, 1)
+        counts[i], flags[i] = _write(stop, seen, latex, tables, space, columns[i])
+        left_out[i] = gone / max(total, 1)
         if columns[i, MAX_CHOICES] < SHORT_FORM:
             counts[i], flags[i] = 0, flags[i] | SHORT
             _write_short(points, offsets[i], offsets[i + 1], tables, space, columns[i])
@@ -156,12 +153,8 @@ def _write(
     tables: Cells,
     space: FormWorkspace,
     columns: NDArray[np.int32],
-    spare: int,
-) -> tuple[int, int, int]:
-    """Write one form; return the number of its choices, its flags, what headlines it lacks.
-
-    spare: how many characters of headlines it may lack.
-    """
+) -> tuple[int, int]:
+    """Write one form; return the number of its choices and its flags."""
     cells, key, cuts, state = space.cells, space.key, space.cuts, space.work
     count = find_lettered(cells, stop, cuts)
     if count == 0:
@@ -173,7 +166,8 @@ def _write(
         stem = choices.stem_key(cells, cuts[0], key, key[0] == 0 and key[2] == key[1])
     flags = choices.flags_of(cells, stem, stop, count, seen, tables) | key[3]
     state[AT] = state[CLAUSES] = state[EMPHASES] = 0
-    head, gone = _write_stem(stem, count, latex, tables, space, spare)
+    write_part(cells, NOUGHT, stem, latex, tables, space)
+    frames.end_clause(space)
     clauses, kept = state[CLAUSES], NOUGHT
     columns[0] = state[AT]
     for k in range(MAX_CHOICES):
@@ -190,9 +184,9 @@ def _write(
         write_part(cells, key[1], key[2], latex, tables, space)
     columns[ANSWER] = state[AT]
     state[CLAUSES], state[EMPHASES] = clauses, marks
-    _write_emphasised(head, space, columns)
+    _write_emphasised(space, columns)
     columns[EMPHASIS] = state[AT]
-    return kept, flags, gone
+    return kept, flags
 
 
 @inner
@@ -252,47 +246,6 @@ def _prepare(
 
 
 @inner
-def _write_stem(
-    stop: int, count: int, latex: bool, tables: Cells, space: FormWorkspace, spare: int
-) -> tuple[int, int]:
-    """Write the stem, without headlines where it is prose and they are no more than `spare`.
-
-    Return where headlines end that stay, and how many characters of others there were.
-    """
-    state, cells = space.work, space.cells
-    head = choices.headline_end(cells, stop) if count == 0 else 0
-    above, gone = NOUGHT, NOUGHT
-    if head > 0:
-        write_part(cells, NOUGHT, head, latex, tables, space)
-        above = state[AT] + NOUGHT
-    marks = state[EMPHASES]
-    write_part(cells, head, stop, latex, tables, space)
-    if 0 < above <= spare and state[AT] >= MIN_PROSE:
-        _drop_head(above, marks, space)
-        above, gone = NOUGHT, above
-    frames.end_clause(space)
-    return above, gone
-
-
-@inner
-def _drop_head(above: int, marks: int, space: FormWorkspace) -> None:
-    """Take off what was written up to `above`, with so many emphasised words."""
-    state, out = space.work, space.out
-    clauses, emphases, kept = state[frames.CLAUSES_AT], state[frames.EMPHASES_AT], 0
-    state[AT] -= above
-    for k in range(state[AT]):
-        out[k] = out[k + above]
-    for k in range(state[CLAUSES]):
-        if clause_at(space, k) > above:
-            state[clauses + kept] = clause_at(space, k) - above
-            kept += 1
-    state[CLAUSES] = kept
-    for k in range(2 * marks, 2 * state[EMPHASES]):
-        state[emphases + k - 2 * marks] = state[emphases + k] - above
-    state[EMPHASES] -= marks
-
-
-@inner
 def _write_chosen(kept: int, space: FormWorkspace, columns: NDArray[np.int32]) -> None:
     """Write the choices that the key names, sorted, with SEPARATOR between."""
     count, chosen = 0, space.key[FIRST_LETTER:]
@@ -309,21 +262,16 @@ def _write_chosen(kept: int, space: FormWorkspace, columns: NDArray[np.int32]) -
 
 
 @inner
-def _write_emphasised(head: int, space: FormWorkspace, columns: NDArray[np.int32]) -> None:
+def _write_emphasised(space: FormWorkspace, columns: NDArray[np.int32]) -> None:
     """Write the emphasised words, each with three characters before and two behind it."""
-    out, part, low, high = space.out, 0, 0, head
-    if head == 0:
-        high = columns[0]
+    out, part, low, high = space.out, 0, 0, columns[0]
     for e in range(space.work[EMPHASES]):
         mark = space.work[frames.EMPHASES_AT] + 2 * e
         start, stop = space.work[mark], space.work[mark + 1]
         while start >= high:
             low = high
-            if high < columns[0]:
-                high = columns[0]
-            else:
-                part += 1
-                high = columns[part]
+            part += 1
+            high = columns[part]
         if e > 0:
             put(space, _SEPARATOR)
         for k in range(max(low, start - 3), start):

@@ -21,6 +21,7 @@ from dedup_job.judgment.cells import (
     lists_at,
     point_at,
     skip_blanks,
+    skip_digits,
     skip_marks,
     small_at,
     stands_at,
@@ -189,7 +190,7 @@ def are_choices(cells: Cells, stop: int, cuts: NDArray[np.int64], count: int) ->
 
 @inner
 def stem_key(cells: Cells, stop: int, key: NDArray[np.int64], wanted: bool) -> int:
-    """Take the key off the end of a stem, (B) or a letter behind a word; return where that ends.
+    """Take the key off the end of a stem, (B), but P(B); return where that ends.
 
     wanted: write its letters to key, as `read_key` does.
     """
@@ -203,17 +204,12 @@ def stem_key(cells: Cells, stop: int, key: NDArray[np.int64], wanted: bool) -> i
         while i >= 0 and _is_key(cells, i) and last - i < 6:
             i -= 1
         opened = before(cells, i + 1, NOUGHT)
-        if i < last and opened >= 0 and point_at(cells, opened) == _ROUND:
+        called = opened > 0 and is_latin(cells, opened - 1)
+        if i < last and opened >= 0 and point_at(cells, opened) == _ROUND and not called:
             if wanted:
                 _take(cells, i + 1, last + 1, key)
             return opened
         return stop
-    if k > 0 and _is_key(cells, k):
-        i = before(cells, k, NOUGHT)
-        if i >= 0 and is_han(cells, i):
-            if wanted:
-                _take(cells, k, k + 1, key)
-            return i + 1
     return stop
 
 
@@ -234,10 +230,7 @@ def _take(cells: Cells, start: int, stop: int, key: NDArray[np.int64]) -> None:
                 break
 
 
-MIN_WITH_HEADLINES = 120  # characters
-LONGEST_HEADLINE = 60
-
-_LABEL_ENDS, _DOTS, _ENDS = map(codes, ("】]:", "...", '。!.?;:,”"'))
+_LABEL_ENDS, _DOTS = codes("】]:"), codes("...")
 
 
 @inner
@@ -275,25 +268,8 @@ def _holds(cells: Cells, stop: int, tables: Cells, which: int) -> bool:
     return False
 
 
-@inner
-def headline_end(cells: Cells, stop: int) -> int:
-    """Return where the lines end that stand before prose without a mark at their end."""
-    if stop < MIN_WITH_HEADLINES:
-        return 0
-    last = before(cells, stop, NOUGHT)
-    start = end = i = 0
-    while i <= last and i - start <= LONGEST_HEADLINE:
-        if point_at(cells, i) == _NEWLINE:
-            k = before(cells, i, start)
-            if i > last or (k >= start and point_at(cells, k) in _ENDS):
-                break
-            start = end = i + 1
-        i += 1
-    return end if before(cells, end, NOUGHT) >= 0 else 0
-
-
 (MIN_BEFORE,) = constants([4])  # letters before an answer key
-_BEFORE = codes("\n。!.?)")
+_BEFORE, _SENTENCE_ENDS, _POINTS = codes("\n。!.?)"), codes("。!.?"), codes(".、")
 _KEYS = words.ANSWER_WORD | words.EXPLANATION
 (_MOST_TRIED,) = constants([8])  # places of a text, so that its length alone tells the time
 
@@ -303,7 +279,7 @@ def key_start(cells: Cells, stop: int, tables: Cells, cuts: NDArray[np.int64]) -
     """Return where the answer key begins that ends a text, stop: there is none.
 
     No question follows it, and choices only where some stand before it. 解析: begins one behind
-    choices alone: elsewhere it may be a part of the text.
+    choices alone, and elsewhere 答案: does in the last line alone: they may be parts of the text.
     """
     tried = NOUGHT
     for i in range(stop):
@@ -324,13 +300,53 @@ def key_start(cells: Cells, stop: int, tables: Cells, cuts: NDArray[np.int64]) -
         if tried == _MOST_TRIED:
             break
         tried += 1
-        if holds_question(cells, start, stop):
+        if holds_question(cells, start, stop) or _begins_task(cells, start, stop):
             continue
+        body = marked_end(cells, i, stop, tables, words.LINE, _COLON)
+        if body > i and asks(cells[body - 1 :], stop - body + 1, tables):
+            continue  # behind 来源: stands a task
         if has_choices(cells, start, cuts):
             return start
-        if (answers or mark != _COLON) and not has_choices(cells[start:], stop - start, cuts):
+        bare = mark == _COLON
+        if bare and not (answers and _is_last_line(cells, start, stop)):
+            continue
+        if not has_choices(cells[start:], stop - start, cuts):
             return start
     return stop
+
+
+@inner
+def _begins_task(cells: Cells, start: int, stop: int) -> bool:
+    """Tell whether a line or sentence behind `start` begins with the number of a question: 2."""
+    for i in range(start + 1, stop):
+        if not is_digit(cells, i) or not is_blank(cells, i - 1):
+            continue
+        k = before(cells, i, start)
+        line = False
+        for b in range(k + 1, i):
+            line |= point_at(cells, b) == _NEWLINE
+        if not line and (k < start or point_at(cells, k) not in _SENTENCE_ENDS):
+            continue
+        end = skip_digits(cells, i, stop)
+        if end - i <= 3 and _is_point(cells, skip_blanks(cells, end, stop), stop):
+            return True
+    return False
+
+
+@inner
+def _is_point(cells: Cells, i: int, stop: int) -> bool:
+    """Tell whether . or 、 stands at i, not that of 3.5."""
+    if i >= stop or point_at(cells, i) not in _POINTS:
+        return False
+    return i + 1 >= stop or not is_digit(cells, i + 1)
+
+
+@inner
+def _is_last_line(cells: Cells, i: int, stop: int) -> bool:
+    last = before(cells, stop, NOUGHT)
+    while i < last and point_at(cells, i) != _NEWLINE:
+        i += 1
+    return i >= last
 
 
 @inner

@@ -279,6 +279,7 @@ NUMBER, FORMULA, IMAGE, POLARITY, CONTENT = codes_of("number formula image polar
 _REWRITTEN: Final = (1 << FUNCTION_WORD, 1 << SYNONYM, 1 << NUMERAL)
 _CONTEXT, _NEAR, _MAX_BRACKETED, _SHORT = 4, 3, 12, 2
 _ROUND, _ROUND_END, _SQUARE, _SQUARE_END, _BAR, _DASH, _EQUALS, _DOT = map(ord, "()[]|-=.")
+_ASKING: Final = tuple(map(ord, "哪什下"))  # 下列 stands for 哪项
 _PICTURE, _FIRST_PRIVATE, _ALPHA, _OMEGA = 0xFFFC, 0xF0000, ord("α"), ord("ω")
 _BINDING: Final = tuple(map(ord, "+-×/=<>^√,[]{}|"))  # what makes the place of a bracket count
 
@@ -305,10 +306,13 @@ def harmless_classes(a: Span, b: Span, how: PairContext) -> int:
         return NOT_HARMLESS  # one form of a word for another
     bits = _by_words(a, b, how)
     if not (n and m):
-        return bits
+        whole = covering(a if n else b, tables) > 0  # 目的地 is no 目的
+        return NOT_HARMLESS if whole and bits == 1 << FUNCTION_WORD else bits
     if bits == 1 << FUNCTION_WORD:
         if _is_other_word(a, tables) or _is_other_word(b, tables):
             return NOT_HARMLESS
+        if holds_any(a, _ASKING) != holds_any(b, _ASKING):
+            return NOT_HARMLESS  # 该城市 tells, 哪个城市 asks
         in_words = max(n, m) <= _SHORT
     else:
         signs = bits == 1 << SYNONYM and n == m == 1

@@ -34,6 +34,9 @@ _MEANING = (
     "砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡锑碲碘氙铯钡镧铪钽钨铼锇铱铂金汞铊铅铋钋氡钫镭锕钍铀烷烯炔醇醛酮酸酯醚胺酚烃苯萘"
     "蒽胍肽苷醌羟羧氨糖碱盐酐腈肟脲铵"
 )
+_DEGREES = (
+    "有已均皆都只也还又再才就最更较每各某他她它"  # and what a change of makes another statement
+)
 _RELATIONS = (
     "把被将给向从到来去往由自至在于对为与和及或而且并若如则但虽却即乃因以按据除让使令叫替同跟比当着了过"
     "起出入进回上下内外前后左右间"
@@ -144,7 +147,7 @@ def _kinds() -> NDArray[np.uint16]:
     kinds[ord("0") : ord("9") + 1] |= DIGIT
     kinds[ord("a") : ord("z") + 1] |= LATIN
     for flag, those in (
-        (MEANING, _MEANING + _RELATIONS),
+        (MEANING, _MEANING + _RELATIONS + _DEGREES),
         (RELATION, _RELATIONS),
         (NEGATION, _NEGATIONS),
         (OPERATOR, _OPERATORS + _BRACKETS),

@@ -15,6 +15,7 @@ from dedup_job.judgment.cells import (
     behind,
     is_blank,
     is_digit,
+    is_han,
     is_year,
     kind_at,
     length_of,
@@ -38,7 +39,7 @@ LONGEST_BRACKET = 60
 LONGEST_NOTE = 60
 
 _TENS = codes("一二三四五六七八九十")
-_WITH_YEAR = codes("卷考·届春秋")
+_WITH_YEAR = codes("卷考·届")
 _NOTES = words.NOTE | words.NUMBERED | words.PAGED
 _OPENING_MARKS, _CLOSING_MARKS = codes("【〔(["), codes("】〕)]")
 _SENTENCE_ENDS = codes("。!")
@@ -66,10 +67,22 @@ def _note_start(cells: Cells, end: int, tables: Cells) -> int:
         point = point_at(cells, i)
         if point == _NEWLINE or (i < last and _ends_sentence(cells, i)):
             return -1
-        if (i == 0 or is_blank(cells, i - 1)) and _begins_note(cells, i, last + 1, tables):
-            return -1 if demands(cells, i, last + 1, tables) else i
+        if i == 0 or is_blank(cells, i - 1):
+            body = _note_body(cells, i, last + 1, tables)
+            if body > i:
+                more = _names_more(cells, body, last + 1)
+                return -1 if more or demands(cells, i, last + 1, tables) else i
         i -= 1
     return -1
+
+
+@inner
+def _names_more(cells: Cells, start: int, stop: int) -> bool:
+    """Tell whether a colon stands behind a word in cells[start:stop], as in 任务: something."""
+    for i in range(start + 1, stop):
+        if point_at(cells, i) == _COLON and is_han(cells, i - 1):
+            return True
+    return False
 
 
 @inner
@@ -81,13 +94,12 @@ def _ends_sentence(cells: Cells, i: int) -> bool:
 
 
 @inner
-def _begins_note(cells: Cells, i: int, stop: int, tables: Cells) -> bool:
-    """Tell whether 来源: or 【考点】 stands at i."""
+def _note_body(cells: Cells, i: int, stop: int, tables: Cells) -> int:
+    """Look for 来源: or 【考点】."""
     if point_at(cells, i) == _THICK:
-        return marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END) > i + 1
-    if not cells[i] & RARE:
-        return False
-    return marked_end(cells, i, stop, tables, words.LINE, _COLON) > i
+        end = marked_end(cells, i + 1, stop, tables, words.LINE, _THICK_END)
+        return end if end > i + 1 else i
+    return marked_end(cells, i, stop, tables, words.LINE, _COLON) if cells[i] & RARE else i
 
 
 @inner
@@ -143,9 +155,9 @@ def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
 
 @inner
 def _is_within(cells: Cells, opened: int, behind: int, stop: int) -> bool:
-    """Tell whether a word ends right before a bracket and another begins right behind it."""
-    before_it = opened > 0 and cells[opened - 1] & words.WORD_CHARACTER != 0
-    return before_it and behind < stop and cells[behind] & words.WORD_CHARACTER != 0
+    """Tell whether a bracket stands right behind a word, and something right behind the bracket."""
+    follows = opened > 0 and cells[opened - 1] & words.WORD_CHARACTER != 0
+    return follows and behind < stop and not is_blank(cells, behind)
 
 
 @inner
@@ -167,8 +179,6 @@ def is_marked(cells: Cells, start: int, stop: int, tables: Cells, strict: bool) 
             while k > start and is_blank(cells, k):
                 k -= 1
             found |= is_digit(cells, k) or point_at(cells, i - 1) in _TENS
-        if point == _ORDINAL:
-            found |= _page(cells, i + 1, stop) > i + 1
         begins = kind == words.DIGIT and (i == start or not is_digit(cells, i - 1))
         if begins and is_year(cells, i, stop):
             year = i if year < 0 else year

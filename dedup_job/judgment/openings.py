@@ -10,6 +10,7 @@ from dedup_job.judgment import words
 from dedup_job.judgment.cells import (
     is_blank,
     is_digit,
+    is_latin,
     is_year,
     length_of,
     point_at,
@@ -97,6 +98,19 @@ def _is_delimiter(cells: Cells, i: int, stop: int) -> bool:
 
 
 @inner
+def _delimits(cells: Cells, i: int, stop: int) -> bool:
+    """Tell whether a delimiter at i ends a number, not that of 3.5, 12、 18, 三、四 or 3:x."""
+    if not _is_delimiter(cells, i, stop) or _digit_at(cells, i + 1, stop):
+        return False
+    after = skip_blanks(cells, i + 1, stop)
+    if after == stop:
+        return True
+    if point_at(cells, i) == _LIST_COMMA:
+        return not is_digit(cells, after) and point_at(cells, after) not in _TENS
+    return not (point_at(cells, i) == _COLON and after == i + 1 and is_latin(cells, after))
+
+
+@inner
 def _numerals(cells: Cells, i: int, stop: int) -> int:
     while i < stop and point_at(cells, i) in _TENS:
         i += 1
@@ -116,9 +130,9 @@ def _number(cells: Cells, i: int, stop: int) -> int:
     k = skip_blanks(cells, end, stop)
     if k < stop and point_at(cells, k) == _ROUND_END:
         after = skip_blanks(cells, k + 1, stop)
-        if _is_delimiter(cells, after, stop) and not _digit_at(cells, after + 1, stop):
+        if _delimits(cells, after, stop):
             return after + 1
-    if _is_delimiter(cells, k, stop) and not _digit_at(cells, k + 1, stop):
+    if _delimits(cells, k, stop):
         return k + 1
     return i
 
@@ -130,9 +144,11 @@ def _digit_at(cells: Cells, i: int, stop: int) -> bool:
 
 @inner
 def _closed(cells: Cells, i: int, stop: int) -> int:
-    """Return where a delimiter ends that may stand at i."""
+    """Return where the delimiter at i ends, or the blank; -1: neither is there."""
     k = skip_blanks(cells, i, stop)
-    return k + 1 if _is_delimiter(cells, k, stop) else i
+    if _is_delimiter(cells, k, stop):
+        return k + 1
+    return k if k > i or (i < stop and point_at(cells, i) in _OPENING) else -1
 
 
 @inner
@@ -151,7 +167,8 @@ def _ordinal(cells: Cells, i: int, stop: int) -> int:
         end += 1
     if end >= stop or point_at(cells, end) != _TASK:
         return i
-    return _closed(cells, end + 1, stop)
+    closed = _closed(cells, end + 1, stop)
+    return closed if closed >= 0 else i
 
 
 @inner
@@ -167,7 +184,8 @@ def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     if end < stop and point_at(cells, end) == _DOT:
         section = skip_digits(cells, end + 1, stop)
         end = section if section > end + 1 else end
-    return _closed(cells, end, stop)
+    closed = _closed(cells, end, stop)
+    return closed if closed >= 0 else i
 
 
 @inner
@@ -180,8 +198,8 @@ def _task(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     end = skip_digits(cells, k, stop)
     if end == k:
         return i
-    closed = _closed(cells, end, stop)
-    return closed if closed > end else i
+    k = skip_blanks(cells, end, stop)
+    return k + 1 if _is_delimiter(cells, k, stop) else i
 
 
 @inner

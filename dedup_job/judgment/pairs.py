@@ -28,7 +28,7 @@ from dedup_job.judgment.hunks import (
     relates,
     unlike,
 )
-from dedup_job.judgment.lookups import HAN, Tables, kind_of
+from dedup_job.judgment.lookups import HAN, LATIN, Tables, kind_of
 from dedup_job.judgment.rewriting import are_plain_words, is_function_word
 from dedup_job.judgment.words import NO
 from dedup_job.native.jit import inlined, inner, popcount
@@ -154,11 +154,12 @@ def _is_alone(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> bool
 
 
 @inner
-def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
+def compare_prose(one: FormView, other: FormView, how: PairContext, count: int) -> int:
     """Enter the differences of two texts of prose; a few words and whole sentences are harmless.
 
     Not where each text says something that the other lacks, as pieces of one text do that overlap.
     """
+    a, b = main_part(one), main_part(other)
     workspace, tables, size = how.workspace, how.tables, how.size
     hunks = find_hunks(a, b, tables, workspace)
     if hunks < 0:
@@ -170,7 +171,9 @@ def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
         if bits != NOT_HARMLESS:
             count = _enter_bits(workspace, count, bits, left, right)
             continue
-        kind, length = _class_in_prose(a, b, h, hunks, how), size_of(left) + size_of(right)
+        is_whole = _are_clauses(one, left) if size_of(left) else _are_clauses(other, right)
+        kind = _class_in_prose(a, b, h, hunks, how, is_whole)
+        length = size_of(left) + size_of(right)
         added += length if kind == ADDED else 0
         if kind in (ADDED, TRUNCATED):
             own, others = own + size_of(left), others + size_of(right)
@@ -183,8 +186,13 @@ def compare_prose(a: Span, b: Span, how: PairContext, count: int) -> int:
 
 
 @inner
-def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -> int:
-    """Return the class of a hunk of prose: a word may be corrected, a name may not."""
+def _class_in_prose(
+    a: Span, b: Span, hunk: int, hunks: int, how: PairContext, is_whole: bool
+) -> int:
+    """Return the class of a hunk of prose: a word may be corrected, a name may not.
+
+    is_whole: what one text has there are whole clauses.
+    """
     left, right = hunks_at(a, b, hunk, hunk, how.workspace)
     one_sided, length = not size_of(left) or not size_of(right), size_of(left) + size_of(right)
     if one_sided and _is_moved(a, b, hunk, hunks, how):
@@ -192,7 +200,7 @@ def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -
     if one_sided and left.stop == a.stop and right.stop == b.stop and length >= _TAIL:
         return TRUNCATED
     kind = harmful_class(left, right, how.tables)
-    if one_sided and (length >= _SENTENCE or kind == IMAGE):
+    if one_sided and (kind == IMAGE or (length >= _SENTENCE and is_whole)):
         return ADDED
     if kind == FORMULA:
         return FORMULA if holds_any(left, _OPERATORS) or holds_any(right, _OPERATORS) else CORRECTED
@@ -202,6 +210,29 @@ def _class_in_prose(a: Span, b: Span, hunk: int, hunks: int, how: PairContext) -
         return CORRECTED if kind == CONTENT else kind
     plain = are_plain_words(left, how.tables) and are_plain_words(right, how.tables)
     return CORRECTED if plain else CONTENT
+
+
+@inner
+def _are_clauses(form: FormView, span: Span) -> bool:
+    """Tell whether a span, or what is alike right before it, begins and ends where clauses do."""
+    points, start, stop = span.points, span.start, span.stop
+    while True:
+        if _is_end(form, start - form.start) and _is_end(form, stop - form.start):
+            return True
+        if start == span.low or points[start - 1] != points[stop - 1]:
+            return False
+        start, stop = start - 1, stop - 1
+
+
+@inner
+def _is_end(form: FormView, place: int) -> bool:
+    """Tell whether the stem begins, or a clause of it ends, at a place."""
+    if place == 0:
+        return True
+    for x in range(len(form.clauses)):
+        if form.clauses[x] >= place:
+            return bool(form.clauses[x] == place)
+    return False
 
 
 @inner
@@ -270,7 +301,7 @@ def judge_pair(
             return count
         return _compare_choices(one, other, how, count)
     if size >= _SHORTEST_PROSE and longer >= _PROSE and not flags & forms.QUESTION:
-        return compare_prose(a, b, PairContext(tables, workspace, size, NO), count)
+        return compare_prose(one, other, PairContext(tables, workspace, size, NO), count)
     return _compare_stems(one, other, how, count, whole)
 
 
@@ -444,7 +475,7 @@ def _compare_choices(one: FormView, other: FormView, how: PairContext, count: in
     while not (left | right) >> first & 1:
         first += 1
     cut = first > 0 and _are_all_from(left, first, n) and _are_all_from(right, first, m)
-    if cut and (_begin(one, other, first) or _begin(other, one, first)):
+    if cut and (_begin(one, other, first, how.tables) or _begin(other, one, first, how.tables)):
         return _enter_truncated(one, other, first, how.workspace, count)
     free = right
     for x in range(n):
@@ -470,7 +501,7 @@ def _compare_choice(
                 return after, free & ~(1 << y)
     if free >> x & 1 and x in (one.choices - 1, other.choices - 1):
         b = part_of(other, x)
-        if forms.begins_with(a, b) or forms.begins_with(b, a):
+        if _is_cut_off(b, a, how.tables) or _is_cut_off(a, b, how.tables):
             return enter(how.workspace, count, TRUNCATED, a, b), free & ~(1 << x)
     kind, nothing = (
         TRUNCATED if x >= other.choices else _CHOICE,
@@ -486,16 +517,28 @@ def _are_all_from(bits: int, first: int, stop: int) -> bool:
 
 
 @inner
-def _begin(short: FormView, long: FormView, first: int) -> bool:
+def _begin(short: FormView, long: FormView, first: int, tables: Tables) -> bool:
     """Tell whether each choice from one on is the beginning of the other text's, or missing."""
     for x in range(first, short.choices):
         choice = part_of(short, x)
         if x >= long.choices:
             if size_of(choice):
                 return False
-        elif not forms.begins_with(part_of(long, x), choice):
+        elif not _is_cut_off(choice, part_of(long, x), tables):
             return False
     return True
+
+
+@inner
+def _is_cut_off(cut: Span, whole: Span, tables: Tables) -> bool:
+    """Tell whether a choice is the other one, or its beginning, cut off in a word: not 4 of 48."""
+    n = size_of(cut)
+    if not forms.begins_with(whole, cut):
+        return False
+    if n == 0 or n == size_of(whole):
+        return True
+    last, following = whole.points[whole.start + n - 1], whole.points[whole.start + n]
+    return kind_of(tables, last) & kind_of(tables, following) & (HAN | LATIN) != 0
 
 
 @inner

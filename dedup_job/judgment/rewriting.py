@@ -193,6 +193,7 @@ _LONG_FOR_SOUND, _PART = 100, 10  # characters of the shorter text, of the short
 _COMMON: Final = 100
 _LONGEST_WORD, _LONGEST_SLIP, _NAME = 4, 2, 4
 _I, _L, _BAR, _O, _ONE = map(ord, "il|o1")
+_LETTERS: Final = (_I, _L)  # of two words: fall, fail
 
 
 @inner
@@ -229,9 +230,10 @@ def _has_odd(tables: Tables, span: Span) -> bool:
 
 @inner
 def _misread(a: Span, b: Span) -> bool:
-    """Tell whether the characters are the same but for l, i, | and 1, o and 0."""
+    """Tell whether the characters are the same but for l or i and | or 1, o and 0."""
     for p in range(size_of(a)):  # numba compiles no generator here
-        if _plain(a.points[a.start + p]) != _plain(b.points[b.start + p]):
+        x, y = a.points[a.start + p], b.points[b.start + p]
+        if x != y and (_plain(x) != _plain(y) or (x in _LETTERS and y in _LETTERS)):
             return False
     return True
 
@@ -270,11 +272,16 @@ def _is_misspelt(a: Span, b: Span, size: int, tables: Tables) -> bool:
         return True
     if sounds and not more and _run(a, tables) >= _NAME:
         return True
-    if less:
+    if less or _has_meaning(a, tables) or _has_meaning(b, tables):
         return False
     if _is_odd_function_word(a, b, looks, tables):
         return True
     return (size >= LONG and more >= _COMMON) or (size >= VERY_LONG and more > 0)
+
+
+@inner
+def _has_meaning(span: Span, tables: Tables) -> bool:
+    return kind_of(tables, span.points[span.start]) & lookups.MEANING != 0
 
 
 @inner
@@ -364,17 +371,18 @@ def _run(span: Span, tables: Tables) -> int:
 
 @inner
 def _is_lost(s: Span, other: Span, tables: Tables) -> bool:
-    """Tell whether `other`, empty, lacks the one character of s, of a word, or s has it twice."""
+    """Tell whether `other`, empty, lacks the one character of s, of a word, or s has it twice.
+
+    In Latin both may be words: of and off.
+    """
     i, k, points = s.start, other.start, other.points
     lost, kind = s.points[i], kind_of(tables, s.points[i])
-    if not kind & (HAN | lookups.LATIN) or kind & lookups.MEANING:
+    if not kind & HAN or kind & lookups.MEANING:
         return False
     if k > other.low and points[k - 1] == lost:
         return True
     if k < other.high and points[k] == lost:
         return True
-    if not kind & HAN:
-        return False
     rest = 0
     if k > other.low:
         rest = frequency(tables, points, k - 1, min(k + 1, other.high))

@@ -152,3 +152,72 @@ def test_a_short_note_at_the_end_joins_as_before(judge):
     text = f"{PASSAGE}老人挑的是什么？"
     for note in ("\n来源：人民日报", "\n【考点】阅读", "（2019·全国卷）", "\n答案：新茶"):
         assert joined(judge, text, text + note)
+
+
+TASKS = [
+    ("请将下面的短文翻译成英文", "请为下面的短文续写一个结尾"),
+    ("用一句话概括下面这篇文章的主要内容", "给下面这篇文章拟一个恰当的标题"),
+    ("2024年3月6日天气预报", "2024年3月7日天气预报"),
+]
+
+
+@pytest.mark.parametrize(("headline", "other"), TASKS)
+def test_a_headline_may_be_missing_and_two_are_compared(judge, headline, other):
+    assert not joined(judge, f"{headline}\n{STORY}", f"{other}\n{STORY}")
+    assert joined(judge, f"本报讯：邮局的灯\n{STORY}", STORY)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("\n答案：B\n2．谈谈石榴树的象征意义。", "\n答案：B\n2．概括文章的线索和主旨。"),
+        ("\n【答案】C\n【解析】略。\n2. 概括观点。", "\n【答案】C\n【解析】略。\n2. 谈谈看法。"),
+        (" Answer: B. 2. Write a title for it.", " Answer: B. 2. Draw a map of the text."),
+        (" 来源：《人民日报》请概括受欢迎的原因。", " 来源：《人民日报》请说明回收的意义。"),
+        (" 作者：佚名 任务：给文章拟一个标题", " 作者：佚名 任务：将文章改写成新闻"),
+    ],
+)  # fmt: skip
+def test_a_key_or_a_note_does_not_swallow_the_next_task(judge, text, other):
+    asked = f"{PASSAGE}\n1．文中老人的心情是（ ）\nA. 高兴\nB. 悲伤\nC. 平静\nD. 着急"
+    for before in (asked, PASSAGE):
+        assert not joined(judge, before + text, before + other)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("唐僧师徒四人取经的目的地是哪里", "唐僧师徒四人取经的目的是哪里"),
+        ("派出所的职责包括哪些方面的内容", "派出的职责包括哪些方面的内容"),
+        ("他不得在该公司担任董事或者经理", "他不在该公司担任董事或者经理"),
+        ("乙数分别是甲数的两倍和丙数的一半", "乙数是甲数的两倍和丙数的一半"),
+        ("该城市的人口在全国各城市里最多", "哪个城市的人口在全国各城市里最多"),
+        ("“亦”字在古文中有几种常见的意思", "“益”字在古文中有几种常见的意思"),
+        ("用“休”字组词，看谁组得又快又多", "用“修”字组词，看谁组得又快又多"),
+        ("“像”字怎么用，请举三个例子说明", "“象”字怎么用，请举三个例子说明"),
+        ("What time did the boy get of the bus", "What time did the boy get off the bus"),
+        ("Why did the old man fall in the end", "Why did the old man fail in the end"),
+        ("24的因数有哪些\nA. 5\nB. 7\nC. 9\nD. 4", "24的因数有哪些\nA. 5\nB. 7\nC. 9\nD. 48"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_word_is_no_word_that_may_be_missing(judge, text, other):
+    assert not joined(judge, text, other)
+    assert not joined(judge, f"{STORY}{text}？", f"{STORY}{other}？")
+
+
+def test_another_degree_or_negation_is_no_slip_however_long_the_text(judge):
+    for one, two in [
+        ("有结果", "无结果"),
+        ("已收到", "未收到"),
+        ("最合适", "更合适"),
+        ("只喜欢", "都喜欢"),
+    ]:
+        assert not joined(judge, f"{STORY}他{one}吗？", f"{STORY}他{two}吗？")
+
+
+def test_what_is_added_to_prose_are_whole_clauses(judge):
+    law = (
+        "股东向他人转让股权，应当经其他股东过半数同意。股东应就其转让事项书面通知其他股东。" + STORY
+    )
+    denied = law.replace("股东应就", "股东在任何情况下都不可以就", 1)
+    assert joined(judge, law, law.replace("同意。", "同意。两个月以后生效。", 1))
+    assert not joined(judge, law, denied)

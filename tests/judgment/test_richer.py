@@ -45,7 +45,7 @@ def richer(judge: Judge, text: str, kept: str) -> tuple[str, ...] | None:
         (QUESTION, QUESTION.removesuffix("气"), ("rest",)),
         (STEM, f"{STEM[:24]}……", ("rest",)),
         (f"{PROSE}{NEWS}", PROSE, ("rest",)),
-        (f"{PROSE[:40]}{NEWS}{PROSE[40:]}", PROSE, ("sentence",)),
+        (PROSE.replace("。", f"。{NEWS}", 1), PROSE, ("sentence",)),
         (f"{PROSE[:40]}![](b/0a1b2c3d.png){PROSE[40:]}", PROSE, ("image",)),
         (QUESTION, QUESTION.replace("．", "、"), ()),
     ],

@@ -187,14 +187,15 @@ BEFORE = r"(?:^|(?<=[\n。！？.?!)\s]))"
 CLOSED = rf"【{one_of('answer', 'explanation')}】|\[{one_of('answer', 'explanation')}\]"
 KEY = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer')}\s*:)")
 EXPLANATION = re.compile(rf"{BEFORE}(?={CLOSED}|{one_of('answer', 'explanation')}\s*:)")
+TASK = re.compile(r"(?:\n\s*|(?<=[。!.?])\s+)(?<=\s)[0-9]{1,3}\s*[.、](?![0-9])")
 GAP = r"[^\w\U00010000-\U0010ffff]*"
 LETTERS = re.compile(rf"{GAP}([A-Ha-h](?:\s*[,、]?\s*[A-Ha-h])*)(?![A-Za-z])")
 FIGURE = re.compile(rf"{GAP}([1-8])(?![0-9])")
 BRACKET = re.compile(rf"(?:{NO_IMAGE}\(|[\[【〔])([^()\[\]【】〔〕\n]{{0,60}})[)\]】〕](?!\{{\.)")
 YEAR = r"(?<![0-9])(?:19|20)[0-9][0-9](?![0-9])"
 SOURCE = re.compile(
-    rf"[0-9]\s*分|[一二三四五六七八九十]分|{one_of('bracket', latin=False)}|第\s*[0-9]+\s*页"
-    rf"|{YEAR}.*(?:卷|考|·|届|学年|春|秋)|卷.*{YEAR}",
+    rf"[0-9]\s*分|[一二三四五六七八九十]分|{one_of('bracket', latin=False)}"
+    rf"|{YEAR}.*(?:卷|考|·|届|学年)|卷.*{YEAR}",
     re.S,
 )
 SOURCE_LATIN = re.compile(one_of("bracket", latin=True))
@@ -225,10 +226,13 @@ def without_last_notes(text: str) -> str:
         behind = max((m.end() for m in SENTENCE_END.finditer(text, 0, end - 1)), default=0)
         first = max(line, behind, end - 60)
         marks = LINE.finditer(text[:end].translate(LOWER))
-        starts = [m.start() for m in marks if m.start() >= first]
-        if not starts or demands(text, starts[-1], end):
+        found = [m.span() for m in marks if m.start() >= first]
+        if not found or demands(text, found[-1][0], end):
             return text
-        text = text[: starts[-1]]
+        start, body = found[-1]
+        if re.search(f"[{HAN}]:", text[body:end]):
+            return text
+        text = text[:start]
 
 
 def without_notes(text: str) -> str:
@@ -239,9 +243,9 @@ def without_notes(text: str) -> str:
 
 
 def is_within(m: re.Match[str]) -> bool:
-    """Tell whether a word ends right before a bracket and another begins right behind it."""
-    around = m.string[max(0, m.start() - 1) : m.start()], m.string[m.end() : m.end() + 1]
-    return all(c and (is_word(c) or c == "_") for c in around)
+    """Tell whether a bracket stands right behind a word, and something right behind the bracket."""
+    before, behind = m.string[: m.start()][-1:], m.string[m.end() :][:1]
+    return bool(before) and (is_word(before) or before == "_") and bool(behind.strip())
 
 
 def is_note(text: str, start: int, stop: int) -> bool:
@@ -260,12 +264,15 @@ def demands(text: str, start: int, stop: int) -> bool:
 
 N10 = "[一二三四五六七八九十]"
 NOT = "[^\n。,;? ]"
+# not of 3.5, 12、 18, 三、四 or 3:x
+DELIMITER = rf"(?:[.)](?![0-9])|、(?!\s*(?:[0-9]|{N10}))|:(?![0-9A-Za-z]))"
+CLOSED_BY = r"(?:\s*[.、:)]|\s+|(?=[(\[【〔]))"
 PREFIX = re.compile(
     rf"""\s*(?:
     (?P<number>
-      \(?\s*(?:[0-9]{{1,3}}|{N10}{{1,3}})\s*\)?\s*[.、:)](?![0-9])\s*
-      | 第\s*(?:[0-9]+|{N10}+)\s*小?题\s*[.、:)]?\s*
-      | (?:例题?|习题|练习)\s*[0-9]+(?:\.[0-9]+)?\s*[.、:)]?\s*
+      \(?\s*(?:[0-9]{{1,3}}|{N10}{{1,3}})\s*\)?\s*{DELIMITER}\s*
+      | 第\s*(?:[0-9]+|{N10}+)\s*小?题{CLOSED_BY}\s*
+      | (?:例题?|习题|练习)\s*[0-9]+(?:\.[0-9]+)?{CLOSED_BY}\s*
       | (?:question|problem|exercise|q)\s*[0-9]+\s*[.、:)]\s*
     )
     | (?:19|20)[0-9][0-9]年?[^\n。,;?]{{0,24}}?
@@ -345,7 +352,7 @@ def figured(text: str) -> Cuts | None:
     return run if len(run) >= 3 and len(text) - run[-1][0] <= 60 and short else None
 
 
-STEM_KEY = re.compile(rf"\(\s*([A-H]{{1,6}})\s*\)\s*[。.]?\s*\Z|(?<=[{HAN}])\s*([A-H])\s*\Z")
+STEM_KEY = re.compile(r"(?<![A-Za-z])\(\s*([A-H]{1,6})\s*\)\s*[。.]?\s*\Z")
 
 # --- numbers
 
@@ -872,7 +879,7 @@ def parts_of(given: str, *, notes_go: bool) -> Split:
         parts.choices, parts.stem = choices, text[: cuts[0][0]]
         if m := STEM_KEY.search(parts.stem):
             parts.stem = parts.stem[: m.start()]
-            parts.letters = letters or ("" if answer else m[1] or m[2])
+            parts.letters = letters or ("" if answer else m[1])
     return parts
 
 
@@ -882,12 +889,17 @@ def key_start(text: str) -> int:
     keys = {m.start() for m in KEY.finditer(lower)}
     starts = [m.start() for m in EXPLANATION.finditer(lower)]
     for start in [start for start in starts if words_in(text[:start]) >= 4][:8]:
-        if asks(text, start, len(text)):
+        if asks(text, start, len(text)) or TASK.search(text, start + 1):
+            continue
+        noted = LINE.match(lower, start)
+        if noted and noted[0][-1] == ":" and demands(text, noted.end() - 1, len(text)):
             continue
         before, behind = (
             bool(lettered(part) or figured(part)) for part in (text[:start], text[start:])
         )
-        if before or (start in keys and not behind):
+        last = "\n" not in text[start:].rstrip()
+        bare = lower[start] not in "【["
+        if before or (start in keys and not behind and (last or not bare)):
             return start
     return len(text)
 
@@ -905,20 +917,7 @@ def read_key(notes: str, text: str) -> tuple[str, str]:
     return "", body.partition("\n")[0].strip()
 
 
-def headline_end(stem: str) -> int:
-    """Return where the lines end that stand before prose without a mark at their end."""
-    end = 0
-    if len(stem) < 120:
-        return end
-    for m in re.finditer(r"[^\n]*\n", stem):
-        line = m[0].strip()
-        if len(m[0]) > 61 or re.search(r"[。!.?;:,”\"]\Z", line) or not stem[m.end() :].strip():
-            break
-        end = m.end()
-    return end if stem[:end].strip() else 0
-
-
-ASKS = re.compile(rf"(?:^|[,;]|\s){one_of('imperatives')}")
+ASKS = re.compile(rf"(?:^|[,;》]|\s){one_of('imperatives')}")
 
 
 def flags_of(parts: Split) -> frozenset[str]:
@@ -944,14 +943,8 @@ def canonical(given: str, most_left_out: float = 0.2) -> Form:
     total = words_in(text)
     most = int(most_left_out * total)
     parts = split(text, most)
-    left_out = parts.left_out
-    head = headline_end(parts.stem) if not parts.choices else 0
-    above, body = Writer(parts.stem[:head], latex=latex), Writer(parts.stem[head:], latex=latex)
-    stem, rest = above.written(), body.written()
-    if len(stem + rest) >= 120 and 0 < len(stem) <= most - left_out:  # headlines go
-        left_out += len(stem)
-        above, stem = Writer("", latex=latex), ""
-    ends = [*above.clauses, *(len(stem) + end for end in [*body.clauses, len(rest)])]
+    body = Writer(parts.stem, latex=latex)
+    stem = body.written()
     writers = [Writer(choice, latex=latex) for choice in parts.choices]
     choices = [writer.written() for writer in writers]
     while choices and not choices[-1]:
@@ -961,17 +954,17 @@ def canonical(given: str, most_left_out: float = 0.2) -> Form:
         at = {"ABCDEFGH".index(letter) for letter in parts.letters}
         answer = sorted(choices[k] for k in at if k < len(choices))
     flags = flags_of(parts)
-    if len(stem + rest + "".join(choices)) < 10:  # as it is, but for white space and width
+    if len(stem + "".join(choices)) < 10:  # as it is, but for white space and width
         whole = "".join(given.translate(NARROW).split())
         return Form(whole, (), (), (), (len(whole),) if whole else (), flags | {"short"}, 0)
     return Form(
-        stem + rest,
+        stem,
         tuple(choices),
         tuple(words for words in answer if words),
-        tuple(words for writer in (above, body, *writers) for words in emphasised(writer)),
-        tuple(sorted({end for end in ends if end})),
+        tuple(words for writer in (body, *writers) for words in emphasised(writer)),
+        tuple(sorted({end for end in (*body.clauses, len(stem)) if end})),
         flags,
-        round(left_out / max(total, 1), 4),
+        round(parts.left_out / max(total, 1), 4),
     )
 
 

@@ -19,12 +19,16 @@ RELATIONS = frozenset(
     "把被将给向从到来去往由自至在于对为与和及或而且并若如则但虽却即乃因以按据除让使令叫替同跟比当着了过"
     "起出入进回上下内外前后左右间"
 )
-MEANING = RELATIONS | frozenset(
-    "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
-    "升降进退出开关阴阳男女老父母子甲乙丙丁戊己庚辛壬癸丑寅卯辰巳午申酉戌亥冷热寒暑干湿快慢轻重深浅粗细强弱公私红橙黄绿"
-    "青蓝紫黑白灰春夏秋冬年月时分秒天夜早晚先首末始终氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗"
-    "砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡锑碲碘氙铯钡镧铪钽钨铼锇铱铂金汞铊铅铋钋氡钫镭锕钍铀烷烯炔醇醛酮酸酯醚胺酚烃苯萘"
-    "蒽胍肽苷醌羟羧氨糖碱盐酐腈肟脲铵"
+MEANING = (
+    RELATIONS
+    | frozenset("有已均皆都只也还又再才就最更较每各某他她它")
+    | frozenset(
+        "不无未非没否勿莫别零一二三四五六七八九十百千万亿两半双单左右上下前后内外东南西北中里大小多少高低长短增减正负加乘除"
+        "升降进退出开关阴阳男女老父母子甲乙丙丁戊己庚辛壬癸丑寅卯辰巳午申酉戌亥冷热寒暑干湿快慢轻重深浅粗细强弱公私红橙黄绿"
+        "青蓝紫黑白灰春夏秋冬年月时分秒天夜早晚先首末始终氢氦锂铍硼碳氮氧氟氖钠镁铝硅磷硫氯氩钾钙钪钛钒铬锰铁钴镍铜锌镓锗"
+        "砷硒溴氪铷锶钇锆铌钼锝钌铑钯银镉铟锡锑碲碘氙铯钡镧铪钽钨铼锇铱铂金汞铊铅铋钋氡钫镭锕钍铀烷烯炔醇醛酮酸酯醚胺酚烃苯萘"
+        "蒽胍肽苷醌羟羧氨糖碱盐酐腈肟脲铵"
+    )
 )
 NEGATIONS = frozenset("不无未非没否勿莫")
 OPERATORS = frozenset("+-×/=<>^_√·*%≤≥|{}()[]")
@@ -33,6 +37,7 @@ NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 DIGITS = {d: i for i, ds in enumerate(("零〇", "一", "二两", *"三四五六七八九")) for d in ds}
 TENS, MYRIADS = {"十": 10, "百": 100, "千": 1000}, {"万": 4, "亿": 8}
 MISREAD = {"i": "1", "l": "1", "|": "1", "o": "0"}
+ASKING = frozenset("哪什下")
 HARMLESS = frozenset(
     {
         *("punctuation", "notation", "typo", "numeral", "function_word", "synonym", "order"),
@@ -381,7 +386,7 @@ def is_typo(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> bool:
     size: characters of the shorter text.
     """
     x, y = a[i:j], b[k:z]
-    if [MISREAD.get(c, c) for c in x] == [MISREAD.get(c, c) for c in y]:
+    if len(x) == len(y) and all(map(_is_misread, x, y)):
         return True
     if len(x) + len(y) == 1:
         return _is_lost(a, i, b, k, x) if x else _is_lost(b, k, a, i, y)
@@ -390,6 +395,10 @@ def is_typo(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> bool:
     if len(x) == len(y) <= 2:
         return _is_misspelt(a, i, j, b, k, z, size)
     return abs(len(x) - len(y)) <= 2 and (all(map(is_rare, x)) or all(map(is_rare, y)))
+
+
+def _is_misread(x: str, y: str) -> bool:
+    return x == y or (MISREAD.get(x, x) == MISREAD.get(y, y) and {x, y} != {"i", "l"})
 
 
 def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> bool:
@@ -413,7 +422,7 @@ def _is_misspelt(a: str, i: int, j: int, b: str, k: int, z: int, size: int) -> b
         return True
     if sounds and not more and _run(a, i, j) >= 4:
         return True
-    if less:
+    if less or x in MEANING or y in MEANING:
         return False
     function = words()[1]
     if looks and (x in function or y in function):
@@ -436,7 +445,7 @@ def _run(s: str, i: int, j: int) -> int:
 
 def _is_lost(s: str, i: int, other: str, k: int, lost: str) -> bool:
     """Tell whether other[k:] lacks the one character s[i] of a word, or s has it twice."""
-    if not (is_han(lost) or is_latin(lost)) or lost in MEANING:
+    if not is_han(lost) or lost in MEANING:
         return False
     if other[k - 1 : k] == lost or other[k : k + 1] == lost:
         return True
@@ -516,6 +525,9 @@ def classes_of(
                 other = bool(x and y) and any(
                     len(w) > 1 and frequency(w) and w not in words()[1] for w in (x, y)
                 )
+                asked = bool(x and y) and bool(set(x) & ASKING) != bool(set(y) & ASKING)
+                part = not (x and y) and (covering(a, i, j) if x else covering(b, k, z)) > 0
+                other = other or asked or part
                 own = (words_of_their_own or other) and kinds == {"function_word"}
                 signs = len(x) == len(y) == 1 and rewritten(x, y) == {"synonym"}
                 return None if own or (signs and words_of_their_own) else kinds
@@ -614,7 +626,7 @@ def choices(a: Sequence[str], b: Sequence[str], size: int, spelling: bool) -> li
                 break
         else:
             ends = i in free and (i == len(a) - 1 or i == len(b) - 1)
-            if ends and (a[i].startswith(b[i]) or b[i].startswith(a[i])):
+            if ends and (is_cut_off(b[i], a[i]) or is_cut_off(a[i], b[i])):
                 found.append(Found("truncated", a[i], b[i]))
                 free.remove(i)
             else:
@@ -635,7 +647,15 @@ def _unlike(a: Sequence[str], b: Sequence[str]) -> list[int]:
 
 
 def _begin(short: Sequence[str], long: Sequence[str]) -> bool:
-    return all(v.startswith(u) for u, v in zip(short, long, strict=True))
+    return all(is_cut_off(u, v) for u, v in zip(short, long, strict=True))
+
+
+def is_cut_off(cut: str, whole: str) -> bool:
+    """Tell whether a choice is the other one, or its beginning, cut off in a word."""
+    if not whole.startswith(cut):
+        return False
+    around = whole[max(0, len(cut) - 1) : len(cut) + 1]
+    return not cut or cut == whole or all(map(is_han, around)) or all(map(is_latin, around))
 
 
 def stems(a: Form, b: Form, size: int, spelling: bool) -> list[Found]:
@@ -741,8 +761,21 @@ def names() -> set[str]:
     return {word for word, _, tag in tagged if tag.startswith(("nr", "ns", "nt", "nz", "t"))}
 
 
-def prose(a: str, b: str) -> list[Found]:
+def are_clauses(one: Form, other: Form, hunk: tuple[int, int, int, int]) -> bool:
+    """Tell whether what one form has at a hunk, or what is alike before it, are whole clauses."""
+    i, j, k, z = hunk
+    form, start, stop = (one, i, j) if i < j else (other, k, z)
+    places = {0, *form.ends}
+    while not {start, stop} <= places:
+        if start == 0 or form.stem[start - 1] != form.stem[stop - 1]:
+            return False
+        start, stop = start - 1, stop - 1
+    return True
+
+
+def prose(one: Form, other: Form) -> list[Found]:
     """Return the differences of two texts of prose: sentences and a few words are harmless."""
+    a, b = one.stem, other.stem
     script = hunks(a, b)
     if script is None:
         return [Found("content", "", "")]
@@ -762,7 +795,10 @@ def prose(a: str, b: str) -> list[Found]:
         elif not (x and y) and j == len(a) and z == len(b) and len(x + y) >= TAIL:
             own = [own[0] + len(x), own[1] + len(y)]
             found.append(Found("truncated", x, y))
-        elif not (x and y) and (len(x + y) >= SENTENCE or harmful_class(x, y) == "image"):
+        elif not (x and y) and (
+            harmful_class(x, y) == "image"
+            or (len(x + y) >= SENTENCE and are_clauses(one, other, hunk))
+        ):
             added += len(x + y)
             own = [own[0] + len(x), own[1] + len(y)]
             found.append(Found("added", x, y))
@@ -804,5 +840,5 @@ def judge(a: Form, b: Form) -> list[Found]:
         return found + choices(a.choices, b.choices, size, spelling)
     lengths = sorted((len(a.stem), len(b.stem)))
     if lengths[0] >= SHORTEST_PROSE and lengths[1] >= PROSE and not (a.question or b.question):
-        return found + ([] if a.stem == b.stem else prose(a.stem, b.stem))
+        return found + ([] if a.stem == b.stem else prose(a, b))
     return found + stems(a, b, size, spelling)
