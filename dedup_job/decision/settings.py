@@ -88,7 +88,7 @@ class DecisionSettings(BaseModel):
     most_left_out: float = Field(
         default=MOST_LEFT_OUT,
         ge=0.0,
-        lt=1.0,
+        le=0.5,
         allow_inf_nan=False,
         description="largest share of a text that is left out of a comparison as a note (source, "
         "explanation, headline); a text with more is compared as it is. 0: nothing is left out",

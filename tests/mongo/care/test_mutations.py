@@ -23,7 +23,7 @@ from pymongo.database import Database
 from dedup_job.errors import DedupError
 from tests.conftest import fresh_database
 from tests.proving import command, good, names
-from tests.running import invoke, run_here, uri_of
+from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 Document = dict[str, Any]
@@ -274,3 +274,10 @@ def test_a_change_of_every_field_is_seen(made: Db, tmp_path: Path) -> None:
     found = {one: outcome(made, one, tmp_path) for one in mutations_of(made)}
     wrong = [f"{one}: {said}" for one, said in found.items() if said]
     assert not wrong, "\n".join(wrong)
+
+
+def test_rules_that_no_run_followed_are_seen(made: Db) -> None:
+    state = made["target.state"]
+    state.update_one({}, {"$inc": {"settings.rules": -1}})
+    error = refusal(*names(made, "check", "--source", "source", "--all"), DEDUP_URI=uri_of(made))
+    assert (error.code, "run or state not as written: 1" in str(error)) == (6, True)
