@@ -140,7 +140,7 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
     for more in (("--all",), ("--sample", "1000")):
         assert {*good(made, tmp_path, *more)[SINCE]} == {*map(repr, ids)}
     said = command(made, "check", "--source", "source", "--all")
-    assert f"{SINCE}: 4. So many source documents changed after they were decided." in said
+    assert f"{SINCE}: 4. These source documents changed after they were decided." in said
     assert f"dedup restore ID --again --target {made.name}.target" in said
 
 
