@@ -123,7 +123,7 @@ def marked_end(cells: Cells, i: int, stop: int, tables: Cells, which: int, mark:
 
 @inner
 def drop_brackets(cells: Cells, stop: int, tables: Cells) -> int:
-    """Take out brackets that hold points or a source and stand at an end of a sentence or word."""
+    """Take out brackets that hold points or a source and are no part of a sentence."""
     gap, opened = 0, -1
     for i in range(stop):
         kind = kind_at(cells, i)
