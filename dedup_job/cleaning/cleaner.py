@@ -211,7 +211,7 @@ class Cleaner:
                 later[row] = escaped_markup(text, brace=brace)
 
     def _cut(self, texts: Mapping[int, str], counted: NDArray[np.int64]) -> dict[int, str]:
-        """Return by row what is left of texts that are cut; add what is not to `counted`."""
+        """Return by row the texts that are shorter now; add the characters cut off to `counted`."""
         cut = {}
         for row, text in texts.items():
             left = _without_notes(text, self.settings.cut_at)

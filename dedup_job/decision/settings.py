@@ -91,7 +91,7 @@ class DecisionSettings(BaseModel):
         le=0.5,
         allow_inf_nan=False,
         description="largest share of a text that is left out of a comparison as a note (source, "
-        "explanation, headline); a text with more is compared as it is. 0: nothing is left out",
+        "explanation); a text with more is compared as it is. 0: nothing is left out",
     )
     most_candidates: int = Field(
         default=64,

@@ -28,22 +28,7 @@ def asks(cells: Cells, stop: int, tables: Cells) -> bool:
     last = before(cells, stop, NOUGHT)
     if last >= 0 and point_at(cells, last) == _ASK:
         return True
-    if _holds_blank(cells, NOUGHT, stop):
-        return True
-    end = stop
-    while end > 0 and point_at(cells, end - 1) in _AFTER_SENTENCE:
-        end -= 1
-    i = end
-    while i > 0 and point_at(cells, i - 1) not in _SENTENCE_ENDS:
-        i -= 1
-    start = i
-    while i < end:
-        begins = i == start or is_blank(cells, i - 1)
-        begins = begins or point_at(cells, i - 1) in _BEFORE
-        if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
-            return True
-        i += 1
-    return False
+    return _holds_blank(cells, NOUGHT, stop) or has_imperative(cells, NOUGHT, stop, tables)
 
 
 @inner
@@ -56,9 +41,25 @@ def holds_question(cells: Cells, start: int, stop: int) -> bool:
 
 
 @inner
+def has_imperative(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
+    """Tell whether a clause of the last sentence begins with 求 or the like."""
+    end = stop
+    while end > start and point_at(cells, end - 1) in _AFTER_SENTENCE:
+        end -= 1
+    first = end
+    while first > start and point_at(cells, first - 1) not in _SENTENCE_ENDS:
+        first -= 1
+    for i in range(first, end):
+        begins = i == first or is_blank(cells, i - 1) or point_at(cells, i - 1) in _BEFORE
+        if begins and word_at(cells, i, end, tables, words.IMPERATIVE) > 0:
+            return True
+    return False
+
+
+@inner
 def demands(cells: Cells, start: int, stop: int, tables: Cells) -> bool:
     """Tell whether a question or an imperative stands in cells[start:stop], a sentence."""
-    return holds_question(cells, start, stop) or asks(cells[start:], stop - start, tables)
+    return holds_question(cells, start, stop) or has_imperative(cells, start, stop, tables)
 
 
 @inner

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment import forms, words
-from dedup_job.judgment.asking import asks, holds_question
+from dedup_job.judgment.asking import asks, has_imperative, holds_question
 from dedup_job.judgment.cells import (
     before,
     is_blank,
@@ -209,7 +209,6 @@ def stem_key(cells: Cells, stop: int, key: NDArray[np.int64], wanted: bool) -> i
             if wanted:
                 _take(cells, i + 1, last + 1, key)
             return opened
-        return stop
     return stop
 
 
@@ -303,7 +302,7 @@ def key_start(cells: Cells, stop: int, tables: Cells, cuts: NDArray[np.int64]) -
         if holds_question(cells, start, stop) or _begins_task(cells, start, stop):
             continue
         body = marked_end(cells, i, stop, tables, words.LINE, _COLON)
-        if body > i and asks(cells[body - 1 :], stop - body + 1, tables):
+        if body > i and has_imperative(cells, body - 1, stop, tables):
             continue  # behind 来源: stands a task
         if has_choices(cells, start, cuts):
             return start

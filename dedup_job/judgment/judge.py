@@ -278,7 +278,7 @@ def _judge_one(
     verdicts.refused[at] = _LAYOUT if first < 0 else first
     verdicts.richer[at] = 0
     gone = max(pairs.one.left_out[pairs.rows[at]], pairs.other.left_out[pairs.other_rows[at]])
-    verdicts.left_out[at] = np.ceil(100 * gone - 0.5)  # as float32 tells it
+    verdicts.left_out[at] = np.rint(100 * gone)
     if first < 0:
         one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
         verdicts.richer[at] = richer(one, other, workspace, count)

@@ -167,39 +167,38 @@ def _ordinal(cells: Cells, i: int, stop: int) -> int:
         end += 1
     if end >= stop or point_at(cells, end) != _TASK:
         return i
-    closed = _closed(cells, end + 1, stop)
-    return closed if closed >= 0 else i
+    return max(_closed(cells, end + 1, stop), i)
+
+
+@inner
+def _digits_behind(cells: Cells, i: int, stop: int, tables: Cells, which: int) -> int:
+    """Look for a word of a list with digits behind it."""
+    w = word_at(cells, i, stop, tables, which)
+    if w == 0:
+        return i
+    k = skip_blanks(cells, i + length_of(tables, w), stop)
+    end = skip_digits(cells, k, stop)
+    return end if end > k else i
 
 
 @inner
 def _titled(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Look for 例3, 习题3.2."""
-    w = word_at(cells, i, stop, tables, words.TITLE)
-    if w == 0:
-        return i
-    k = skip_blanks(cells, i + length_of(tables, w), stop)
-    end = skip_digits(cells, k, stop)
-    if end == k:
+    end = _digits_behind(cells, i, stop, tables, words.TITLE)
+    if end == i:
         return i
     if end < stop and point_at(cells, end) == _DOT:
         section = skip_digits(cells, end + 1, stop)
         end = section if section > end + 1 else end
-    closed = _closed(cells, end, stop)
-    return closed if closed >= 0 else i
+    return max(_closed(cells, end, stop), i)
 
 
 @inner
 def _task(cells: Cells, i: int, stop: int, tables: Cells) -> int:
     """Look for Question 3."""
-    w = word_at(cells, i, stop, tables, words.TASK)
-    if w == 0:
-        return i
-    k = skip_blanks(cells, i + length_of(tables, w), stop)
-    end = skip_digits(cells, k, stop)
-    if end == k:
-        return i
+    end = _digits_behind(cells, i, stop, tables, words.TASK)
     k = skip_blanks(cells, end, stop)
-    return k + 1 if _is_delimiter(cells, k, stop) else i
+    return k + 1 if end > i and _is_delimiter(cells, k, stop) else i
 
 
 @inner

@@ -171,8 +171,7 @@ def compare_prose(one: FormView, other: FormView, how: PairContext, count: int) 
         if bits != NOT_HARMLESS:
             count = _enter_bits(workspace, count, bits, left, right)
             continue
-        is_whole = _are_clauses(one, left) if size_of(left) else _are_clauses(other, right)
-        kind = _class_in_prose(a, b, h, hunks, how, is_whole)
+        kind = _class_in_prose(one, other, h, hunks, how)
         length = size_of(left) + size_of(right)
         added += length if kind == ADDED else 0
         if kind in (ADDED, TRUNCATED):
@@ -186,13 +185,9 @@ def compare_prose(one: FormView, other: FormView, how: PairContext, count: int) 
 
 
 @inner
-def _class_in_prose(
-    a: Span, b: Span, hunk: int, hunks: int, how: PairContext, is_whole: bool
-) -> int:
-    """Return the class of a hunk of prose: a word may be corrected, a name may not.
-
-    is_whole: what one text has there are whole clauses.
-    """
+def _class_in_prose(one: FormView, other: FormView, hunk: int, hunks: int, how: PairContext) -> int:
+    """Return the class of a hunk of prose: a word may be corrected, a name may not."""
+    a, b = main_part(one), main_part(other)
     left, right = hunks_at(a, b, hunk, hunk, how.workspace)
     one_sided, length = not size_of(left) or not size_of(right), size_of(left) + size_of(right)
     if one_sided and _is_moved(a, b, hunk, hunks, how):
@@ -200,8 +195,12 @@ def _class_in_prose(
     if one_sided and left.stop == a.stop and right.stop == b.stop and length >= _TAIL:
         return TRUNCATED
     kind = harmful_class(left, right, how.tables)
-    if one_sided and (kind == IMAGE or (length >= _SENTENCE and is_whole)):
+    if one_sided and kind == IMAGE:
         return ADDED
+    if one_sided and length >= _SENTENCE:
+        form, span = (one, left) if size_of(left) else (other, right)
+        if _are_clauses(form, span):
+            return ADDED
     if kind == FORMULA:
         return FORMULA if holds_any(left, _OPERATORS) or holds_any(right, _OPERATORS) else CORRECTED
     if kind == CONTENT and (relates(left, how.tables) or relates(right, how.tables)):
@@ -227,12 +226,8 @@ def _are_clauses(form: FormView, span: Span) -> bool:
 @inner
 def _is_end(form: FormView, place: int) -> bool:
     """Tell whether the stem begins, or a clause of it ends, at a place."""
-    if place == 0:
-        return True
-    for x in range(len(form.clauses)):
-        if form.clauses[x] >= place:
-            return bool(form.clauses[x] == place)
-    return False
+    x = np.searchsorted(form.clauses, place)
+    return place == 0 or bool(x < len(form.clauses) and form.clauses[x] == place)
 
 
 @inner

@@ -129,7 +129,7 @@ def test_where_earlier_runs_had_as_many_without_a_text_it_is_a_warning_once():
 
 
 def cut(watched, characters):
-    """Check texts of ten characters of which so many more were cut off."""
+    """Check texts of ten characters, behind each so many more that were cut off."""
     n = len(characters)
     texts = Documents.of(Document(i, b"%d" % i, b"", "十个字" * 3 + "。") for i in range(n))
     documents = texts.changed(texts.texts, {}, np.array(characters, dtype=np.int64))

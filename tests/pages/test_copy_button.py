@@ -15,23 +15,18 @@ from tests.mongo.bson.test_extended_json import key_of
 from tests.pages.test_report_page import survey_with
 from tests.review import devtools
 
-PROGRAM = devtools.found()
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine"),
-]
+pytestmark = devtools.MARKS
 BUTTONS = "document.querySelectorAll('[data-copy]')"
 
 
 @pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "selection"])
 def test_what_is_copied_runs_nothing_in_a_shell(tmp_path: Path, clipboard: bool) -> None:
-    assert PROGRAM is not None
     name = HOSTILE[0]
     page, folder = tmp_path / "page.html", tmp_path / "folder"
     folder.mkdir()
     survey = survey_with("text", name, written=unmistakable(key_of(name)))
     page.write_text(report_page(survey), encoding="utf-8")
-    with devtools.browser(PROGRAM, tmp_path / "profile") as chromium:
+    with devtools.browser(devtools.PROGRAM, tmp_path / "profile") as chromium:
         tab = chromium.tab()
         tab.call(
             "Browser.grantPermissions",

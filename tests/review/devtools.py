@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from websockets.sync.client import ClientConnection, connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -26,6 +27,14 @@ SECONDS = 20.0
 def found() -> str | None:
     """Return the browser of this machine, None where there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+PROGRAM = found()
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine"),
+]
+"""Of tests that need it."""
 
 
 class Tab:

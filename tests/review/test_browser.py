@@ -17,11 +17,7 @@ from tests.review import devtools
 from tests.review.conftest import served
 from tests.running import run_here
 
-PROGRAM = devtools.found()
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine"),
-]
+pytestmark = devtools.MARKS
 KEY = "document.querySelector('[data-pair]')?.dataset.pair"
 READY = f"({KEY}) && document.querySelector('main').ariaBusy === 'false'"  # keys are taken
 CLOSED = "document.querySelector('#closed')?.checkVisibility()"
@@ -30,7 +26,7 @@ MESSAGE = "document.querySelector('#message').textContent"
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    with devtools.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as found:
+    with devtools.browser(devtools.PROGRAM, tmp_path_factory.mktemp("profile")) as found:
         yield found
 
 

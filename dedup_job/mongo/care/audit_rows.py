@@ -74,7 +74,7 @@ class RowChecker:
     """Compares rows with what would be written today.
 
     own_rules: the target was made by the rules of this version; resumed: runs that were.
-    short: duplicates with a short text by run; unknown: runs of which one was not counted there.
+    short: duplicates with a short text by run; unknown: runs with one that was not counted.
     """
 
     target: TargetReader
@@ -135,7 +135,7 @@ class RowChecker:
         return self.clean_all(contents)
 
     def _check_without_text(self, seen: _Seen) -> None:
-        """Find documents of which the ledger says that they have no text, and which have one.
+        """Find documents with a text that have none by the ledger.
 
         Where the row does not hold the document, the source's may have changed since.
         """

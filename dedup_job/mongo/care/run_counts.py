@@ -103,7 +103,7 @@ def count_differences(
     """Yield a line for each run whose documents and rows are not as many as it says.
 
     by_run: False where kept documents do not tell their run; then they are counted together.
-    unknown: how the names of that begin which was not counted.
+    unknown: beginnings of the labels that were not counted.
     """
     for run, labels in said.items():
         if LEFT in labels:  # of an undone run, whatever it is
