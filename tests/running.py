@@ -23,7 +23,7 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import equipment
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
-from dedup_job.report.progress import Log
+from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Report
 from dedup_job.settings import load
 
@@ -72,7 +72,9 @@ def run_here(
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return run_job(settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), Watch(Log()))
+    return run_job(
+        settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), Watch(Progress(Log()))
+    )
 
 
 def dedup(

@@ -5,26 +5,25 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dedup_job.cli.signals import STOPPING
+from dedup_job.cli.signals import STOPPING, say_stopping
 from dedup_job.cli.streams import json_log
-from dedup_job.errors import DedupError, LeaseHeld
-from dedup_job.monitoring.events import Events
-from dedup_job.monitoring.metrics import Metrics
-from dedup_job.monitoring.observer import End, Several
+from dedup_job.errors import DedupError
+from dedup_job.monitoring.ending import End
+from dedup_job.monitoring.metrics import MetricsFile
 from dedup_job.monitoring.pings import pings
-from dedup_job.report.progress import Progress, above, shown_progress
+from dedup_job.report.progress import Log, Progress, above, shown_progress
 from dedup_job.report.run import Report
 
+_JSON_SECONDS = 10.0
 log = logging.getLogger("dedup")
 
 
@@ -35,14 +34,14 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-MetricsFile = Annotated[
+MetricsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="F.prom",
         help="Keep metrics for Prometheus in this file, during and after the run.",
     ),
 ]
-PingFile = Annotated[
+PingOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
@@ -57,13 +56,12 @@ LogOption = Annotated[
 
 
 class Monitored:
-    """A monitored run. report: set as soon as there is one."""
+    """A run that machines watch. report: set as soon as there is one."""
 
-    def __init__(self, form: LogFormat, metrics: Metrics | None, told: Several) -> None:
+    def __init__(self, form: LogFormat, metrics: MetricsFile | None) -> None:
         self.report: Report | None = None
-        self._form = form
+        self._as_json = form is LogFormat.JSON
         self._metrics = metrics
-        self._told = told
 
     def named(self, target: str, database: str | None) -> None:
         """Take the name of the target as it was given; UsageError if the metrics are another's."""
@@ -73,27 +71,21 @@ class Monitored:
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """Tell all of the progress within the block, a person too if the log is not JSON."""
-        if self._form is LogFormat.JSON:
-            yield self._told
+        """Show progress within the block: to a person or as JSON, and in the metrics."""
+        others = [self._metrics] if self._metrics else []
+        if self._as_json:
+            yield Progress(Log(_JSON_SECONDS), *others)
             return
-        with shown_progress() as shown:
-            yield Several([shown, self._told])
-
-    def at_work(self, process: int) -> None:
-        """Tell all that the run is in another process."""
-        self._told.at_work(process)
+        with shown_progress(*others) as progress:
+            yield progress
 
     def warn(self, warning: str) -> None:
         """Tell of a warning."""
-        above(warning) if self._form is LogFormat.PLAIN else log.warning("%s", warning)
+        log.warning("%s", warning) if self._as_json else above(warning)
 
     def stopping(self) -> None:
         """Tell that a signal has come."""
-        if self._form is LogFormat.JSON:
-            log.warning("%s", STOPPING)
-        else:
-            sys.stderr.write(f"\n{STOPPING}\n")
+        log.warning("%s", STOPPING) if self._as_json else say_stopping()
 
 
 @contextmanager
@@ -104,40 +96,40 @@ def monitored(
 
     A dry run writes no metrics and sends no pings: neither would be true of the target.
     """
-    with ExitStack() as stack:
-        ping = pings(ping_file, dry_run=dry_run)
-        metrics = Metrics(metrics_file) if metrics_file and not dry_run else None
-        events = None
-        if form is LogFormat.JSON:
-            stack.enter_context(json_log())
-            events = Events()
+    ping = pings(ping_file, dry_run=dry_run)
+    metrics = MetricsFile(metrics_file) if metrics_file and not dry_run else None
+    as_json = form is LogFormat.JSON
+    with json_log() if as_json else nullcontext():
         if dry_run and (metrics_file or ping_file):
             log.info("a dry run writes no metrics and sends no pings")
-        told = Several([one for one in (metrics, ping, events) if one is not None])
-        run, since = Monitored(form, metrics, told), time.monotonic()
-        told.started()
+        run, since = Monitored(form, metrics), time.monotonic()
+
+        def end(error: BaseException | None = None) -> End:
+            ended = _end(error, time.monotonic() - since, run.report)
+            if metrics:
+                metrics.ended(ended)
+            if ping:
+                ping.ended(ended)
+            if as_json:
+                ended.log()
+            return ended
+
+        if ping:
+            ping.started()
         try:
             yield run
         except BaseException as e:
-            told.ended(_end(e, time.monotonic() - since, run.report))
-            if events is None or not isinstance(e, Exception) or os.environ.get("DEDUP_TRACEBACK"):
+            code = end(e).exit_code
+            if not as_json or not isinstance(e, Exception) or os.environ.get("DEDUP_TRACEBACK"):
                 raise
-            raise typer.Exit(_code(e)) from e  # it was told
-        else:
-            told.ended(End(0, time.monotonic() - since, run.report))
+            raise typer.Exit(code) from e  # it was told
+        end()
 
 
-def _end(e: BaseException, seconds: float, report: Report | None) -> End:
-    code = _code(e)
-    if isinstance(e, typer.Exit):  # a report whose exit code is not 0
-        return End(code, seconds, report)
-    held = isinstance(e, LeaseHeld)
-    return End(code, seconds, report, type(e).__name__, str(e), held)
-
-
-def _code(e: BaseException) -> int:
-    if isinstance(e, DedupError):
-        return e.code
-    if isinstance(e, typer.Exit):
-        return e.exit_code
-    return 128 + signal.SIGINT if isinstance(e, KeyboardInterrupt) else 1
+def _end(error: BaseException | None, seconds: float, report: Report | None) -> End:
+    if error is None or isinstance(error, typer.Exit):  # a report whose exit code is not 0
+        return End(error.exit_code if error else 0, seconds, report)
+    code = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    if isinstance(error, DedupError):
+        code = error.code
+    return End(code, seconds, report, type(error).__name__, str(error))

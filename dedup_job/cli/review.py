@@ -8,7 +8,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,12 +64,10 @@ def review(
     settings = options.load()
     use = commands.review
     wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
-    with (
-        server.bound(port) as own,
-        working("ended; no answer was stored.") as progress,
-        use.open_review(settings, wanted, progress, given=options.given) as opened,
-    ):
-        progress.close()
+    with server.bound(port) as own, ExitStack() as stack:
+        with working("ended; no answer was stored.") as progress:
+            review = use.open_review(settings, wanted, progress, given=options.given)
+            opened = stack.enter_context(review)
         ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
             server.serve(opened, own, ready)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive
-from dedup_job.cli.monitored import LogFormat, LogOption, MetricsFile, PingFile, monitored
+from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
@@ -46,7 +46,8 @@ _Into = Annotated[
     ),
 ]
 _Limit = Annotated[
-    int | None, typer.Option(metavar="N", min=1, max=10**15, help="Decide at most N documents.")
+    int | None,
+    typer.Option(metavar="N", min=1, max=10**15, help="Process at most N new documents."),
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
 _Compare = Annotated[
@@ -87,8 +88,8 @@ def run(
     html: _Page = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
-    metrics_file: MetricsFile = None,
-    ping_file: PingFile = None,
+    metrics_file: MetricsOption = None,
+    ping_file: PingOption = None,
     log_format: LogOption = LogFormat.PLAIN,
     yes: _YesToAll = False,
     *,
@@ -135,7 +136,6 @@ def _run(
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
         try:
             if driver is not None:
-                told.at_work(driver.pid)
                 return driver.attend(watch)
             return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:

@@ -30,7 +30,7 @@ class StopSignals:
 
     def __init__(self, say: Callable[[], None] | None = None) -> None:
         """Take what tells that a stop waits for the batch in hand, by default on standard error."""
-        self._say = say or _say
+        self._say = say or say_stopping
         self.received: int | None = None
         self._waits = False
         self._former: dict[int, object] = {}
@@ -77,7 +77,8 @@ class StopSignals:
             self._say()
 
 
-def _say() -> None:
+def say_stopping() -> None:
+    """Say it on standard error, below a progress bar."""
     sys.stderr.write(f"\n{STOPPING}\n")
 
 

@@ -104,15 +104,18 @@ class OneLine(logging.Formatter):
 
 
 class JsonLines(OneLine):
-    """A JSON object a line: time, level and name of an event, then its values."""
+    """A JSON object a line: time, level, event and message, then the values of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record, of plain words as the event `message`."""
-        event = getattr(record, "event", None)
-        values = event.values() if event else {"message": super().format(record)}
+        """Return the line of a record; one that names no event is the event `message`."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        head = {"time": when.replace("+00:00", "Z"), "level": record.levelname.lower()}
-        line = {**head, "event": event.name() if event else "message", **values}
+        line = {
+            "time": when.replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "event": getattr(record, "event", "message"),
+            "message": super().format(record),
+            **getattr(record, "values", {}),
+        }
         return escaped_json(json.dumps(line, ensure_ascii=False))
 
 

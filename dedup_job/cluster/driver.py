@@ -12,18 +12,17 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from dedup_job.cluster.errors import cannot_go_on, portable
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import Report
-from dedup_job.report.survey import RunLine
 from dedup_job.settings import Settings
 
 _LOOK_SECONDS = 0.5
@@ -39,8 +38,8 @@ class Driver:
         """Start it; address: as `on_cluster` takes it."""
         self._end, other = Pipe()
         self._lock, self._over = threading.Lock(), threading.Event()
-        self.pid = self._process = os.fork()
-        if not self.pid:
+        self._process = os.fork()
+        if not self._process:
             try:
                 self._end.close()
                 _drive(_Line(other), settings, request, address)
@@ -61,7 +60,7 @@ class Driver:
         Raises DatabaseUnreachable where the driver is lost or says nothing, and its other errors.
         """
         told: dict[str, Callable[..., Any]] = {
-            "progress": lambda method, *values: getattr(watch.progress, method)(*values),
+            "progress": watch.progress.show,
             "begun": watch.begun,
             "warn": watch.warn,
             "agree": lambda *names: self._agree(watch, *names),
@@ -131,7 +130,7 @@ class Driver:
         return self._code
 
 
-class _Line(Progress):
+class _Line:
     """The driver's watch, which is the command."""
 
     def __init__(self, end: Connection) -> None:
@@ -165,7 +164,7 @@ class _Line(Progress):
     def watch(self) -> Watch:
         """Return who watches the run."""
         return Watch(
-            progress=self,
+            progress=Progress(partial(self.say, "progress")),
             stop=self._stop.is_set,
             begun=lambda: self.say("begun"),
             agree=self._agree,
@@ -175,30 +174,6 @@ class _Line(Progress):
     def _agree(self, source: str, target: str) -> None:
         self.say("agree", source, target)
         self._agreed.wait()
-
-    def stage(self, name: str) -> None:
-        """Hand it on."""
-        self.say("progress", "stage", name)
-
-    def began(self, report: Report, runs: Sequence[RunLine]) -> None:
-        """Hand it on."""
-        self.say("progress", "began", report, runs)
-
-    def loaded(self, kept: int) -> None:
-        """Hand it on."""
-        self.say("progress", "loaded", kept)
-
-    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
-        """Hand it on."""
-        self.say("progress", "total", documents, doing)
-
-    def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Hand it on."""
-        self.say("progress", "advance", done, counts)
-
-    def waiting(self, seconds: int | None) -> None:
-        """Hand it on."""
-        self.say("progress", "waiting", seconds)
 
 
 def _drive(line: _Line, settings: Settings, request: Request, address: str) -> NoReturn:

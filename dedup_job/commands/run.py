@@ -96,7 +96,7 @@ def run_job(
     progress = watch.progress
     if spread and request.dry_run:
         raise UsageError(
-            "--dry-run and --cluster do not go together: a dry run takes one machine. Leave "
+            "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
             "--cluster out, and give --limit where the source is large."
         )
     if request.compare:

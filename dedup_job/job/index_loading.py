@@ -24,7 +24,7 @@ def load_index(
     progress.stage("loading the index")
     why_not = snapshots.load(index)
     if why_not is None:
-        progress.loaded(len(index))
+        progress.advance(len(index))
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")
@@ -46,7 +46,7 @@ def read_index(
             if stop():  # there is nothing in hand to be finished
                 raise KeyboardInterrupt
             kept += len(page.keys)
-            progress.loaded(kept)
+            progress.advance(kept)
             yield page
             snapshots.relieve(index)
 

@@ -115,7 +115,10 @@ class RunProgress:
         self.written = self._report(self._first, Status.RUNNING)
         runs = job.target.run_lines(self._first.run)
         self._series = Series(*(line.series for line in runs if line.number == self._first.run))
-        job.progress.began(self.written, runs)
+        others = [line for line in runs if line.number != self._first.run]
+        done = [line.finished for line in others if line.status == Status.DONE and line.finished]
+        counts = sum((line.counts for line in others), Counts())
+        job.progress.began(self.written, counts, max(done, default=None))
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
@@ -162,8 +165,7 @@ class RunProgress:
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.decider.arrived()
         self.written = decided.report
-        counts = decided.report.checkpoint.counts
-        self._job.progress.advance(counts.scanned, counts)
+        self._job.progress.checkpoint(self.written)
 
     def ended(self) -> Report:
         """Return the report of a run that came to its end, or was stopped after a batch."""

@@ -1,6 +1,6 @@
 """Pings: a monitor learns that a run begins, and how it ended, as healthchecks.io understands it.
 
-Such a URL is a secret: who knows it can say that all is well. Only its scheme and its host are
+Such a URL is a secret: anyone who has the URL can fake a success. Only its scheme and its host are
 shown, and nothing of it is stored. No text and no `_id` of a document is sent.
 """
 
@@ -20,33 +20,31 @@ from urllib.parse import SplitResult, urlsplit
 from dedup_job import __version__
 from dedup_job.errors import UsageError
 from dedup_job.files import read_text
-from dedup_job.monitoring.observer import End, Observer
+from dedup_job.monitoring.ending import End
 
 VARIABLE, OPTION = "DEDUP_PING", "--ping-file"
 MOST_SECONDS = 5.0
-_SENT = ("status", "source", "target", "started", "finished", "limit")
-_FIGURES = ("counts", "rates", "known", "expected", "seconds", "docs_per_second", "versions")
+_SENT = (
+    *("run", "status", "source", "target", "started", "finished", "limit", "counts", "rates"),
+    *("known", "expected", "seconds", "docs_per_second", "versions"),
+)
 log = logging.getLogger("dedup")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the body is for the host that the user named."""
+    """Takes a redirect for an error: the body is for the host that the user named."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Return nothing: the answer is then an error."""
+        """Follow none."""
 
 
-class Pings(Observer):
+class Pings:
     """Tells a URL of the first and the last moment of a run; a failure is a warning."""
 
     def __init__(self, url: SplitResult) -> None:
         self._url = url
+        self.shown = f"{url.scheme}://{url.hostname}"
         self._opener = urllib.request.build_opener(_NoRedirect)
-
-    @property
-    def shown(self) -> str:
-        """Scheme and host."""
-        return f"{self._url.scheme}://{self._url.hostname}"
 
     def started(self) -> None:
         """Send `/start`."""
@@ -55,9 +53,9 @@ class Pings(Observer):
     def ended(self, end: End) -> None:
         """Send the exit code, and the figures of the report."""
         row = end.report.as_json() if end.report else {}
-        body = {name: row[name] for name in ("run", *_SENT, *_FIGURES) if name in row}
-        more = {"exit_code": end.exit_code, "error": end.error or None, "seconds": end.seconds}
-        self._send(str(end.exit_code), {"status": end.status, **more, **body})
+        body = {"status": end.status, "exit_code": end.exit_code, "error": end.error or None}
+        body |= {"seconds": end.seconds, **{name: row[name] for name in _SENT if name in row}}
+        self._send(str(end.exit_code), body)
 
     def _send(self, last: str, body: dict[str, Any]) -> None:
         """Send a request from a thread that is left behind after 5 s, wherever it hangs."""

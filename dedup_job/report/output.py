@@ -22,7 +22,7 @@ _GAP, _NARROW = 3, 1  # columns between two of a table, with box.SIMPLE_HEAD
 
 
 class Output(Console):
-    """A console that escapes all text that it is given, and that cuts nothing for want of width.
+    """A console that escapes all text that it is given, and that cuts nothing to fit.
 
     A pipe has no edge. On a terminal a table breaks the lines of a column only where
     `overflow` is "fold", and shortens a column only where it is "crop"; of all others each cell
@@ -73,7 +73,7 @@ class Output(Console):
             return
         self.print(shown)
         if left_out:
-            self.say(f"left out for want of width: {', '.join(left_out)}")
+            self.say(f"columns hidden (terminal too narrow): {', '.join(left_out)}")
 
     def _fit(self, table: Table) -> bool:
         """Give each column its width; tell whether all fit, else nothing is changed."""

@@ -1,47 +1,104 @@
-"""Progress from the first second: a bar on a terminal, a log line every 30 s elsewhere."""
+"""Progress from the first second: a bar on a terminal, a log line every 30 s elsewhere.
+
+Work tells a `Progress` of each step; each display gets one `Moment` after the other, and needs
+nothing else. So another display is one function of a moment.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
 
 from tqdm import tqdm
 
 from dedup_job.printing import escaped, plain
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Report
-from dedup_job.report.survey import RunLine
+from dedup_job.report.series import resident_bytes
 
 _LOG_SECONDS = 30.0
 log = logging.getLogger("dedup")
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How far a piece of work is.
+
+    doing: its name; counted: whether it counts documents, about `total` of them, None: not known;
+    silent: seconds that the database has not answered, None: it does. Of a run: the report as of
+    its last checkpoint; others: counts of the target's other runs; last_success: when the last of
+    these was done. process: the one at work.
+    """
+
+    doing: str = ""
+    counted: bool = False
+    done: int = 0
+    total: int | None = None
+    silent: int | None = None
+    report: Report | None = None
+    others: Counts = field(default_factory=Counts)
+    last_success: datetime | None = None
+    process: int = field(default_factory=os.getpid)
+
+    @property
+    def counts(self) -> Counts:
+        """What the run has written, nothing where it has not begun."""
+        return self.report.checkpoint.counts if self.report else Counts()
+
+
+Display = Callable[[Moment], None]
+
+
 class Progress:
-    """Receives what happens in a run; this one shows nothing."""
+    """Takes what happens, from several threads, and shows each moment to all displays."""
+
+    def __init__(self, *displays: Display) -> None:
+        self._displays, self._lock = displays, threading.RLock()
+        self._now = Moment()
 
     def stage(self, name: str) -> None:
         """Learn that a part of the work without a count begins."""
-
-    def began(self, report: Report, runs: Sequence[RunLine]) -> None:
-        """Learn that the run has the lease and begins, or goes on; runs: all that there are."""
-
-    def loaded(self, kept: int) -> None:
-        """Learn how many documents the index holds."""
+        self._tell(doing=name, counted=False, done=0, total=None)
 
     def total(self, documents: int | None, doing: str = "deduplicating") -> None:
         """Learn about how many documents are to be read, and what for; None: not known."""
+        done = self._now.counts.scanned  # of a run that goes on
+        self._tell(doing=doing, counted=True, done=done, total=documents)
 
-    def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Learn that `done` documents are decided or known; counts: of this run."""
+    def advance(self, done: int) -> None:
+        """Learn how many documents are done."""
+        self._tell(done=done)
+
+    def began(self, report: Report, others: Counts, last_success: datetime | None) -> None:
+        """Learn that a run has the lease and begins, or goes on; others: see `Moment`."""
+        self._tell(report=report, others=others, last_success=last_success)
+
+    def checkpoint(self, report: Report) -> None:
+        """Learn that a run has written a batch."""
+        self._tell(done=report.checkpoint.counts.scanned, report=report)
 
     def waiting(self, seconds: int | None) -> None:
         """Learn how long the database has not answered; None: it does again."""
+        self._tell(silent=seconds)
 
-    def close(self) -> None:
-        """Leave the last state on the screen."""
+    def show(self, now: Moment) -> None:
+        """Show a moment, as another process has it."""
+        with self._lock:
+            self._now = now
+            for display in self._displays:
+                display(now)
+
+    def _tell(self, **changes: Any) -> None:
+        with self._lock:
+            self.show(replace(self._now, **changes))
 
 
 QUIET = Progress()
@@ -52,32 +109,16 @@ class Callback(Progress):
 
     def __init__(self, tell: Callable[[str, int, int | None], None]) -> None:
         """Take the function; its last argument is None while the number is not known."""
-        self._tell = tell
-        self._doing = ""
-        self._total: int | None = None
-
-    def stage(self, name: str) -> None:
-        """Tell that a part of the work begins."""
-        self._doing, self._total = name, None
-        self._tell(name, 0, None)
-
-    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
-        """Tell of how many documents."""
-        self._doing, self._total = doing, documents
-        self._tell(doing, 0, documents)
-
-    def advance(self, done: int, counts: Counts | None = None) -> None:  # noqa: ARG002
-        """Tell how many are done."""
-        self._tell(self._doing, done, self._total)
+        super().__init__(lambda now: tell(now.doing, now.done, now.total))
 
 
-class Bar(Progress):
+class Bar:
     """A tqdm bar on stderr."""
 
     def __init__(self) -> None:
-        self._doing = "connecting"
+        self._before = Moment()
         self._bar = tqdm(
-            desc=self._doing,
+            desc="connecting",
             unit=" docs",
             unit_scale=True,
             dynamic_ncols=True,
@@ -88,91 +129,103 @@ class Bar(Progress):
         )
         self._bar.refresh()
 
-    def stage(self, name: str) -> None:
-        """Show the name of the work going on."""
-        self._doing = escaped(name)
-        self._bar.set_description_str(self._doing)
-
-    def loaded(self, kept: int) -> None:
-        """Show how many documents the index holds."""
-        self._bar.set_postfix_str(f"{kept:,} kept before")
-
-    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
-        """Start to count documents."""
-        self._bar.reset(total=documents)
-        self._bar.leave = True
-        self.stage(doing)
-
-    def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Move the bar."""
-        if counts is not None:
-            self._bar.set_postfix_str(_short(counts), refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def waiting(self, seconds: int | None) -> None:
-        """Show how long in place of the work that waits."""
-        waits = f"waiting for the database, {seconds} s"
-        self._bar.set_description_str(self._doing if seconds is None else waits)
+    def __call__(self, now: Moment) -> None:
+        """Show the work, or how long it waits, and what is counted."""
+        begins, self._before = _begins(now, self._before), now
+        if now.counted and begins:
+            self._bar.reset(total=now.total)
+            self._bar.leave = True
+        doing = now.doing if now.silent is None else f"waiting for the database, {now.silent} s"
+        if escaped(doing) != self._bar.desc:
+            self._bar.set_description_str(escaped(doing))
+        if now.counted and now.report:
+            self._bar.set_postfix_str(_short(now.counts), refresh=False)
+        if now.counted or now.done:
+            self._bar.update(now.done - self._bar.n)
 
     def close(self) -> None:
         """Leave the last state on the screen."""
         self._bar.close()
 
 
-class Log(Progress):
-    """A log line at each change of stage and every 30 s."""
+class Log:
+    """A log line at each change of stage and every so many seconds.
 
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-        self._done = 0
-        self._total: int | None = None
-        self._doing = "deduplicating"
-        self._waits = -_LOG_SECONDS  # seconds of waiting that the last line told of
+    Each line has its values as well, for `--log-format json`: docs/operations.md lists them.
+    """
 
-    def stage(self, name: str) -> None:
-        """Log the name of the work going on."""
-        log.info("%s", name)
-        self._last = time.monotonic()
+    def __init__(self, seconds: float = _LOG_SECONDS) -> None:
+        self._seconds = seconds
+        self._before = Moment()
+        self._time, self._done = time.monotonic(), 0  # of the last line
+        self._waited = -seconds  # seconds of waiting that the last line told of
 
-    def loaded(self, kept: int) -> None:
-        """Log how many documents the index holds, if it is time."""
-        if self._due():
-            log.info("loading the index: %s kept before", f"{kept:,}")
+    def __call__(self, now: Moment) -> None:
+        """Log what changed since the moment before, if it is time."""
+        before, self._before = self._before, now
+        if now.silent != before.silent:
+            self._wait(now.silent)
+        elif _begins(now, before):
+            self._begin(now)
+        elif now.report and not before.report:
+            about, run = now.report.about, now.report.checkpoint.run
+            self._say(
+                "run_began",
+                f"run {run}: {about.source} -> {about.target}",
+                run=run,
+                source=about.source,
+                target=about.target,
+                dry_run=about.dry_run,
+                decided=now.counts.scanned,
+            )
+        elif now.silent is None and time.monotonic() - self._time >= self._seconds:
+            self._advance(now)
 
-    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
-        """Log how much there is to do."""
-        self._total, self._doing = documents, doing
-        self._last = time.monotonic()
-        log.info("%s %s documents", doing, "?" if documents is None else f"{documents:,}")
-
-    def advance(self, done: int, counts: Counts | None = None) -> None:
-        """Log how far the run is, if it is time."""
-        before = self._last
-        if not self._due():
+    def _begin(self, now: Moment) -> None:
+        self._time, self._done = time.monotonic(), now.done
+        if not now.counted:
+            self._say("stage_began", now.doing, stage=now.doing)
             return
-        rate = (done - self._done) / (self._last - before)
-        self._done = done
-        total = max(self._total or 0, done) if self._total else 0  # it was an estimate
+        many = "?" if now.total is None else f"{now.total:,}"
+        words = f"{now.doing} {many} documents"
+        self._say("work_counted", words, doing=now.doing, documents=now.total)
+
+    def _advance(self, now: Moment) -> None:
+        at, done = time.monotonic(), now.done
+        rate = (done - self._done) / (at - self._time)
+        self._time, self._done = at, done
+        total = max(now.total, done) if now.total else 0  # it was an estimate
         left = _clock((total - done) / rate) if total and rate else "?"
         share = f" of {total:,} ({done / total:.0%})" if total else ""
-        line = f"{self._doing}: {done:,}{share}, {rate:,.0f} docs/s, ETA {left}"
-        log.info("%s", line if counts is None else f"{line}, {_short(counts)}")
+        line = f"{now.doing}: {done:,}{share}, {rate:,.0f} docs/s, ETA {left}"
+        if not now.counted:
+            self._say("index_loading", line, kept=done)
+            return
+        counts = now.counts
+        self._say(
+            "run_progressed",
+            f"{line}, {_short(counts)}" if now.report else line,
+            documents=done,
+            expected=now.total,
+            docs_per_second=round(rate, 1),
+            resident_bytes=resident_bytes(now.process),
+            kept=counts.kept,
+            duplicates=counts.duplicates,
+            skipped=counts.skipped,
+            quarantined=counts.quarantined,
+        )
 
-    def waiting(self, seconds: int | None) -> None:
-        """Log it at once and every 30 s, and the end of it."""
+    def _wait(self, seconds: int | None) -> None:
         if seconds is None:
-            log.info("the database answers again")
-            self._waits = -_LOG_SECONDS
-        elif seconds - self._waits >= _LOG_SECONDS:
-            log.info("waiting for the database, %s s", f"{seconds:,}")
-            self._waits = seconds
+            self._waited = -self._seconds
+            self._say("database_answered", "the database answers again")
+        elif seconds - self._waited >= self._seconds:
+            self._waited = seconds
+            words = f"waiting for the database, {seconds:,} s"
+            self._say("database_silent", words, logging.WARNING, seconds=seconds)
 
-    def _due(self) -> bool:
-        now = time.monotonic()
-        if now - self._last < _LOG_SECONDS:
-            return False
-        self._last = now
-        return True
+    def _say(self, event: str, words: str, level: int = logging.INFO, **values: Any) -> None:
+        log.log(level, "%s", words, extra={"event": event, "values": values})
 
 
 def above(warning: str) -> None:
@@ -181,13 +234,20 @@ def above(warning: str) -> None:
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress]:
-    """Show progress on stderr within the block, in the form that suits it."""
-    progress = Bar() if sys.stderr is not None and sys.stderr.isatty() else Log()
+def shown_progress(*others: Display) -> Iterator[Progress]:
+    """Show progress within the block: on stderr, in the form that suits it, and to others."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield Progress(Log(), *others)
+        return
+    bar = Bar()
     try:
-        yield progress
+        yield Progress(bar, *others)
     finally:
-        progress.close()
+        bar.close()
+
+
+def _begins(now: Moment, before: Moment) -> bool:
+    return (now.doing, now.counted, now.total) != (before.doing, before.counted, before.total)
 
 
 def _short(counts: Counts) -> str:

@@ -100,7 +100,7 @@ class TargetStatus:
             Standing.FAILED: f"no run is at work; run {number} ended by an error: {again}",
             Standing.DONE: f"no run is at work; run {number} is done",
             Standing.UNDONE: f"no run is at work; run {number} was taken back",
-            Standing.NEVER: "no run of this target ever began",
+            Standing.NEVER: "this target has no runs",
         }[self.standing]
 
     def rows(self) -> Iterator[tuple[str, str]]:

@@ -32,8 +32,8 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.say(_candidates(checkpoint.counts))
         if report.unindexed:
             console.say(
-                f"{report.unindexed:,} times the index does not hold a kept document under a key "
-                "that 128 others share, or a fingerprint that 16 others share"
+                f"{report.unindexed:,} index entries were skipped: 128 documents already share the "
+                "key, or 16 the fingerprint"
             )
         console.say()
     if report.clusters:
@@ -47,7 +47,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.say()
         console.table(_profile(report.profile), spare=("threads", "MB/s"))
         stage, share = report.profile.bottleneck
-        console.say(f"the others wait for: {stage}, busy {share:.0%} of the time")
+        console.say(f"bottleneck: {stage} ({share:.0%} busy)")
         if (ceiling := report.profile.ceiling) and report.profile.seconds >= _TELLING:
             console.say(f"with more cores and --threads at most {ceiling:,.0f} docs/s")
     if not checkpoint.counts.scanned:

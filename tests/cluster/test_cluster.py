@@ -160,7 +160,7 @@ def test_a_dry_run_takes_no_cluster(subject):
     names = ("--db", "cluster", "--source", "source", "--target", "none")
     run = dedup("run", *names, "--cluster", "local:1", "--dry-run", "--yes", uri=subject.uri)
     assert run.returncode == 2, run.stderr
-    assert "--dry-run and --cluster do not go together" in run.stderr
+    assert "--dry-run and --cluster cannot be combined" in run.stderr
 
 
 def test_without_ray_the_message_says_what_to_install(monkeypatch):

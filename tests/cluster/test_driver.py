@@ -44,23 +44,20 @@ def attended(monkeypatch):
 def test_the_command_is_told_of_the_run_and_gets_its_report(attended):
     told = []
 
-    class Told(Progress):
-        def stage(self, name):
-            told.append(name)
-
-        def advance(self, done, counts=None):
-            told.append((done, counts))
+    def show(now):
+        told.append((now.doing, now.done, now.process != os.getpid()))
 
     def does(line):
-        line.watch().progress.stage("reading")
-        line.watch().progress.advance(5)
+        progress = line.watch().progress
+        progress.stage("reading")
+        progress.advance(5)
         line.watch().warn("beware")
         line.watch().begun()
         line.say("report", "the report")
 
-    watch = Watch(progress=Told(), begun=lambda: told.append("begun"), warn=told.append)
+    watch = Watch(progress=Progress(show), begun=lambda: told.append("begun"), warn=told.append)
     assert attended(does, watch) == "the report"
-    assert told == ["reading", (5, None), "beware", "begun"]
+    assert told == [("reading", 0, True), ("reading", 5, True), "beware", "begun"]
 
 
 def test_an_error_of_the_run_is_raised_by_the_command(attended):

@@ -8,6 +8,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -20,11 +21,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from dedup_job.errors import UsageError
 from dedup_job.files import write_whole
 from dedup_job.monitoring import metrics
-from dedup_job.monitoring.metrics import HELP, Metrics, as_text
-from dedup_job.monitoring.observer import End
+from dedup_job.monitoring.ending import End
+from dedup_job.monitoring.metrics import HELP, MetricsFile, as_text
 from dedup_job.report.counts import Counts
+from dedup_job.report.progress import Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
-from dedup_job.report.survey import RunLine
 
 THEN = datetime(2026, 1, 2, tzinfo=UTC)
 COUNTS = Counts(kept=5, exact=2, near=1, skipped=1, quarantined=1)
@@ -32,12 +33,9 @@ ABOUT = About("d.source", "d.target", {}, {}, dry_run=False)
 REPORT = Report(
     ABOUT, Status.DONE, Checkpoint(2, Scope(), THEN, COUNTS, 4.0), datetime.now(UTC), 0, {}
 )
-FIRST = RunLine(1, "done", THEN, THEN, Counts(kept=10, exact=1), 0, 3.0)
-EVERY = {name: {"": 1.5} for name in HELP if "documents" not in name} | {
-    name: ({"kept": 3} if name.endswith(("_total", "last_run_documents")) else {"": 3})
-    for name in HELP
-    if "documents" in name
-}
+OTHERS = Counts(kept=10, exact=1)
+DONE = End(0, 1.0, REPORT)
+EVERY = {(name, "kept" if re.search("_total|last_run_doc", name) else ""): 1.5 for name in HELP}
 
 
 def values(file: Path) -> dict[tuple[str, str], float]:
@@ -61,40 +59,53 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "WRITE_SECONDS", 0.05)
 
 
-def told(file: Path, end: End, *runs: RunLine, report: Report = REPORT) -> Iterator[Metrics]:
-    """Tell of a run; yield while it is at work."""
-    kept = Metrics(file)
+@contextmanager
+def at_work(file: Path, end: End, success: datetime | None = THEN) -> Iterator[Progress]:
+    """Tell of a run; within the block it is at work."""
+    kept = MetricsFile(file)
     kept.named("d.target")
-    kept.began(replace(report, status=Status.RUNNING), runs)
-    kept.total(100)
-    yield kept
+    progress = Progress(kept)
+    checkpoint = replace(REPORT.checkpoint, counts=Counts())
+    progress.began(replace(REPORT, status=Status.RUNNING, checkpoint=checkpoint), OTHERS, success)
+    progress.total(100)
+    yield progress
     kept.ended(end)
 
 
-def whole(file: Path, end: End, *runs: RunLine) -> dict[tuple[str, str], float]:
+def after(file: Path, end: End) -> dict[tuple[str, str], float]:
     """Tell of a whole run; return what the file then holds."""
-    for kept in told(file, end, *runs):
-        kept.advance(10, COUNTS)
+    with at_work(file, end) as progress:
+        progress.checkpoint(REPORT)
+    return values(file)
+
+
+def after_none(file: Path, end: End) -> dict[tuple[str, str], float]:
+    """Tell of a command that came to no run; return what the file then holds."""
+    kept = MetricsFile(file)
+    kept.named("d.target")
+    kept.ended(end)
     return values(file)
 
 
 def test_during_a_run_the_file_tells_how_far_it_is(file: Path) -> None:
-    for kept in told(file, End(0, 1.0, REPORT), FIRST):
-        kept.advance(4, Counts(kept=3, near=1))
+    with at_work(file, DONE) as progress:
+        progress.checkpoint(REPORT)
+        progress.waiting(7)
         time.sleep(0.3)
         found = values(file)
-        assert found["dedup_run_in_progress", ""] == 1
-        assert found["dedup_run_documents", ""] == 4
-        assert found["dedup_run_expected_documents", ""] == 100
-        assert found["dedup_documents_total", "kept"] == 13
-        assert found["dedup_documents_total", "duplicate"] == 2
-        assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
-        assert found["dedup_run_resident_memory_bytes", ""] > 1_000_000
-        assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 5
+    assert found["dedup_run_in_progress", ""] == 1
+    assert found["dedup_run_documents", ""] == 10
+    assert found["dedup_run_expected_documents", ""] == 100
+    assert found["dedup_run_database_silence_seconds", ""] == 7
+    assert found["dedup_documents_total", "kept"] == 15
+    assert found["dedup_documents_total", "duplicate"] == 4
+    assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
+    assert found["dedup_run_resident_memory_bytes", ""] > 1_000_000
+    assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 5
 
 
 def test_after_a_run_the_file_tells_how_it_ended(file: Path) -> None:
-    found = whole(file, End(3, 12.5, REPORT), FIRST)
+    found = after(file, End(3, 12.5, REPORT))
     assert found["dedup_last_run_exit_code", ""] == 3
     assert found["dedup_last_run_duration_seconds", ""] == 12.5
     assert abs(found["dedup_last_success_timestamp_seconds", ""] - time.time()) < 5
@@ -104,58 +115,50 @@ def test_after_a_run_the_file_tells_how_it_ended(file: Path) -> None:
     assert found["dedup_run_in_progress", ""] == 0
 
 
-def test_a_failed_run_carries_the_last_success_forward(file: Path) -> None:
-    first = whole(file, End(0, 1.0, REPORT))
-    success = first["dedup_last_success_timestamp_seconds", ""]
-    failed = End(6, 2.0, None, "StateMismatch", "no")
-    after = whole(file, failed, replace(FIRST, number=1, counts=COUNTS))
-    assert after["dedup_last_success_timestamp_seconds", ""] == success
-    assert after["dedup_last_run_exit_code", ""] == 6
+def test_a_failed_run_tells_what_it_wrote_and_when_another_one_succeeded(file: Path) -> None:
+    found = after(file, End(6, 2.0, None, "StateMismatch", "no"))
+    assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
+    assert found["dedup_last_run_exit_code", ""] == 6
+    assert found["dedup_last_run_documents", "kept"] == 5
 
 
 def test_a_run_that_never_began_carries_forward_what_the_file_holds(file: Path) -> None:
-    before = whole(file, End(0, 1.0, REPORT), FIRST)
-    kept = Metrics(file)
-    kept.named("d.target")
-    kept.ended(End(5, 30.0, None, "DatabaseUnreachable", "no"))
-    after = values(file)
+    before = after(file, DONE)
+    found = after_none(file, End(5, 30.0, None, "DatabaseUnreachable", "no"))
     for key in before:
         if key[0] in ("dedup_last_success_timestamp_seconds", "dedup_documents_total"):
-            assert after[key] == before[key]
-    assert after["dedup_last_run_exit_code", ""] == 5
+            assert found[key] == before[key]
+    assert found["dedup_last_run_exit_code", ""] == 5
+    assert found["dedup_last_run_documents", "kept"] == 0
 
 
-def test_a_resumed_run_is_not_counted_twice(file: Path) -> None:
-    own = replace(FIRST, number=2, status="running", counts=Counts(kept=4))
-    found = whole(file, End(0, 1.0, REPORT), FIRST, own)
-    assert found["dedup_documents_total", "kept"] == 15
+def test_a_target_that_never_succeeded_has_no_time_of_a_success(file: Path) -> None:
+    with at_work(file, End(6, 2.0), success=None):
+        pass
+    assert ("dedup_last_success_timestamp_seconds", "") not in values(file)
 
 
 def test_the_file_of_another_run_at_work_is_left_alone(file: Path) -> None:
-    whole(file, End(0, 1.0, REPORT))
-    before = file.read_bytes()
-    kept = Metrics(file)
-    kept.named("d.target")
-    kept.ended(End(11, 1.0, None, "LeaseHeld", "another", held=True))
-    assert file.read_bytes() == before
+    before = after(file, DONE)
+    assert after_none(file, End(11, 1.0, None, "LeaseHeld", "another")) == before
 
 
 def test_the_file_of_another_target_is_refused(file: Path) -> None:
-    whole(file, End(0, 1.0, REPORT))
+    after(file, DONE)
     with pytest.raises(UsageError, match=r"the target d\.target: name a file of its own for d\.o"):
-        Metrics(file).named("d.other")
+        MetricsFile(file).named("d.other")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"no metrics {", b'a{b="c\n', b"x 1\n"])
 def test_what_is_no_metrics_is_replaced(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    assert whole(file, End(0, 1.0, REPORT))["dedup_last_run_exit_code", ""] == 0
+    assert after(file, DONE)["dedup_last_run_exit_code", ""] == 0
 
 
 def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "x.prom"):
         with pytest.raises(UsageError, match="--metrics-file"):
-            Metrics(path)
+            MetricsFile(path)
 
 
 def test_a_file_that_cannot_be_written_later_is_one_warning(
@@ -163,39 +166,38 @@ def test_a_file_that_cannot_be_written_later_is_one_warning(
 ) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    with caplog.at_level(logging.WARNING):
-        for _ in told(folder / "x.prom", End(0, 1.0, REPORT)):
-            time.sleep(0.1)
-            (folder / "x.prom").unlink()
-            folder.rename(tmp_path / "gone")
-            time.sleep(0.3)
+    with caplog.at_level(logging.WARNING), at_work(folder / "x.prom", DONE):
+        time.sleep(0.1)
+        (folder / "x.prom").unlink()
+        folder.rename(tmp_path / "gone")
+        time.sleep(0.3)
     assert len(caplog.messages) == 1
     assert "The run goes on" in caplog.messages[0]
 
 
 def test_names_are_as_promtool_wants_them() -> None:
     families = list(text_string_to_metric_families(as_text("d.target", EVERY)))
-    names = {sample.name for family in families for sample in family.samples}
-    assert names == set(HELP)
+    assert [sample.name for family in families for sample in family.samples] == [*HELP]
     for family in families:
         assert family.documentation, family.name
-        (name,) = {sample.name for sample in family.samples}
+        ((name, _, value, *_),) = family.samples
+        assert value == 1.5
         assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
         assert (family.type == "counter") == name.endswith("_total")
         assert not name.endswith(("_count", "_sum", "_bucket", "_info"))
-        assert not re.search(r"gauge|counter|histogram|summary", name)
-        units = r"milli|micro|minutes|hours|days|kilo|mega|kb|mb|_ms|percent"
-        assert not re.search(units, name)
         if re.search("timestamp|duration|silence", name):
             assert name.endswith("_seconds")
         if "memory" in name:
             assert name.endswith("_bytes")
 
 
-def test_labels_may_hold_anything() -> None:
-    target = 'd.a"b\\c\n题库'
-    (family,) = text_string_to_metric_families(as_text(target, {"dedup_run_in_progress": {"": 1}}))
-    assert family.samples[0].labels == {"target": target}
+@pytest.mark.parametrize("target", ['d.a"b\\c\n题库', r"d.\n", 'd."', "d.{x=y}"])
+def test_the_name_of_the_target_may_hold_anything(file: Path, target: str) -> None:
+    text = as_text(target, {("dedup_last_run_exit_code", ""): 1e18})
+    (family,) = text_string_to_metric_families(text)
+    assert (family.samples[0].labels, family.samples[0].value) == ({"target": target}, 1e18)
+    file.write_text(text)
+    MetricsFile(file).named(target)  # it is read as the same name
 
 
 def _write_for_ever(file: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from dedup_job.errors import UsageError
 from dedup_job.monitoring import pings as module
-from dedup_job.monitoring.observer import End
+from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.pings import Pings, pings
 from dedup_job.report.run import Cluster
 from tests.monitoring.test_metrics import REPORT

@@ -67,7 +67,7 @@ def test_columns_that_can_be_spared_are_left_out_before_that_and_named() -> None
     stream = io.StringIO()
     Output(stream, width=44).table(table_of(("12", ID, TEXT)), spare=["how many of them"])
     assert "12" not in stream.getvalue()
-    assert stream.getvalue().endswith("left out for want of width: how many of them\n")
+    assert stream.getvalue().endswith("columns hidden (terminal too narrow): how many of them\n")
     assert ID in stream.getvalue().splitlines()[2]
 
 

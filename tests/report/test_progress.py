@@ -1,17 +1,19 @@
-"""Progress: a log line every 30 s, or a bar, and nothing breaks where stderr is no terminal."""
+"""Progress: a log line every 30 s with its values, or a bar, whatever stderr is."""
 
 from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
+import time
+from dataclasses import replace
 
 import pytest
 
 from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Bar, Log, shown_progress
-
-COUNTS = Counts(kept=7, exact=2, near=1)
+from dedup_job.report.progress import Bar, Callback, Log, Progress, shown_progress
+from tests.monitoring.test_metrics import REPORT
 
 
 class Clock:
@@ -37,7 +39,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr("dedup_job.report.progress.time.monotonic", clock)
@@ -57,135 +59,194 @@ def lines(caplog):
     return take
 
 
-def test_the_log_tells_every_stage_at_once(lines):
-    log = Log()
+def of(counts):
+    """Return the report of a run that has come so far."""
+    return replace(REPORT, checkpoint=replace(REPORT.checkpoint, counts=counts))
+
+
+@pytest.fixture
+def log():
+    """Return progress that is logged."""
+    return Progress(Log())
+
+
+def test_the_log_tells_every_stage_at_once_and_once(log, lines):
     log.stage("loading the index")
+    log.stage("loading the index")
+    log.began(of(Counts()), Counts(), None)
     log.total(12_345)
-    assert lines() == ["loading the index", "deduplicating 12,345 documents"]
+    log.total(None, "checking")
+    assert lines() == [
+        "loading the index",
+        "run 2: d.source -> d.target",
+        "deduplicating 12,345 documents",
+        "checking ? documents",
+    ]
 
 
-def test_the_log_says_where_the_total_is_not_known(lines):
-    Log().total(None)
-    assert lines() == ["deduplicating ? documents"]
-
-
-def test_the_log_has_a_line_every_30_seconds_and_none_between(clock, lines):
-    log = Log()
+def test_the_log_has_a_line_every_30_seconds_and_none_between(log, clock, lines):
     log.total(100)
     lines()
     told = []
     for second in range(1, 101):
         clock.wait(1)
-        log.advance(second, COUNTS)
+        log.advance(second)
         if lines():
             told.append(second)
     assert told == [30, 60, 90]
 
 
-def test_the_line_tells_share_speed_time_left_and_counts(clock, lines):
-    log = Log()
-    log.total(10_000)
-    lines()
-    clock.wait(30)
-    log.advance(1500, COUNTS)
-    assert lines() == [
-        "deduplicating: 1,500 of 10,000 (15%), 50 docs/s, ETA 0:02:50, 7 kept, 3 duplicates"
-    ]
-
-
-def test_hours_left_are_told_as_hours(clock, lines):
-    log = Log()
-    log.total(3000)
-    clock.wait(30)
-    lines()
-    log.advance(10, COUNTS)
-    (line,) = lines()
-    assert "ETA 2:29:30" in line
-
-
-def test_a_line_without_a_total_has_no_share_and_no_time_left(clock, lines):
-    log = Log()
-    log.total(None)
-    lines()
-    clock.wait(30)
-    log.advance(1500, COUNTS)
-    assert lines() == ["deduplicating: 1,500, 50 docs/s, ETA ?, 7 kept, 3 duplicates"]
-
-
-def test_quarantined_documents_are_told_if_there_are_any(clock, lines):
-    log = Log()
-    log.total(None)
+@pytest.mark.parametrize(
+    ("total", "counts", "line"),
+    [
+        (
+            10_000,
+            Counts(kept=1000, exact=300, near=200),
+            "deduplicating: 1,500 of 10,000 (15%), 50 docs/s, ETA 0:02:50, "
+            "1,000 kept, 500 duplicates",
+        ),
+        (
+            900_000,
+            Counts(kept=1000, quarantined=1234),
+            "deduplicating: 2,234 of 900,000 (0%), 74 docs/s, ETA 3:20:55, "
+            "1,000 kept, 0 duplicates, 1,234 quarantined",
+        ),
+        (None, Counts(kept=30), "deduplicating: 30, 1 docs/s, ETA ?, 30 kept, 0 duplicates"),
+        (10, Counts(), "deduplicating: 0 of 10 (0%), 0 docs/s, ETA ?, 0 kept, 0 duplicates"),
+        (
+            10,  # an estimate
+            Counts(kept=30),
+            "deduplicating: 30 of 30 (100%), 1 docs/s, ETA 0:00:00, 30 kept, 0 duplicates",
+        ),
+    ],
+)
+def test_a_line_tells_share_speed_time_left_and_counts(log, clock, lines, total, counts, line):
+    log.began(of(Counts()), Counts(), None)
+    log.total(total)
     clock.wait(30)
     lines()
-    log.advance(1500, COUNTS + Counts(quarantined=1234))
-    (line,) = lines()
-    assert line.endswith("7 kept, 3 duplicates, 1,234 quarantined")
+    log.checkpoint(of(counts))
+    assert lines() == [line]
 
 
-def test_nothing_done_and_more_done_than_expected_are_no_errors(clock, lines):
-    log = Log()
-    log.total(10)
+def test_the_speed_of_a_resumed_run_is_that_of_what_it_decides_itself(log, clock, lines):
+    log.began(of(Counts(kept=1000)), Counts(), None)
+    log.total(2000)
     clock.wait(30)
-    log.advance(0, Counts())
-    clock.wait(30)
-    log.advance(20, COUNTS)
-    nothing, more = lines()[1:]
-    assert "ETA ?" in nothing
-    assert "ETA 0:00:00" in more
+    lines()
+    log.checkpoint(of(Counts(kept=1060)))
+    assert "1,060 of 2,000 (53%), 2 docs/s" in lines()[0]
 
 
-def test_loading_the_index_is_told_every_30_seconds(clock, lines):
-    log = Log()
+def test_loading_the_index_is_told_every_30_seconds(log, clock, lines):
     log.stage("loading the index")
     lines()
     for page in range(1, 13):
         clock.wait(5)
-        log.loaded(page * 1000)
-    log.close()
-    assert lines() == [
-        "loading the index: 6,000 kept before",
-        "loading the index: 12,000 kept before",
-    ]
+        log.advance(page * 1000)
+    assert lines() == [f"loading the index: {n},000, 200 docs/s, ETA ?" for n in (6, 12)]
 
 
-def test_the_bar_works_where_stderr_is_no_terminal(monkeypatch):
+def test_silence_of_the_database_is_told_at_once_and_then_seldom(log, lines):
+    for seconds in range(65):
+        log.waiting(seconds)
+    log.waiting(None)
+    waits = [f"waiting for the database, {seconds} s" for seconds in (0, 30, 60)]
+    assert lines() == [*waits, "the database answers again"]
+
+
+def test_each_line_has_its_event_and_its_values(log, clock, caplog):
+    caplog.set_level(logging.INFO, logger="dedup")
+    log.began(of(Counts()), Counts(), None)
+    log.total(20)
+    clock.wait(40)
+    log.checkpoint(of(Counts(kept=6, near=4)))
+    began, counted, progressed = caplog.records
+    assert (began.event, began.values["run"], began.values["target"]) == (
+        "run_began",
+        2,
+        "d.target",
+    )
+    assert (counted.event, counted.values["documents"]) == ("work_counted", 20)
+    assert progressed.event == "run_progressed"
+    assert progressed.values.pop("resident_bytes") > 1_000_000
+    assert progressed.values == {
+        "documents": 10,
+        "expected": 20,
+        "docs_per_second": 0.2,
+        "kept": 6,
+        "duplicates": 4,
+        "skipped": 0,
+        "quarantined": 0,
+    }
+
+
+def test_a_function_is_told_of_the_work():
+    told = []
+    progress = Callback(lambda *values: told.append(values))
+    progress.stage("reading")
+    progress.total(10, "counting")
+    progress.advance(3)
+    assert told == [("reading", 0, None), ("counting", 0, 10), ("counting", 3, 10)]
+
+
+def test_every_display_gets_every_moment_and_those_of_another_process():
+    one, other = [], []
+    progress = Progress(one.append, other.append)
+    progress.stage("reading")
+    progress.show(replace(one[0], process=1))
+    progress.advance(3)
+    assert one == other
+    assert [(now.done, now.process) for now in one] == [(0, os.getpid()), (0, 1), (3, 1)]
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    """Return a bar where stderr is no terminal, and what it has written."""
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    bar = Bar()
-    bar.stage("loading the index")
-    bar.loaded(1234)
-    bar.total(10)
+    return Bar(), stream
+
+
+def test_the_bar_works_where_stderr_is_no_terminal(bar):
+    shown, stream = bar
+    progress = Progress(shown)
+    progress.stage("loading the \x1b index")
+    time.sleep(0.25)
+    progress.advance(1234)
+    progress.total(10)
     for done in (5, 5, 10):
-        bar.advance(done, COUNTS)
-    bar.close()
+        progress.checkpoint(of(Counts(kept=done - 3, exact=3)))
+    progress.waiting(7)
+    shown.close()
     text = stream.getvalue()
-    assert "loading the index" in text
-    assert "1,234 kept before" in text
-    last = text.split("\r")[-1]
-    assert "deduplicating: 100%" in last
-    assert "10.0/10.0" in last
-    assert "7 kept, 3 duplicates" in last
+    assert "loading the \\x1b index: 1.23k docs" in text
+    assert "waiting for the database, 7 s: 100%" in text
+    assert "10.0/10.0" in text.split("\r")[-1]
+    assert "7 kept, 3 duplicates" in text.split("\r")[-1]
 
 
-def test_the_bar_does_without_a_total(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    bar = Bar()
-    bar.total(None)
-    bar.advance(42, COUNTS)
-    bar.close()
+def test_the_bar_does_without_a_total(bar):
+    shown, stream = bar
+    progress = Progress(shown)
+    progress.total(None)
+    progress.advance(42)
+    shown.close()
     assert "deduplicating: 42.0 docs" in stream.getvalue().split("\r")[-1]
 
 
-def test_the_bar_can_be_closed_before_anything_began(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    Bar().close()
+def test_the_bar_can_be_closed_before_anything_began(bar):
+    shown, stream = bar
+    shown.close()
     assert "connecting" in stream.getvalue()
 
 
-@pytest.mark.parametrize(("stream", "kind"), [(Terminal, Bar), (io.StringIO, Log)])
-def test_a_terminal_gets_a_bar_and_everything_else_gets_lines(monkeypatch, stream, kind):
+@pytest.mark.parametrize(("stream", "told"), [(Terminal, "reading:"), (io.StringIO, "")])
+def test_a_terminal_gets_a_bar_and_everything_else_gets_lines(monkeypatch, lines, stream, told):
     monkeypatch.setattr(sys, "stderr", stream())
-    with shown_progress() as chosen:
-        assert isinstance(chosen, kind)
+    others = []
+    with shown_progress(others.append) as progress:
+        progress.stage("reading")
+        assert told in sys.stderr.getvalue()
+    assert lines() == ([] if told else ["reading"])
+    assert [now.doing for now in others] == ["reading"]

@@ -102,7 +102,7 @@ def finish_undo(target: Target) -> None:
     state = target.patience(target.state.read) or {}
     if (run := state.get("undo")) is not None:
         target.patience(lambda: check_begun(target, state))
-        progress, half = Log(), state.get("undo_from")
+        progress, half = Progress(Log()), state.get("undo_from")
         what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
         progress.stage(f"finishing the {what}, which was cut off")
         _take_back(target, run, progress, half)
