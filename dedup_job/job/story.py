@@ -7,10 +7,11 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -138,11 +139,9 @@ class RunProgress:
     def _prepared(self, pages: Iterator[Sized]) -> Iterator[Batch]:
         self._job.progress.total(self._expected)
         self._since = time.perf_counter()
-        for batches in in_order(self._prepare, pages, self._job.threads):
+        prepare = partial(self._job.preparing.prepare, watch=self.watch)
+        for batches in in_order(prepare, pages, self._job.threads):
             yield from batches
-
-    def _prepare(self, page: Any) -> Sequence[Batch]:
-        return self._job.preparing.prepare(page, self.watch)
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
@@ -190,19 +189,16 @@ class RunProgress:
     def _seconds(self) -> float:
         return self._first.seconds + time.perf_counter() - self._began
 
-    def _known(self) -> int:
-        # of the documents passed over, those that a former part of this run decided are its own
-        return max(self._job.source.known - self._first.counts.scanned, 0)
-
     def _report(self, checkpoint: Checkpoint, status: Status) -> Report:
         return Report(
             about=self._job.about,
             status=status,
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
-            known=self._known(),
+            # of the documents passed over, those that a former part of this run decided are its own
+            known=max(self._job.source.known - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
-            stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
+            stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,
         )

@@ -53,11 +53,6 @@ class Stopwatch:
         self._lock = threading.Lock()
         self.work: dict[Stage, Work] = dict.fromkeys(Stage, Work())
 
-    @property
-    def seconds(self) -> dict[Stage, float]:
-        """The busy seconds of each stage."""
-        return {stage: work.seconds for stage, work in self.work.items()}
-
     @contextmanager
     def timing(self, stage: Stage, documents: int = 0, size: int = 0) -> Iterator[None]:
         """Count the time of the block for a stage, and so many documents and bytes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from dedup_job.cleaning import Cleaned
 from dedup_job.columns import Documents, Fingerprints, KeptPage
 from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins, by_key
-from dedup_job.documents import Document, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Kept, Reason, Skipped
 from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
@@ -22,8 +21,10 @@ from dedup_job.job.preparing import Preparation
 from dedup_job.job.story import Job, run
 from dedup_job.native.code_points import pack
 from dedup_job.report.counts import Counts, Histogram
+from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
 from dedup_job.report.stages import Stage
+from dedup_job.report.survey import RunLine
 from tests.deciding import decisions_of
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
@@ -45,21 +46,11 @@ KEPT = [1, 2, 5, 6, 9, 10, 11, 12]
 LEDGER = {3: "exact", 4: "missing", 7: "empty", 8: "exact"}
 
 
-OURS = ("prepare", "ahead", "behind")
-
-
-def key_of(id_):
-    """Return what stands for an id."""
-    return str(id_).encode()
-
-
 class FakeSource:
     """Holds documents and gives those that the target does not hold, in pages of three."""
 
-    def __init__(self, contents, target, page=3):
-        self._contents = contents
-        self._target = target
-        self._page = page
+    def __init__(self, contents, target):
+        self._contents, self._target = contents, target
         self.known = 0
         self.changed = {}
         self.bookmark = "here"
@@ -83,39 +74,34 @@ class FakeSource:
     def pages(self, limit):
         """Count the decided documents as known and yield the others."""
         self.limits.append(limit)
-        ids = []
-        for id_ in sorted(self._contents):
-            if id_ in self._target.decided:
-                self.known += 1
-            else:
-                ids.append(id_)
-        ids = ids[:limit]
-        for start in range(0, len(ids), self._page):
+        self.known += len(self._contents.keys() & self._target.decided.keys())
+        ids = sorted(self._contents.keys() - self._target.decided.keys())[:limit]
+        for start in range(0, len(ids), 3):
             self.pages_read += 1
-            yield Documents.of(self._document(id_) for id_ in ids[start : start + self._page])
-
-    def _document(self, id_):
-        return Document(id_, key_of(id_), b"", self._contents[id_])
+            yield Documents.of(
+                Document(id_, str(id_).encode(), b"", self._contents[id_])
+                for id_ in ids[start : start + 3]
+            )
 
 
 class FakeTarget:
     """Holds decisions by id and the checkpoint, and refuses what a real target could not do."""
 
     def __init__(self):
-        self.decided = {}
-        self.fingerprints = {}
+        self.decided = {}  # decisions by id, in the order in which they were written
         self.contents = {}
         self.checkpoint = None
         self.reports = []  # one for each batch written
-        self.left = None
-        self.changed = {}  # keys by what happened to them
+        self.left = None  # a bookmark
+        self.changed = {}
         self.ends = []  # one for each run that came to its end
-        self.wrong = ""  # what is found at the end
         self.breaks = []  # one for each run that broke off
+        self.wrong = ""  # what is found at the end
         self.held = False
         self.too_large = ()
         self.removed = set()
         self.lines = []  # what is recorded of runs
+        self._kept = []  # key, value, digest, short, run
 
     @contextmanager
     def hold(self):
@@ -139,28 +125,20 @@ class FakeTarget:
         return self.checkpoint
 
     def run_lines(self, series_of):
-        """Return the runs that ended, and the one at work."""
+        """Return what is recorded of runs up to this one."""
         return [run for run in self.lines if run.number <= series_of]
 
     def kept(self):
         """Yield what is kept, in pages of two."""
-        rows = [(i, d) for i, (d, _) in self.decided.items() if isinstance(d, Kept)]
-        for start in range(0, len(rows), 2):
-            some = rows[start : start + 2]
-            parts = [self.fingerprints[i] for i, _ in some]
-            yield KeptPage(
-                keys=[key_of(i) for i, _ in some],
-                fingerprints=Fingerprints(
-                    np.array([p[0] for p in parts], dtype=np.uint64),
-                    np.array([p[1] for p in parts], dtype=np.uint64),
-                    np.array([p[2] for p in parts], dtype=np.bool_),
-                ),
-                run=np.array([self.decided[i][1] for i, _ in some], dtype=np.int64),
-            )
+        for start in range(0, len(self._kept), 2):
+            keys, *columns = zip(*self._kept[start : start + 2], strict=True)
+            types = (np.uint64, np.uint64, np.bool_, np.int64)
+            *prints, run = (np.array(c, dtype=t) for c, t in zip(columns, types, strict=True))
+            yield KeptPage(keys=list(keys), fingerprints=Fingerprints(*prints), run=run)
 
     def texts(self, keys):
         """Return the texts of the kept documents among these, but of none that is removed."""
-        kept = {key_of(i): self.contents[i] for i in self.kept_ids if i not in self.removed}
+        kept = {str(i).encode(): self.contents[i] for i in self.kept_ids if i not in self.removed}
         return {key: kept[key] for key in keys if key in kept}
 
     def id(self, key):
@@ -169,7 +147,7 @@ class FakeTarget:
 
     def shown(self, key):
         """Return that id as a person writes it."""
-        return str(self.id(key))
+        return key.decode()
 
     def fits(self, documents):
         """Refuse the documents named as too large."""
@@ -178,17 +156,15 @@ class FakeTarget:
     def write(self, batch, decisions, report):
         """Take the batch with its checkpoint; refuse a document that is decided already."""
         assert self.held
-        row = 0
+        prints = batch.fingerprints
+        columns = zip(prints.values, prints.digests, prints.short, strict=True)
         for document, decision in zip(batch.documents, decisions, strict=True):
             assert document.id not in self.decided
-            self.decided[document.id] = decision, report.checkpoint.run
+            self.decided[document.id] = decision
             if isinstance(document.content, str):
-                self.contents[document.id] = document.content
-                prints = batch.fingerprints
-                self.fingerprints[document.id] = tuple(
-                    column[row] for column in (prints.values, prints.digests, prints.short)
-                )
-                row += 1
+                self.contents[document.id], fingerprint = document.content, next(columns)
+                if isinstance(decision, Kept):
+                    self._kept.append((document.key, *fingerprint, report.checkpoint.run))
         self.checkpoint = report.checkpoint
         self.reports.append(report)
 
@@ -206,8 +182,7 @@ class FakeTarget:
     def finish(self, report, bookmark=None, changed=None):
         """Take the last checkpoint, the bookmark if there is one, and what changed since."""
         assert self.held
-        self.left = bookmark or self.left
-        self.changed = changed or {}
+        self.left, self.changed = bookmark or self.left, changed or {}
         self.ends.append(report)
         self.checkpoint = report.checkpoint
 
@@ -217,63 +192,27 @@ class FakeTarget:
         self.breaks.append(report)
 
     @property
-    def order(self):
-        """Ids in the order in which they were written."""
-        return list(self.decided)
-
-    @property
     def kept_ids(self):
         """Return the ids of the kept documents."""
-        return [i for i, (d, _) in self.decided.items() if isinstance(d, Kept)]
+        return [i for i, decision in self.decided.items() if isinstance(decision, Kept)]
 
     @property
     def ledger(self):
         """Return the reasons of all others."""
-        rows = self.decided.items()
-        return {i: str(d.reason) for i, (d, _) in rows if not isinstance(d, Kept)}
+        return {i: str(d.reason) for i, d in self.decided.items() if not isinstance(d, Kept)}
 
 
 class Strip:
-    """A cleaner that takes white space off."""
+    """A cleaner that takes white space off; `see` gets the texts of each page first."""
+
+    def __init__(self, see=lambda _: None):
+        self._see = see
 
     def cleaned(self, texts):
         """Strip."""
+        self._see(texts.texts())
         stripped = pack([text.strip() for text in texts.texts()])
         return Cleaned(stripped, texts.lengths - stripped.lengths)
-
-
-@dataclass
-class Memory:
-    """Progress that remembers what it was told."""
-
-    stages: list = field(default_factory=list)
-    loads: list = field(default_factory=list)
-    totals: list = field(default_factory=list)
-    steps: list = field(default_factory=list)
-    begun: list = field(default_factory=list)
-
-    def began(self, report, runs):
-        """Remember the report."""
-        self.begun.append((report, runs))
-
-    def stage(self, name):
-        """Remember the name."""
-        self.stages.append(name)
-
-    def loaded(self, kept):
-        """Remember how many."""
-        self.loads.append(kept)
-
-    def total(self, documents):
-        """Remember how many."""
-        self.totals.append(documents)
-
-    def advance(self, done, counts):
-        """Remember how far."""
-        self.steps.append((done, counts.scanned))
-
-    def close(self):
-        """Nothing to do."""
 
 
 class Nothing:
@@ -290,32 +229,34 @@ class Nothing:
         """Keep nothing."""
 
 
-class StopAfter:
-    """Asks for a stop when so many batches are decided: the job looks once before the first."""
-
-    def __init__(self, batches):
-        self._left = batches + 1
-
-    def __call__(self):
-        """Tell whether it is time."""
-        self._left -= 1
-        return self._left < 1
+def stop_after(batches):
+    """Ask for a stop when so many batches are decided: the job looks once before the first."""
+    looks = iter([False] * batches)
+    return lambda: next(looks, True)
 
 
-def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **changes):
+def fails_at(word):
+    """Return a cleaner that breaks at a text with this word."""
+
+    def see(texts):
+        if any(word in text for text in texts):
+            raise ZeroDivisionError(word)
+
+    return Strip(see)
+
+
+def job(target, *, contents=TEXTS, source=None, limit=None, decides=FirstWins, **changes):
     """Make a job by the plain recipe; `distance` and `brakes` are settings."""
     distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
     index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
+    fingerprinter = Fingerprinter(FingerprintSettings())
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
         "scope": Scope(None, limit),
-        "source": source or FakeSource(TEXTS if contents is None else contents, target),
+        "source": source or FakeSource(contents, target),
         "target": target,
         "preparing": Preparation(
-            changes.pop("cleaner", Strip()),
-            Fingerprinter(FingerprintSettings()),
-            target.fits,
-            changes.pop("most_chars", 10_000),
+            changes.pop("cleaner", Strip()), fingerprinter, target.fits, most_chars=10_000
         ),
         "index": index,
         "decider": decides.fetching(index, DecisionSettings(compare="none"), by_key(target.texts)),
@@ -323,7 +264,7 @@ def job(target, *, contents=None, source=None, limit=None, decides=FirstWins, **
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),
         "threads": 1,
-        "progress": Memory(),
+        "progress": QUIET,
         "stop": lambda: False,
     }
     return Job(**(values | changes))
@@ -337,7 +278,7 @@ def target():
 @pytest.mark.parametrize("threads", [1, 4])
 def test_every_document_is_decided_once_and_in_order(target, threads):
     report = run(job(target, threads=threads))
-    assert target.order == list(TEXTS)
+    assert list(target.decided) == list(TEXTS)
     assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
     assert report.status is Status.DONE
     assert report.checkpoint.counts == Counts(
@@ -358,16 +299,14 @@ def test_pages_are_prepared_at_the_same_time_and_still_decided_in_order(target):
     contents = {number: f"words of the text number {number} here" for number in range(1, 10)}
     last_cleaned = threading.Event()
 
-    class FirstPageWaits(Strip):
-        def clean(self, text):
-            if "number 1 " in text:
-                assert last_cleaned.wait(timeout=20)
-            if "number 9 " in text:
-                last_cleaned.set()
-            return text
+    def see(texts):
+        if any("number 9 " in text for text in texts):
+            last_cleaned.set()
+        elif any("number 1 " in text for text in texts):
+            assert last_cleaned.wait(timeout=20)
 
-    run(job(target, contents=contents, threads=4, cleaner=FirstPageWaits()))
-    assert target.order == list(contents)
+    run(job(target, contents=contents, threads=4, cleaner=Strip(see)))
+    assert list(target.decided) == list(contents)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -375,8 +314,7 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(target, threads):
     """Three read, those that are prepared, one in hand, two that wait and one that is written."""
     contents = {number: f"the text {number}" for number in range(1, 100)}
     source = FakeSource(contents, target)
-    ahead = []
-    write = target.write
+    ahead, write = [], target.write
 
     def watched_write(*arguments):
         time.sleep(0.005)
@@ -391,19 +329,14 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(target, threads):
 def test_an_empty_source_is_done_at_once(target):
     report = run(job(target, contents={}))
     assert (report.status, report.checkpoint.counts) == (Status.DONE, Counts())
-    assert target.reports == []
-    assert target.ends == [report]
+    assert (target.reports, target.ends) == ([], [report])
 
 
-def test_a_batch_is_written_with_the_checkpoint_that_counts_it(target):
-    run(job(target))
+def test_a_batch_is_written_with_the_checkpoint_that_counts_it_and_the_end_is_recorded(target):
+    report = run(job(target))
     scanned = [(r.checkpoint.counts.scanned, r.checkpoint.last_id) for r in target.reports]
     assert scanned == [(3, 3), (6, 6), (9, 9), (12, 12)]
     assert all(r.status is Status.RUNNING and not r.checkpoint.finished for r in target.reports)
-
-
-def test_the_end_of_the_run_is_recorded(target):
-    report = run(job(target))
     assert target.ends == [report]
     assert target.checkpoint.finished
     assert report.finished >= report.checkpoint.started
@@ -419,13 +352,8 @@ def test_what_the_source_changed_is_counted_and_handed_to_the_target(target):
 
 
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
-    class Slow(Strip):
-        def cleaned(self, texts):
-            time.sleep(0.006)
-            return super().cleaned(texts)
-
     before = time.perf_counter()
-    report = run(job(target, cleaner=Slow()))
+    report = run(job(target, cleaner=Strip(lambda _: time.sleep(0.006))))
     assert 0.02 < report.checkpoint.seconds <= time.perf_counter() - before
     assert list(report.stages) == [str(stage) for stage in Stage]
     assert 0.02 < report.stages["clean"] <= report.checkpoint.seconds
@@ -434,68 +362,52 @@ def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
 def test_a_document_that_would_not_fit_is_quarantined(target):
     target.too_large = (2, 3)
     run(job(target))
-    decision, _ = target.decided[2]
-    assert isinstance(decision, Quarantined)
-    assert (decision.reason, "16 MiB" in decision.detail) == (Reason.TOO_LARGE, True)
     assert target.ledger == LEDGER | {2: "too_large", 3: "too_large"}
+    assert "16 MiB" in target.decided[2].detail
 
 
-def test_a_stop_is_obeyed_after_the_batch_in_hand(target):
-    report = run(job(target, stop=StopAfter(2)))
-    assert target.order == [1, 2, 3, 4, 5, 6]
-    assert report.status is Status.STOPPED
-    assert target.ends == [report]
+def test_a_stop_is_obeyed_after_the_batch_in_hand_and_leaves_no_thread_behind(target):
+    report = run(job(target, threads=4, stop=stop_after(2)))
+    assert list(target.decided) == [1, 2, 3, 4, 5, 6]
+    assert (report.status, target.ends) == (Status.STOPPED, [report])
     assert target.checkpoint == report.checkpoint
-    assert not report.checkpoint.finished
-    assert report.checkpoint.last_id == 6
+    assert (report.checkpoint.last_id, report.checkpoint.finished) == (6, False)
+    deadline = time.monotonic() + 5
+    ours = ("prepare", "ahead", "behind")
+    while names := [t.name for t in threading.enumerate() if t.name.startswith(ours)]:
+        assert time.monotonic() < deadline, names
 
 
 def test_a_stop_before_the_first_batch_reads_nothing(target):
     source = FakeSource(TEXTS, target)
     report = run(job(target, source=source, stop=lambda: True))
-    assert (report.status, source.pages_read, target.order) == (Status.STOPPED, 0, [])
-
-
-def test_a_stop_with_threads_leaves_none_of_them_behind(target):
-    run(job(target, threads=4, stop=StopAfter(1)))
-    assert target.order == [1, 2, 3]
-    deadline = time.monotonic() + 5
-    while names := [t.name for t in threading.enumerate() if t.name.startswith(OURS)]:
-        assert time.monotonic() < deadline, names
+    assert (report.status, source.pages_read, target.decided) == (Status.STOPPED, 0, {})
 
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("batches", [1, 2, 3, 4])
 def test_a_stopped_run_goes_on_where_it_was_and_ends_as_one_left_alone(target, threads, batches):
-    first = run(job(target, threads=threads, stop=StopAfter(batches)))
+    first = run(job(target, threads=threads, stop=stop_after(batches)))
     second = run(job(target, threads=threads))
     assert second.status is Status.DONE
     assert second.checkpoint.run == first.checkpoint.run == 1
     assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
-    alone = run(job(FakeTarget()))
-    assert second.checkpoint.counts == alone.checkpoint.counts
+    assert second.checkpoint.counts == run(job(FakeTarget())).checkpoint.counts
     assert second.checkpoint.seconds > first.checkpoint.seconds
-    assert second.known == 0  # they are its own documents, not those of another run
+    # what its first part decided are its own documents, not those of another run
+    assert [report.known for report in (*target.reports, second)] == [0] * 5
 
 
 def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(target):
-    run(job(target, stop=StopAfter(2)))
-    progress = Memory()
+    run(job(target, stop=stop_after(2)))
+    loads = []
+    progress = Progress(lambda now: loads.append(now.done) if now.done else None)
     with pytest.raises(KeyboardInterrupt):
-        run(job(target, stop=lambda: bool(progress.loads), progress=progress))
-    assert progress.loads == [2]  # of four pages the first
+        run(job(target, stop=lambda: bool(loads), progress=progress))
+    assert loads == [2]  # of four pages the first
     assert [report.status for report in target.breaks] == [Status.STOPPED]
     report = run(job(target))
     assert (report.checkpoint.run, report.status) == (1, Status.DONE)
-    assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
-
-
-def test_a_failed_run_goes_on_from_its_last_batch(target):
-    with pytest.raises(ZeroDivisionError):
-        run(job(target, cleaner=FailsAt("iron")))
-    assert target.order == [1, 2, 3, 4, 5, 6, 7, 8, 9]
-    report = run(job(target))
-    assert (report.checkpoint.run, report.checkpoint.counts.scanned) == (1, 12)
     assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
 
 
@@ -505,20 +417,15 @@ def test_a_run_whose_target_is_not_as_it_left_it_is_not_done(target):
         run(job(target))
     (end,) = target.ends
     assert (end.status, end.checkpoint.finished) == (Status.FAILED, True)
-    assert target.order == list(range(1, 13))
+    assert list(target.decided) == list(TEXTS)
 
 
 def test_the_next_run_decides_only_what_is_new(target):
     run(job(target))
-    more = TEXTS | {
-        0: "one two three four five six",
-        13: "a new text of several words",
-        14: "short",
-    }
-    report = run(job(target, contents=more))
-    assert target.order[12:] == [0, 13, 14]
-    assert report.checkpoint.run == 2
-    assert report.known == 12
+    new = {0: TEXTS[1], 13: "a new text of several words", 14: "short"}
+    report = run(job(target, contents=TEXTS | new))
+    assert list(target.decided)[12:] == [0, 13, 14]
+    assert (report.checkpoint.run, report.known) == (2, 12)
     assert report.checkpoint.counts == Counts(
         kept=1, exact=2, short_duplicate=1, candidates=Histogram.of([0])
     )
@@ -527,25 +434,19 @@ def test_the_next_run_decides_only_what_is_new(target):
 def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
     """One word less among 400 turns few of the 64 sums."""
     words = [f"word{number}" for number in range(400)]
-    run(job(target, contents={1: " ".join(words)}, distance=7))
-    report = run(
-        job(
-            target,
-            contents={1: " ".join(words), 2: " ".join(words[:-1])},
-            distance=7,
-        )
-    )
+    contents = {1: " ".join(words), 2: " ".join(words[:-1])}
+    run(job(target, contents=contents, limit=1, distance=7))
+    report = run(job(target, contents=contents, distance=7))
     assert report.checkpoint.counts == Counts(near=1, candidates=Histogram.of([1]))
-    assert target.decided[2][0].of == key_of(1)
+    assert target.decided[2].of == b"1"
 
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("limit", [1, 3, 4, 12, 99])
 def test_a_limit_bounds_the_documents_decided(target, limit, threads):
     report = run(job(target, limit=limit, threads=threads))
-    assert target.order == list(TEXTS)[:limit]
-    assert report.status is Status.DONE
-    assert report.checkpoint.finished
+    assert list(target.decided) == list(TEXTS)[:limit]
+    assert (report.status, report.checkpoint.finished) == (Status.DONE, True)
 
 
 def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(target):
@@ -553,7 +454,7 @@ def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(tar
     for number, source in enumerate(sources):
         source.bookmark = number
     run(job(target, source=sources[0], limit=5))
-    run(job(target, source=sources[1], stop=StopAfter(3)))
+    run(job(target, source=sources[1], stop=stop_after(3)))
     assert target.left is None
     run(job(target, source=sources[2]))
     run(job(target, source=sources[3]))
@@ -561,48 +462,29 @@ def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(tar
     assert target.left == 3
 
 
-def test_a_limit_counts_what_the_first_part_of_the_run_decided(target):
-    run(job(target, limit=5, stop=StopAfter(1)))
+@pytest.mark.parametrize(("limit", "left"), [(5, [2]), (3, [])])
+def test_a_limit_counts_what_the_first_part_of_the_run_decided(target, limit, left):
+    run(job(target, limit=limit, stop=stop_after(1)))
     source = FakeSource(TEXTS, target)
-    report = run(job(target, source=source, limit=5))
-    assert source.limits == [2]
-    assert target.order == [1, 2, 3, 4, 5]
-    assert report.checkpoint.counts.scanned == 5
-
-
-def test_a_run_stopped_at_its_limit_has_nothing_left_to_read(target):
-    run(job(target, limit=3, stop=StopAfter(1)))
-    source = FakeSource(TEXTS, target)
-    report = run(job(target, source=source, limit=3))
-    assert (report.status, report.checkpoint.counts.scanned) == (Status.DONE, 3)
-    assert (target.order, source.limits) == ([1, 2, 3], [])
-
-
-class FailsAt:
-    """A cleaner that breaks at a text with this word."""
-
-    def __init__(self, word):
-        self._word = word
-
-    def cleaned(self, texts):
-        """Strip, or break."""
-        if any(self._word in text for text in texts.texts()):
-            raise ZeroDivisionError(self._word)
-        return Strip().cleaned(texts)
+    report = run(job(target, source=source, limit=limit))
+    assert (report.status, report.checkpoint.counts.scanned) == (Status.DONE, limit)
+    assert (list(target.decided), source.limits) == (list(TEXTS)[:limit], left)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_an_error_while_preparing_marks_the_run_failed_and_is_passed_on(target, threads):
-    with pytest.raises(ZeroDivisionError, match="spring"):
-        run(job(target, threads=threads, cleaner=FailsAt("spring")))
-    assert target.order == [1, 2, 3]
-    assert target.ends == []
+@pytest.mark.parametrize(("word", "written"), [("spring", 3), ("iron", 9)])
+def test_a_run_that_fails_says_so_and_goes_on_from_its_last_batch(target, threads, word, written):
+    with pytest.raises(ZeroDivisionError, match=word):
+        run(job(target, threads=threads, cleaner=fails_at(word)))
+    assert (list(target.decided), target.ends) == (list(TEXTS)[:written], [])
     (broken,) = target.breaks
-    assert broken.status is Status.FAILED
+    assert (broken.status, broken.checkpoint.counts.scanned) == (Status.FAILED, written)
     assert broken.finished is not None
-    assert broken.checkpoint.counts.scanned == 3
     assert not target.checkpoint.finished
     assert not target.held
+    report = run(job(target))
+    assert (report.checkpoint.run, report.checkpoint.counts.scanned) == (1, 12)
+    assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
 
 
 @pytest.mark.parametrize(
@@ -628,7 +510,7 @@ def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(target, 
 
     with pytest.raises(DedupError, match=r"3 documents were read and \d decided"):
         run(job(target, decides=Miscounting))
-    assert target.order == []
+    assert target.decided == {}
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
 
 
@@ -639,77 +521,59 @@ def test_a_run_that_is_kept_away_touches_nothing(target):
     assert (source.pages_read, target.ends, target.checkpoint) == (0, [], None)
 
 
-def test_progress_is_told_from_the_first_second_on(target):
-    memory = Memory()
-    run(job(target, progress=memory))
-    assert memory.stages == ["loading the index"]
-    assert memory.totals == [12]
-    assert memory.steps == [(3, 3), (6, 6), (9, 9), (12, 12)]
+@pytest.mark.parametrize(
+    ("former", "wanted", "told"),
+    [
+        (None, {}, [(0, 12), (3, 12), (6, 12), (9, 12), (12, 12)]),
+        (None, {"limit": 5}, [(0, 5), (3, 5), (5, 5)]),
+        ({"limit": None}, {"contents": TEXTS | {13: "new"}}, [(0, 1), (1, 1)]),
+        ({"stop": stop_after(2)}, {}, [(6, 12), (9, 12), (12, 12)]),  # nothing is counted twice
+        ({"limit": 6}, {"limit": 3}, [(0, 3), (3, 3)]),
+    ],
+    ids=["first", "limited", "next", "resumed", "next, limited"],
+)
+def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
+    target, former, wanted, told
+):
+    if former:
+        run(job(target, **former))
+    moments = []
+    run(job(target, progress=Progress(moments.append), **wanted))
+    counted = [now for now in moments if now.counted]
+    assert [(now.done, now.total) for now in counted] == told
+    assert {now.doing for now in counted} == {"deduplicating"}
+    assert [now.counts.scanned for now in counted] == [done for done, _ in told]
 
 
-def test_progress_hears_how_the_index_is_loaded(target):
+def test_progress_tells_how_the_index_is_loaded(target):
     run(job(target))
-    memory = Memory()
-    run(job(target, progress=memory))
-    assert memory.loads == [2, 4, 6, 8]
+    moments = []
+    run(job(target, progress=Progress(moments.append)))
+    assert [now.done for now in moments if now.doing == "loading the index"] == [0, 2, 4, 6, 8]
 
 
-def test_progress_of_a_limited_run_ends_at_its_limit(target):
-    memory = Memory()
-    run(job(target, limit=5, progress=memory))
-    assert (memory.totals, memory.steps[-1]) == ([5], (5, 5))
-
-
-def test_progress_of_the_next_run_counts_what_is_left_to_decide(target):
-    run(job(target))
-    memory = Memory()
-    run(job(target, contents=TEXTS | {13: "new"}, progress=memory))
-    assert (memory.totals, memory.steps) == ([1], [(1, 1)])
-
-
-def test_progress_of_a_resumed_run_counts_no_document_twice(target):
-    run(job(target, stop=StopAfter(2)))
-    memory = Memory()
-    run(job(target, progress=memory))
-    assert (memory.totals, memory.steps) == ([12], [(9, 9), (12, 12)])
-
-
-def test_progress_of_a_limited_next_run_does_not_pass_its_total(target):
-    run(job(target, limit=6))
-    memory = Memory()
-    run(job(target, limit=3, progress=memory))
-    assert memory.steps[-1][0] == memory.totals[0]
-
-
-def test_reports_of_a_resumed_run_under_way_do_not_call_its_own_documents_known(target):
-    run(job(target, stop=StopAfter(2)))
-    run(job(target))
-    assert [report.known for report in target.reports[2:]] == [0, 0]
+def test_progress_is_told_what_the_other_runs_of_the_target_did(target):
+    then = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
+    ends = zip(("done", "failed", "done"), (1, 2, 4), then, strict=True)
+    target.lines = [RunLine(n, s, t, t, Counts(kept=n), 0, 1.0) for s, n, t in ends]
+    target.checkpoint = Checkpoint(4, Scope(), then[2], Counts())
+    moments = []
+    run(job(target, progress=Progress(moments.append)))
+    assert (moments[0].others, moments[0].last_success) == (Counts(kept=3), then[0])
 
 
 def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_only(target):
-    last = run(job(target))
-    under_way = target.reports[-1]
-    same = replace(
-        under_way,
-        status=last.status,
-        finished=last.finished,
-        stages=last.stages,
-        clusters=last.clusters,
-        profile=last.profile,
-        expected=last.expected,
-        series=last.series,
-        checkpoint=replace(under_way.checkpoint, finished=True, seconds=last.checkpoint.seconds),
-    )
-    assert same == last
+    last, under_way = run(job(target)).as_row(), target.reports[-1].as_row()
+    assert {name for name in last if last[name] != under_way[name]} == {
+        *("status", "finished", "stages", "clusters", "profile", "series"),
+        *("seconds", "docs_per_second"),
+    }
 
 
 def test_the_last_report_names_the_largest_clusters_with_the_words_they_begin_with(target):
+    target.removed = {5}  # meanwhile, by someone else
     report = run(job(target))
-    assert report.clusters == (
-        Cluster(1, 1, "one two three four five six", "1"),
-        Cluster(5, 1, "short", "5"),
-    )
+    assert report.clusters == (Cluster(1, 1, TEXTS[1], "1"), Cluster(5, 1, "", "5"))
     assert all(under_way.clusters == () for under_way in target.reports)
 
 
@@ -722,18 +586,13 @@ def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_sho
     assert report.clusters[0].sample == ("wörd " * 20)
 
 
-def test_a_cluster_whose_document_is_removed_meanwhile_has_no_sample(target):
-    target.removed = {1}
-    assert run(job(target)).clusters[0] == Cluster(1, 1, "", "1")
-
-
 def test_a_brake_stops_the_run_before_the_batch_is_written_and_the_run_can_go_on(target):
     """Six words of a thousand more are a few bits."""
     words = [f"word{number}" for number in range(1000)]
     contents = {n: " ".join([*words, *(f"more{i}" for i in range(n))]) for n in range(6)}
     with pytest.raises(BrakeApplied, match="brakes"):
         run(job(target, contents=contents, distance=7, brakes={"cluster": 3}))
-    assert target.order == [0, 1, 2]
+    assert list(target.decided) == [0, 1, 2]
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
     assert target.breaks[0].checkpoint.counts.near == 2
     run(job(target, contents=contents, distance=7))
