@@ -82,11 +82,9 @@ class Pings:
         except HTTPError as e:
             with e:
                 return f"the answer is {e.code}"
-        except URLError as e:  # its reason may be an error whose text names the URL
-            reason = e.reason
-            return (isinstance(reason, OSError) and reason.strerror) or type(reason).__name__
         except (OSError, http.client.HTTPException, ValueError) as e:
-            return (isinstance(e, OSError) and e.strerror) or type(e).__name__
+            reason = e.reason if isinstance(e, URLError) else e  # its text may name the URL
+            return (isinstance(reason, OSError) and reason.strerror) or type(reason).__name__
         return ""
 
 

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.output import Output
 from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
+from dedup_job.report.stages import Profile, Stage, Work
 from dedup_job.report.terminal import show
 
 COUNTS = Counts(
@@ -109,6 +110,20 @@ def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
         " ".join(text.split())
     )
     assert "2 candidates were gone: someone removes documents from the target" in text
+
+
+def test_entries_that_the_index_skipped_are_told_where_there_are_any():
+    assert "1,234 index entries were skipped" in shown(replace(report(), unindexed=1234))
+    assert "skipped: 128" not in shown(report())
+
+
+def test_a_profile_names_the_bottleneck():
+    work = dict.fromkeys(Stage, Work()) | {Stage.WRITE: Work(9.0, documents=100)}
+    stream = io.StringIO()
+    profiled = replace(report(), profile=Profile(work, seconds=10.0, threads=2))
+    show(profiled, Output(stream, width=80), profile=True)
+    assert "bottleneck: write (90% busy)" in stream.getvalue()
+    assert "bottleneck" not in shown(profiled)
 
 
 def test_what_cleaning_cut_off_is_told_where_it_cut_anything():
