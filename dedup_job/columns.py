@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.documents import (
-    NOTHING_TRIED,
+    Candidates,
     Channel,
     Decision,
-    Differing,
+    Difference,
     Document,
     Duplicate,
     Kept,
+    Pair,
     Reason,
     Refusal,
-    Refused,
-    Tried,
     names_of,
 )
 from dedup_job.native.byte_strings import ByteStrings, no_strings, strings_of
@@ -251,34 +250,31 @@ class Decisions(Sequence[Decision]):
     """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
 
     outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
-    bool (n,). Of duplicates: of: n byte strings, keys of kept documents; distances: uint8 (n,);
-    similarities: float64 (n,), NaN where texts are not compared; channels: uint8 (n,), bits for
-    CHANNELS; clusters: int64 (n,); richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a
-    percentage. Of what was tried: candidates, cut: int64 (n,); refused: keys, empty where there is
-    none; refused_similarities: float64 (n,); kinds: uint8 (n,), codes for the names. See Duplicate,
-    Tried and Refused.
+    bool (n,); clusters, candidates, cut: int64 (n,), see Duplicate and Candidates. Of a duplicate
+    the pair with the kept document, of a kept one with its nearest candidate, see Pair: of: n byte
+    strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
+    NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
+    codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage.
 
-    By row, where there are some: differences, missing_originals; refusals: of all without a text.
+    By row, where there are some: differences, missing; refusals: of all without a text.
     """
 
     outcomes: NDArray[np.uint8]
     fingerprints: NDArray[np.uint64]
     short: NDArray[np.bool_]
+    clusters: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    cut: NDArray[np.int64]
     of: ByteStrings
     distances: NDArray[np.uint8]
     similarities: NDArray[np.float64]
     channels: NDArray[np.uint8]
-    clusters: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
-    candidates: NDArray[np.int64]
-    cut: NDArray[np.int64]
-    refused: ByteStrings
-    refused_similarities: NDArray[np.float64]
-    kinds: NDArray[np.uint8]
     names: Names = _NO_NAMES
-    differences: dict[int, tuple[Differing, ...]] = field(default_factory=dict)
-    missing_originals: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
+    missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
 
     @classmethod
@@ -287,24 +283,21 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_ = np.zeros((6, n), dtype=np.uint8)
-        whole, numbers = np.zeros((3, n), dtype=np.int64), np.zeros((2, n))
+        bytes_, whole = np.zeros((6, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
         return cls(
             outcomes=bytes_[0],
             fingerprints=fingerprints,
             short=short,
-            of=no_strings(n),
-            distances=bytes_[1],
-            similarities=numbers[0],
-            channels=bytes_[2],
             clusters=whole[0],
-            richer=bytes_[3],
-            left_out=bytes_[4],
             candidates=whole[1],
             cut=whole[2],
-            refused=no_strings(n),
-            refused_similarities=numbers[1],
-            kinds=bytes_[5],
+            of=no_strings(n),
+            distances=bytes_[1],
+            similarities=np.zeros(n),
+            channels=bytes_[2],
+            kinds=bytes_[3],
+            richer=bytes_[4],
+            left_out=bytes_[5],
             names=names,
         )
 
@@ -322,39 +315,40 @@ class Decisions(Sequence[Decision]):
             return [self[i] for i in range(*row.indices(len(self)))]
         row = range(len(self))[row]
         outcome, short = int(self.outcomes[row]), bool(self.short[row])
+        candidates = Candidates(
+            int(self.candidates[row]), int(self.cut[row]), self.missing.get(row, ())
+        )
         if outcome == KEPT:
-            return Kept(int(self.fingerprints[row]), short, self._tried(row))
-        if outcome not in (EXACT, NEAR):
+            return Kept(int(self.fingerprints[row]), short, self._pair(row), candidates)
+        pair = self._pair(row)
+        if pair is None:
             return self.refusals[row]
+        return Duplicate(REASONS[outcome - 1], short, pair, int(self.clusters[row]), candidates)
+
+    def _pair(self, row: int) -> Pair | None:
+        if not (of := self.of.at(row)):
+            return None
         similarity = float(self.similarities[row])
-        return Duplicate(
-            self.of.at(row),
+        return Pair(
+            of,
             int(self.distances[row]),
             None if np.isnan(similarity) else similarity,
             names_of(int(self.channels[row]), CHANNELS),
-            REASONS[outcome - 1],
-            short,
-            int(self.clusters[row]),
-            self._tried(row),
+            self.names.kinds[self.kinds[row]] if self.outcomes[row] == KEPT else "",
             self.differences.get(row, ()),
             names_of(int(self.richer[row]), self.names.richer),
             int(self.left_out[row]) / 100,
         )
 
-    def _tried(self, row: int) -> Tried:
-        missing, candidates = self.missing_originals.get(row, ()), int(self.candidates[row])
-        if not candidates and not missing:
-            return NOTHING_TRIED
-        of, refused = self.refused.at(row), None
-        if of:
-            kind = self.names.kinds[self.kinds[row]]
-            refused = Refused(of, float(self.refused_similarities[row]), kind)
-        return Tried(candidates, int(self.cut[row]), missing, refused)
-
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""
         return np.equal(self.outcomes, KEPT)
+
+    @property
+    def refused(self) -> NDArray[np.bool_]:
+        """Which kept documents had a candidate, bool (n,)."""
+        return self.kept & (self.of.lengths > 0)
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
         """Tell which documents are not kept for a reason, bool (n,)."""
@@ -373,7 +367,7 @@ class Decisions(Sequence[Decision]):
             elif isinstance(column, np.ndarray):
                 columns[name] = np.zeros(n, dtype=column.dtype)
                 columns[name][rows] = column
-            elif isinstance(column, dict):
+            elif isinstance(column, Mapping):
                 columns[name] = {int(rows[row]): value for row, value in column.items()}
         for row, refusal in documents.refusals.items():
             columns["outcomes"][row] = CODES[refusal.reason]

@@ -33,73 +33,69 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
 
 
-class Refused(NamedTuple):
-    """A kept document that a text is not a duplicate of.
-
-    of: its key; similarity: of the texts, 0-1; kind: the class of the difference that keeps them
-    apart, or "similarity".
-    """
-
-    of: bytes
-    similarity: float
-    kind: str
-
-
-class Differing(NamedTuple):
-    """A difference between a duplicate and the kept document: its class, the words of each."""
+class Difference(NamedTuple):
+    """A difference between a document and a kept one: its class, the words of each."""
 
     kind: str
     of: str
     text: str
 
 
-class Tried(NamedTuple):
-    """The kept documents that were found for a text, and how many were compared.
+class Pair(NamedTuple):
+    """A document and the kept one that it was compared with.
 
-    candidates: how many were found; cut: of these left aside, because there were too many;
-    missing_originals: keys of those that someone removed from the target; refused: of a kept
-    document, the nearest of those that were compared.
-    """
-
-    candidates: int = 0
-    cut: int = 0
-    missing_originals: tuple[bytes, ...] = ()
-    refused: Refused | None = None
-
-
-NOTHING_TRIED = Tried()
-
-
-class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
-    """The document is new and goes to the target."""
-
-    fingerprint: int
-    short: bool
-    tried: Tried = NOTHING_TRIED
-
-
-class Duplicate(NamedTuple):
-    """An earlier kept document says the same; `of` is its key.
-
-    `distance` is in bits (0-64), `similarity` in 0-1 or None where the texts were not compared,
-    `found_by` names the channels that proposed `of`; `cluster` is the number of duplicates of
-    `of` that this process has found, this one included; `differences` are those that the judge
-    found, the first ones of many; `richer` names what it has that `of` lacks, such as an image;
-    `left_out` is the share, in hundredths, of its text or that of `of` that was not compared, the
-    larger one.
+    of: key of the kept document; distance: in bits, 0-64; similarity: 0-1, None where texts are not
+    compared; found_by: the channels that proposed the kept document; kind: what keeps the two
+    apart, the class of a difference or "similarity", "" of duplicates; differences: the first ones
+    that the judge found; richer: what the document has that the kept one lacks, such as an image;
+    left_out: share of the text that was not compared, of the two texts the larger one.
     """
 
     of: bytes
     distance: int
     similarity: float | None
     found_by: tuple[str, ...]
-    reason: Reason
-    short: bool
-    cluster: int = 1
-    tried: Tried = NOTHING_TRIED
-    differences: tuple[Differing, ...] = ()
+    kind: str = ""
+    differences: tuple[Difference, ...] = ()
     richer: tuple[str, ...] = ()
     left_out: float = 0
+
+
+class Candidates(NamedTuple):
+    """The kept documents that were found for a text.
+
+    found: how many; cut: of these left aside, because there were too many; missing: keys of those
+    that someone removed from the target.
+    """
+
+    found: int = 0
+    cut: int = 0
+    missing: tuple[bytes, ...] = ()
+
+
+class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
+    """The document is new and goes to the target.
+
+    nearest: it and the nearest candidate, which it is no duplicate of; None without candidates.
+    """
+
+    fingerprint: int
+    short: bool
+    nearest: Pair | None = None
+    candidates: Candidates = Candidates()
+
+
+class Duplicate(NamedTuple):
+    """An earlier kept document says the same.
+
+    cluster: number of duplicates of that document that this process has found, this one included.
+    """
+
+    reason: Reason
+    short: bool
+    pair: Pair
+    cluster: int = 1
+    candidates: Candidates = Candidates()
 
 
 @dataclass(frozen=True, slots=True)

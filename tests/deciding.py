@@ -10,7 +10,7 @@ import numpy as np
 
 from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage, Names
 from dedup_job.decision import DecisionSettings, FirstWins, by_key
-from dedup_job.documents import Decision, Duplicate, Kept
+from dedup_job.documents import Decision, Duplicate, Kept, Pair
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Judge
 from dedup_job.native.byte_strings import strings_of
@@ -29,8 +29,9 @@ def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:
 
 def decisions_of(values: Sequence[Decision]) -> Decisions:
     """Return decisions in columns."""
-    kinds = sorted({v.tried.refused.kind for v in values if _has_refused(v)})
-    richer = sorted({name for v in values if isinstance(v, Duplicate) for name in v.richer})
+    pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
+    kinds = sorted({"", *(pair.kind for pair in pairs.values())})
+    richer = sorted({name for pair in pairs.values() for name in pair.richer})
     texts = [v if isinstance(v, Kept | Duplicate) else None for v in values]
     made = Decisions.all_kept(
         np.array([v.fingerprint if isinstance(v, Kept) else 0 for v in values], dtype=np.uint64),
@@ -38,29 +39,29 @@ def decisions_of(values: Sequence[Decision]) -> Decisions:
         Names(tuple(kinds), tuple(richer)),
     )
     refusals = {row: v for row, v in enumerate(values) if texts[row] is None}
-    of, refused = ([b""] * len(values) for _ in range(2))
     for row, value in enumerate(values):
         if not isinstance(value, Kept):
             made.outcomes[row] = CODES[value.reason]
         if isinstance(value, Duplicate):
-            of[row] = value.of
-            made.distances[row], made.clusters[row] = value.distance, value.cluster
-            made.similarities[row] = np.nan if value.similarity is None else value.similarity
-            made.channels[row] = sum(1 << CHANNELS.index(name) for name in value.found_by)
-            made.richer[row] = sum(1 << richer.index(name) for name in value.richer)
-            made.differences[row] = value.differences
+            made.clusters[row] = value.cluster
         if isinstance(value, Kept) or made.outcomes[row] == NEAR:
-            made.candidates[row], made.cut[row] = value.tried.candidates, value.tried.cut
-            if value.tried.missing_originals:
-                made.missing_originals[row] = value.tried.missing_originals
-        if _has_refused(value):
-            refused[row], made.refused_similarities[row], kind = value.tried.refused
-            made.kinds[row] = kinds.index(kind)
-    return replace(made, of=strings_of(of), refused=strings_of(refused), refusals=refusals)
+            made.candidates[row], made.cut[row], missing = value.candidates
+            if missing:
+                made.missing[row] = missing
+    for row, pair in pairs.items():
+        made.distances[row], made.kinds[row] = pair.distance, kinds.index(pair.kind)
+        made.similarities[row] = np.nan if pair.similarity is None else pair.similarity
+        made.channels[row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
+        made.richer[row] = sum(1 << richer.index(name) for name in pair.richer)
+        made.differences[row] = pair.differences
+    of = strings_of([pairs[row].of if row in pairs else b"" for row in range(len(values))])
+    return replace(made, of=of, refusals=refusals)
 
 
-def _has_refused(value: Decision) -> bool:
-    return isinstance(value, Kept) and value.tried.refused is not None
+def _pair_of(value: Decision) -> Pair | None:
+    if isinstance(value, Kept):
+        return value.nearest
+    return value.pair if isinstance(value, Duplicate) else None
 
 
 class Decider:

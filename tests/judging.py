@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment import CLASSES, Difference, Found, Judge, Judged, ReadTexts, Verdicts
+from dedup_job.judgment import CLASSES, DifferenceClass, Found, Judge, Judged, ReadTexts, Verdicts
 from dedup_job.judgment.folding import fold_texts
 from dedup_job.native.code_points import Packed, pack
 
 _MOST = 6
 
 
-def verdict(text: str, other: str) -> tuple[bool, int, Difference]:
+def verdict(text: str, other: str) -> tuple[bool, int, DifferenceClass]:
     """Join texts with the same digits in the same order and nearly the same length."""
     digits, others = ([c for c in t if c.isdecimal()] for t in (text, other))
     longer = abs(len(text) - len(other))
     if digits != others:
-        return False, longer, Difference.NUMBER
+        return False, longer, DifferenceClass.NUMBER
     if longer > _MOST:
-        return False, longer, Difference.CONTENT
-    return True, longer, Difference.LAYOUT
+        return False, longer, DifferenceClass.CONTENT
+    return True, longer, DifferenceClass.LAYOUT
 
 
 def is_richer(text: str, other: str) -> bool:

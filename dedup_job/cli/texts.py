@@ -199,10 +199,11 @@ def _comparison_table(one: commands.texts.SeenText, two: commands.texts.SeenText
 def _told(decision: Decision) -> str:
     """Say what a run would do."""
     if isinstance(decision, Duplicate):
-        more = f"; it has more: {', '.join(decision.richer)}" if decision.richer else ""
-        return f"a run drops it: {decision.reason} duplicate of _id {shown(decision.of)}{more}"
+        pair = decision.pair
+        more = f"; it has more: {', '.join(pair.richer)}" if pair.richer else ""
+        return f"a run drops it: {decision.reason} duplicate of _id {shown(pair.of)}{more}"
     assert isinstance(decision, Kept)  # of a text nothing else is decided
-    refused = decision.tried.refused
+    refused = decision.nearest
     near = f"; the nearest, _id {shown(refused.of)}, differs: {refused.kind}" if refused else ""
     return f"a run keeps it{near}"
 

@@ -17,8 +17,8 @@ from dedup_job.cluster.workbench import Asked
 from dedup_job.cluster.workforce import NumberedBatch, Workforce
 from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.compared import Rows
-from dedup_job.decision.weighing import Weighed
-from dedup_job.documents import Differing
+from dedup_job.decision.rounds import PairVerdicts
+from dedup_job.documents import Difference
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _UnderWay:
     kept: list[tuple[int, Rows]] = field(default_factory=list)
 
 
-class TextsElsewhere:
+class RemoteTexts:
     """The texts of batches, in the workers that prepared them."""
 
     def __init__(self, force: Workforce, index: ShardedIndex) -> None:
@@ -47,9 +47,9 @@ class TextsElsewhere:
         self._index.settled(kept)
         self._under_way.append(_UnderWay(cast(NumberedBatch, batch).number))
 
-    def pairs(self, part: slice, held: int) -> PairsElsewhere:
+    def pairs(self, part: slice, held: int) -> RemotePairs:
         """Return what compares some texts of the batch."""
-        return PairsElsewhere(self, self._under_way[-1].number, part, held)
+        return RemotePairs(self, self._under_way[-1].number, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Remember which texts of a part were kept."""
@@ -93,10 +93,10 @@ class TextsElsewhere:
                 continue
 
 
-class PairsElsewhere:
+class RemotePairs:
     """Compares texts of a batch in the worker that holds it; again in another if that is lost."""
 
-    def __init__(self, texts: TextsElsewhere, number: int, part: slice, held: int) -> None:
+    def __init__(self, texts: RemoteTexts, number: int, part: slice, held: int) -> None:
         self.held = held
         self._texts, self._number = texts, number
         self._told: list[tuple[str, tuple[Any, ...]]] = [("compare", (part, held))]
@@ -116,23 +116,23 @@ class PairsElsewhere:
             return np.zeros(0, dtype=np.bool_)
         return cast("NDArray[np.bool_]", self._ask("say", "equal", rows, numbers))
 
-    def weigh(self, rows: Rows, numbers: Rows) -> Weighed:
-        """Weigh pairs."""
-        return cast(Weighed, self._ask("say", "weigh", rows, numbers))
+    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
+        """Judge pairs."""
+        return cast(PairVerdicts, self._ask("say", "verdicts", rows, numbers))
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return how alike weighed pairs are."""
+        """Return how alike judged pairs are."""
         if not len(rows):
             return np.zeros(0)
         return cast("NDArray[np.float64]", self._ask("say", "similarities", rows, numbers, cost))
 
-    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Differing, ...]]:
+    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
         if not len(rows):
             return []
-        return cast("list[tuple[Differing, ...]]", self._ask("say", "differences", rows, numbers))
+        return cast("list[tuple[Difference, ...]]", self._ask("say", "differences", rows, numbers))
 
     def _ask(self, method: str, *arguments: Any) -> Any:
         while True:

@@ -17,7 +17,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError
 
-from dedup_job.cluster.comparing import TextsElsewhere
+from dedup_job.cluster.comparing import RemoteTexts
 from dedup_job.cluster.errors import cannot_go_on
 from dedup_job.cluster.processes import WRITE, Lost
 from dedup_job.cluster.shards import ShardedIndex
@@ -152,7 +152,7 @@ def _spread(wired: Wired) -> story.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=FirstWins(index, settings.decision, TextsElsewhere(force, index)),
+        decider=FirstWins(index, settings.decision, RemoteTexts(force, index)),
         snapshots=_NoSnapshots(),
         threads=_AHEAD * size,
     )

@@ -15,8 +15,8 @@ from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
 from dedup_job.commands.opened import form_of
 from dedup_job.commands.run import package_versions
 from dedup_job.decision import FirstWins
-from dedup_job.decision.compared import PairsHere, Rows
-from dedup_job.decision.weighing import Weighing
+from dedup_job.decision.compared import LocalPairs, Rows
+from dedup_job.decision.weighing import PairScorer
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import Namespace, connect, patience_with
@@ -81,7 +81,7 @@ class Workbench:
         self._target = Target(client, order.target, form, order.source, finish_undo, patience)
         page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
         self._source = self._target.source_reader(page, self._target.decided)
-        self._weighing = Weighing(settings.decision, equipment.judge)
+        self._scorer = PairScorer(settings.decision, equipment.judge)
         self._preparation = Preparation(
             Cleaner(settings.cleaning),
             equipment.fingerprinter,
@@ -89,7 +89,7 @@ class Workbench:
             settings.source.max_chars,
         )
         self._batches: dict[int, Batch] = {}
-        self._pairs: dict[int, PairsHere] = {}
+        self._pairs: dict[int, LocalPairs] = {}
         FirstWins.compile(settings.index, settings.decision, equipment)
 
     def begin(self) -> Worker:
@@ -132,7 +132,7 @@ class Workbench:
         sketches = batch.fingerprints[part].sketches
         read = sketches.read if sketches else None
         texts = batch.documents.texts.take(part)
-        self._pairs[number] = PairsHere(self._weighing, texts, read, held)
+        self._pairs[number] = LocalPairs(self._scorer, texts, read, held)
 
     def fetch(self, number: int, asked: Asked) -> Rows:
         """Fetch texts for pairs; return the numbers of those that are gone."""

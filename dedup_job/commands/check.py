@@ -13,8 +13,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
-from dedup_job.decision import Again
-from dedup_job.decision.weighing import Weighing
+from dedup_job.decision import PairRecheck
+from dedup_job.decision.weighing import PairScorer
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.care.audit_kept import Refuse
 from dedup_job.mongo.care.shapes import differing
@@ -45,13 +45,13 @@ def check_target(
         on.progress.stage("loading the dictionary")
         clean = Cleaner(on.settings.cleaning).clean_all
         fingerprint = on.equipment.fingerprinter.fingerprint
-        again = Again(on.settings.decision, on.settings.index, on.equipment).decide
+        again = PairRecheck(on.settings.decision, on.settings.index, on.equipment).decide
         checker = Checker(
             on.target,
             clean,
             fingerprint,
             again,
-            _refuse(Weighing(on.settings.decision, on.equipment.judge)),
+            _refuse(PairScorer(on.settings.decision, on.equipment.judge)),
             _strange,
             on.progress,
         )
@@ -63,16 +63,16 @@ def check_target(
         return replace(found, findings=(*found.findings, more))
 
 
-def _refuse(weighing: Weighing) -> Refuse:
+def _refuse(scorer: PairScorer) -> Refuse:
     def refuse(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str | None, float]]:
         if not texts:
             return []
         rows = np.arange(len(texts))
         pairs = (texts, rows, others, rows)
-        weighed = weighing.weigh(*pairs)
-        alike = weighing.similarities(weighed.cost, pairs).tolist()
-        kinds = map(weighing.kind, weighed.kinds.tolist())
-        said = zip(weighed.joined.tolist(), kinds, alike, strict=True)
+        verdicts = scorer.verdicts(*pairs)
+        alike = scorer.similarities(verdicts.cost, pairs).tolist()
+        kinds = map(scorer.kind, verdicts.kinds.tolist())
+        said = zip(verdicts.joined.tolist(), kinds, alike, strict=True)
         return [(None if joined else kind, similarity) for joined, kind, similarity in said]
 
     return refuse

@@ -68,7 +68,7 @@ class SurveyCollector:
 
     def see(self, batch: Batch, decisions: Decisions) -> None:
         """Take the decisions on a batch."""
-        for row in np.flatnonzero(~decisions.kept | (decisions.refused.lengths > 0)).tolist():
+        for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
 
     def finish(self, report: Report, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
@@ -123,20 +123,19 @@ class SurveyCollector:
             return _item(document, decision)
 
         if isinstance(decision, Kept):
-            refused = decision.tried.refused
-            if refused is not None:
-                self._count(1, refused.similarity)
-                self._most.add(-refused.similarity, item)
+            if decision.nearest is not None:
+                self._count(1, decision.nearest.similarity)
+                self._most.add(-(decision.nearest.similarity or 0.0), item)
                 self._refused.add(rank, item)
         elif isinstance(decision, Duplicate):
             if decision.reason is Reason.EXACT:
                 self._exact.add(rank, item)
             else:
-                self._count(0, decision.similarity)
-                self._least.add(decision.similarity or 0.0, item)
+                self._count(0, decision.pair.similarity)
+                self._least.add(decision.pair.similarity or 0.0, item)
                 self._near.add(rank, item)
-                if decision.left_out:
-                    self._left_out.add(-decision.left_out, item)
+                if decision.pair.left_out:
+                    self._left_out.add(-decision.pair.left_out, item)
         else:
             self._without.setdefault(decision.reason, LowestItems(_OTHERS)).add(rank, item)
 
@@ -149,23 +148,23 @@ def _item(document: Document, decision: Decision) -> Item:
     text = document.content[:_MAX_TEXT] if isinstance(document.content, str) else None
     id_ = shown(document.key)
     if isinstance(decision, Kept):
-        refused = decision.tried.refused
-        assert refused is not None  # only such ones are taken
-        found = Sample(id_, "kept", refused.kind, shown(refused.of), refused.similarity, text=text)
-        return found, refused.of
+        pair = decision.nearest
+        assert pair is not None  # only such ones are taken
+        return Sample(id_, "kept", pair.kind, shown(pair.of), pair.similarity, text=text), pair.of
     if isinstance(decision, Duplicate):
+        pair = decision.pair
         found = Sample(
             decision="duplicate",
             reason=str(decision.reason),
             id=id_,
-            of=shown(decision.of),
-            similarity=decision.similarity,
+            of=shown(pair.of),
+            similarity=pair.similarity,
             text=text,
-            differences=[Difference(d.kind, d.of, d.text) for d in decision.differences],
-            richer=decision.richer,
-            left_out=decision.left_out,
+            differences=[Difference(d.kind, d.of, d.text) for d in pair.differences],
+            richer=pair.richer,
+            left_out=pair.left_out,
         )
-        return found, decision.of
+        return found, pair.of
     name, detail = type(decision).__name__.lower(), getattr(decision, "detail", "")
     return Sample(id_, name, str(decision.reason), text=text, detail=detail), None
 

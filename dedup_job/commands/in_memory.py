@@ -114,8 +114,9 @@ class _Texts:
             return Outcome(id_, "kept", text)
         reason = str(decision.reason)
         if isinstance(decision, Duplicate):
-            of, similarity = self._id_of(decision.of), decision.similarity
-            return Outcome(id_, "duplicate", text, of, reason, similarity, decision.richer)
+            pair = decision.pair
+            of = self._id_of(pair.of)
+            return Outcome(id_, "duplicate", text, of, reason, pair.similarity, pair.richer)
         name = "skipped" if isinstance(decision, Skipped) else "quarantined"
         return Outcome(id_, name, text, reason=reason)
 

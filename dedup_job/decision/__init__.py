@@ -4,12 +4,11 @@ from dedup_job.decision.brakes import Brakes
 from dedup_job.decision.comparison import Comparison
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
-from dedup_job.decision.pair import Again
+from dedup_job.decision.pair import PairRecheck
 from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
 from dedup_job.decision.texts import by_key
 
 __all__ = [
-    "Again",
     "BrakeSettings",
     "Brakes",
     "Comparing",
@@ -18,5 +17,6 @@ __all__ = [
     "Equipment",
     "FirstWins",
     "Judging",
+    "PairRecheck",
     "by_key",
 ]

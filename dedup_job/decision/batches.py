@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import CHANNELS, Fingerprints
+from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Fingerprints
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
-from dedup_job.decision.rounds import KEPT, NEAR, REPEATED, TWIN, OpenTexts, Outcome, Rules, Said
-from dedup_job.documents import Channel, Differing
+from dedup_job.decision.rounds import OpenTexts, Outcome, PairVerdicts, Rules
+from dedup_job.documents import Channel, Difference
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, columns_stored, count_unindexed
 
+_OUTCOMES = np.array([KEPT, EXACT, EXACT, NEAR], dtype=np.uint8)  # of KEPT, TWIN, REPEATED, NEAR
+_BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
 
-class Chosen(NamedTuple):
-    """c pairs of a text and a kept one.
 
-    rows, numbers: int64 (c,), of the text and of the kept one; distances: uint8 (c,), in bits;
-    similarities: float64 (c,); channels: uint8 (c,), those that found the pair, bits for CHANNELS;
-    kinds: uint8 (c,), code of what keeps it apart; richer, left_out: uint8 (c,), what the text has
-    that the kept one lacks, as bits, and the percentage of it that was not compared.
+class Choices(NamedTuple):
+    """The decisions on n texts, kept documents by number.
+
+    outcomes, distances, similarities, channels, kinds, richer, left_out, candidates, differences:
+    as in `Decisions`, similarities of compared texts alone. numbers: int64 (n,), of the kept
+    document in the pair of a text, -1 where there is none; missing: by row, numbers of kept
+    documents that are gone; stored: uint32 (n,), the columns of keys by which a kept text is to be
+    found, as bits; unindexed: how many kept texts their fingerprint does not find later.
     """
 
-    rows: NDArray[np.int64]
+    outcomes: NDArray[np.uint8]
     numbers: NDArray[np.int64]
     distances: NDArray[np.uint8]
     similarities: NDArray[np.float64]
@@ -34,28 +38,9 @@ class Chosen(NamedTuple):
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
-
-
-class Choices(NamedTuple):
-    """The decisions on n texts.
-
-    kept: bool (n,); exact, originals: int64 (e,), ascending, rows of exact duplicates, with the
-    numbers of the kept ones; near: the near duplicates, differences: of each, by what it differs
-    from the kept one; refused: of kept texts the nearest
-    candidates that were compared; candidates: int64 (n,), how many there were of a text that has
-    no equal; missing_originals: by row, numbers of kept documents that are gone; stored: uint32
-    (n,), the columns of keys by which a kept text is to be found, as bits; unindexed: how many kept
-    texts their fingerprint does not find later.
-    """
-
-    kept: NDArray[np.bool_]
-    exact: NDArray[np.int64]
-    originals: NDArray[np.int64]
-    near: Chosen
-    differences: list[tuple[Differing, ...]]
-    refused: Chosen
     candidates: NDArray[np.int64]
-    missing_originals: dict[int, tuple[int, ...]]
+    differences: dict[int, tuple[Difference, ...]]
+    missing: dict[int, tuple[int, ...]]
     stored: NDArray[np.uint32]
     unindexed: int
 
@@ -91,32 +76,21 @@ def choose(
     least: int64 (n,), as many bits of its sketch a candidate has equal.
     """
     batch = _looked_up(kept, pairs, rules, least, fingerprints)
-    outcome, said = _decided(batch, rules)
-    is_kept = outcome.state == KEPT
+    outcome, verdicts = _decided(batch, rules)
+    is_kept = outcome.state == rounds.KEPT
     columns_stored(batch.found.turns, is_kept)
     numbers = len(kept) + np.cumsum(is_kept) - 1
-    exact = np.flatnonzero((outcome.state == TWIN) | (outcome.state == REPEATED))
-    originals = batch.open.twins[exact]
-    repeated = outcome.state[exact] == REPEATED
-    originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
     for row in np.flatnonzero(is_kept & (batch.hashed >= 0)).tolist():
         kept.replace(int(batch.hashed[row]), int(numbers[row]))
-    near = np.flatnonzero(outcome.state == NEAR)
-    refused = np.flatnonzero(is_kept & (outcome.refused >= 0))
+    exact = np.flatnonzero((outcome.state == rounds.TWIN) | (outcome.state == rounds.REPEATED))
+    repeated = outcome.state[exact] == rounds.REPEATED
+    originals = batch.open.twins[exact]
+    originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
+    outcome.totals[exact], outcome.chosen[exact] = 0, -1  # an equal text is found without them
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
-    outcome.totals[exact] = 0  # an equal text is found without them
-    return Choices(
-        is_kept,
-        exact,
-        originals,
-        _described(batch, outcome.chosen[near], numbers, said, columns),
-        pairs.differences(*batch.of(outcome.chosen[near])),
-        _described(batch, outcome.refused[refused], numbers, said, columns),
-        outcome.totals,
-        _void(batch, outcome),
-        batch.found.turns.stored,
-        count_unindexed(batch.found.turns),
-    )
+    made = _paired(batch, outcome, numbers, verdicts, columns)
+    made.numbers[exact], made.similarities[exact], made.channels[exact] = originals, 1, _BY_TEXT
+    return made
 
 
 def _looked_up(
@@ -131,7 +105,7 @@ def _looked_up(
     found = kept.look_up(fingerprints, least)
     rows, numbers = found.candidates.rows, found.candidates.numbers
     best = np.zeros(len(numbers), dtype=np.bool_)
-    rounds.best(found, rules, rounds.make_room(0, 0, 0), best)
+    rounds.best(found, rules, rounds.make_scratch(0, 0, 0), best)
     hashed, own = twins.copy(), np.flatnonzero(twins >= 0)
     compared = np.flatnonzero(best & (twins < 0)[rows])
     gone = pairs.fetch(
@@ -166,62 +140,69 @@ def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> N
     return alike
 
 
-def _decided(batch: _Batch, rules: Rules) -> tuple[Outcome, Said]:
-    """Decide in turn, until something is said of every pair that is needed."""
+def _decided(batch: _Batch, rules: Rules) -> tuple[Outcome, PairVerdicts]:
+    """Decide in turn, until every pair that is needed is judged."""
     n, count = len(batch.hashed), len(batch.rows)
-    said = Said(
-        np.zeros(count, dtype=np.uint8), np.empty(count), *np.zeros((3, count), dtype=np.uint8)
-    )
+    verdicts = PairVerdicts.unknown(count)
     if len(batch.gone):
-        said.said[np.isin(batch.found.candidates.numbers, batch.gone)] = rounds.VOID
+        verdicts.verdicts[np.isin(batch.found.candidates.numbers, batch.gone)] = rounds.VOID
     outcome = Outcome(
-        np.full(n, KEPT, dtype=np.uint8),
-        np.full(n, -1, dtype=np.int64),
+        np.full(n, rounds.KEPT, dtype=np.uint8),
         np.full(n, -1, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
         np.zeros(count, dtype=np.bool_),
     )
-    room = rounds.make_room(n, count, rules.most)
-    while needed := rounds.decide(batch.found, batch.open, said, rules, room, outcome):
-        places = room.needed[:needed]
-        weighed = batch.pairs.weigh(*batch.of(places))
-        said.said[places] = np.where(weighed.joined, rounds.JOINED, rounds.REFUSED)
-        said.cost[places] = weighed.cost
-        said.kinds[places], said.richer[places] = weighed.kinds, weighed.richer
-        said.left_out[places] = weighed.left_out
-    return outcome, said
+    scratch = rounds.make_scratch(n, count, rules.most)
+    while needed := rounds.decide(batch.found, batch.open, verdicts, rules, scratch, outcome):
+        places = scratch.needed[:needed]
+        verdicts.put(places, batch.pairs.verdicts(*batch.of(places)))
+    return outcome, verdicts
 
 
-def _described(
+def _paired(
     batch: _Batch,
-    places: NDArray[np.int64],
+    outcome: Outcome,
     kept_numbers: NDArray[np.int64],
-    said: Said,
+    verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
-) -> Chosen:
-    """Say what there is to say of some candidates.
+) -> Choices:
+    """Return what is known of the pair that was chosen for each text, where there is one.
 
     kept_numbers: int64 (n,), of the texts that are kept; channels: of each column of keys.
     """
-    found = batch.found
+    found, n = batch.found, len(kept_numbers)
+    rows, near = np.flatnonzero(outcome.chosen >= 0), np.flatnonzero(outcome.state == rounds.NEAR)
+    places = outcome.chosen[rows]
     numbers, columns = found.candidates.numbers[places], found.candidates.columns[places]
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]
     numbers[here] = kept_numbers[earlier]
-    return Chosen(
-        batch.rows[places],
-        numbers,
-        found.candidates.distances[places],
-        batch.pairs.similarities(*batch.of(places), said.cost[places]),
-        _channels_of(columns, channels),
-        said.kinds[places],
-        said.richer[places],
-        said.left_out[places],
+    named = batch.pairs.differences(*batch.of(outcome.chosen[near]))
+
+    def spread(values: NDArray[Any], nothing: int = 0) -> NDArray[Any]:
+        column = np.full(n, nothing, dtype=values.dtype)
+        column[rows] = values
+        return column
+
+    return Choices(
+        _OUTCOMES[outcome.state],
+        spread(numbers, nothing=-1),
+        spread(found.candidates.distances[places]),
+        spread(batch.pairs.similarities(*batch.of(places), verdicts.cost[places])),
+        spread(_channels_of(columns, channels)),
+        spread(verdicts.kinds[places]),
+        spread(verdicts.richer[places]),
+        spread(verdicts.left_out[places]),
+        outcome.totals,
+        dict(zip(near.tolist(), named, strict=True)),
+        _missing(batch, outcome),
+        found.turns.stored,
+        count_unindexed(found.turns),
     )
 
 
-def _void(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:
+def _missing(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:
     """Return by row the kept documents that were found and are gone, twins first."""
     if not len(batch.gone):
         return {}
@@ -231,7 +212,7 @@ def _void(batch: _Batch, outcome: Outcome) -> dict[int, tuple[int, ...]]:
     numbers = batch.found.candidates.numbers[places]
     for row, number in zip(batch.rows[places].tolist(), numbers.tolist(), strict=True):
         found.setdefault(row, []).append(number)
-    compared = outcome.state != REPEATED
+    compared = outcome.state != rounds.REPEATED
     return {row: tuple(dict.fromkeys(each)) for row, each in found.items() if compared[row]}
 
 

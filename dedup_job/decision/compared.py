@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, NumberedTexts
+from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
-from dedup_job.decision.weighing import TextPairs, Weighed, Weighing, joined_weights, used_texts
-from dedup_job.documents import Differing
+from dedup_job.decision.weighing import PairScorer, TextPairs, used_texts
+from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, ReadTexts
 from dedup_job.native.byte_strings import are_equal
@@ -32,22 +33,22 @@ class PairTexts(Protocol):
     def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
         """Fetch the texts of kept documents that some rows are compared with.
 
-        judged: bool (c,), whether the pair may be weighed, or is only looked at for equality.
+        judged: bool (c,), whether the pair may be judged, or is only looked at for equality.
         Return the numbers that are gone, ascending.
         """
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
         """Tell which pairs are the same text, bool (c,); a text that is gone is not."""
 
-    def weigh(self, rows: Rows, numbers: Rows) -> Weighed:
-        """Weigh pairs of which the kept documents are there; equal rows together."""
+    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
+        """Judge pairs; the texts of their kept documents are there, equal rows together."""
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return how alike weighed pairs are, float64 (c,)."""
+        """Return how alike judged pairs are, float64 (c,)."""
 
-    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Differing, ...]]:
+    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
 
 
@@ -74,7 +75,7 @@ class Texts(Protocol):
         """Count the earliest batch under way as stored in the target; called from one thread."""
 
 
-class TextsHere:
+class LocalTexts:
     """Texts in the memory of this process, those of former batches fetched from the target.
 
     The texts of a batch are held until it has arrived.
@@ -93,7 +94,7 @@ class TextsHere:
         """
         if settings.judges != (judge is not None):
             raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
-        self._weighing = Weighing(settings, judge)
+        self._scorer = PairScorer(settings, judge)
         self._known = KeptTexts(fetch, kept.packed_keys)
         self._batch: Batch | None = None
         self.arrived = self._known.arrived
@@ -113,7 +114,7 @@ class TextsHere:
         assert self._batch is not None
         sketches = self._batch.fingerprints[part].sketches
         read = sketches.read if sketches else None
-        return FetchedPairs(self._weighing, self._known, self._texts(part), read, held)
+        return FetchedPairs(self._scorer, self._known, self._texts(part), read, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
@@ -132,15 +133,15 @@ class TextsHere:
         return texts if whole else texts.take(part)
 
 
-class PairsHere:
+class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
     def __init__(
-        self, weighing: Weighing, texts: Packed, read: ReadTexts | None, held: int
+        self, scorer: PairScorer, texts: Packed, read: ReadTexts | None, held: int
     ) -> None:
         """Take n texts; read: what was read of them before, None where nothing was."""
         self.held = held
-        self._weighing, self._texts, self._own = weighing, texts, read
+        self._scorer, self._texts, self._own = scorer, texts, read
         self._fetched = self._judged = NumberedTexts.of({})
         self._read: ReadTexts | None = None  # the judged ones
 
@@ -150,12 +151,12 @@ class PairsHere:
         return self._fetched.numbers
 
     def take(self, texts: NumberedTexts, judged: Rows) -> None:
-        """Take texts of kept documents; judged: the numbers of all that may be weighed."""
+        """Take texts of kept documents; judged: the numbers of all that may be judged."""
         self._fetched = self._fetched.joined(texts) if len(self.there) else texts
-        if self._own is not None and self._weighing.judge is not None:
+        if self._own is not None and self._scorer.judge is not None:
             used = np.isin(self.there, judged)
             self._judged = NumberedTexts(self.there[used], self._fetched.texts.take(used))
-            self._read = self._weighing.judge.read(self._judged.texts)
+            self._read = self._scorer.judge.read(self._judged.texts)
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
         """Tell which pairs are the same text."""
@@ -164,22 +165,24 @@ class PairsHere:
         there[there] = are_equal(own, self._others(numbers[there]).strings())
         return there
 
-    def weigh(self, rows: Rows, numbers: Rows) -> Weighed:
-        """Weigh pairs; a text that was read before is not read again."""
-        parts = self._in_parts(rows, numbers)
-        return joined_weights([(which, self._weighing.weigh(*pairs)) for which, pairs in parts])
+    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
+        """Judge pairs; a text that was read before is not read again."""
+        verdicts = PairVerdicts.unknown(len(rows))
+        for which, pairs in self._in_parts(rows, numbers):
+            verdicts.put(which, self._scorer.verdicts(*pairs))
+        return verdicts
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return how alike weighed pairs are."""
-        return self._weighing.similarities(cost, self._pairs(rows, numbers))
+        """Return how alike judged pairs are."""
+        return self._scorer.similarities(cost, self._pairs(rows, numbers))
 
-    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Differing, ...]]:
+    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
-        named: list[tuple[Differing, ...]] = [()] * len(rows)
+        named: list[tuple[Difference, ...]] = [()] * len(rows)
         for which, pairs in self._in_parts(rows, numbers):
-            found = zip(which.tolist(), self._weighing.differences(pairs), strict=True)
+            found = zip(which.tolist(), self._scorer.differences(pairs), strict=True)
             for place, differences in found:
                 named[place] = differences
         return named
@@ -209,18 +212,18 @@ class PairsHere:
         return packed_of(before, own)
 
 
-class FetchedPairs(PairsHere):
+class FetchedPairs(LocalPairs):
     """The same, with what fetches texts that are not here."""
 
     def __init__(
         self,
-        weighing: Weighing,
+        scorer: PairScorer,
         known: KeptTexts,
         texts: Packed,
         read: ReadTexts | None,
         held: int,
     ) -> None:
-        super().__init__(weighing, texts, read, held)
+        super().__init__(scorer, texts, read, held)
         self._known = known
 
     def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:

@@ -8,28 +8,20 @@ and decided as if it were one after the other.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import (
-    CHANNELS,
-    EXACT,
-    NEAR,
-    Batch,
-    Decisions,
-    Documents,
-    Fingerprints,
-)
+from dedup_job.columns import KEPT, NEAR, Batch, Decisions, Documents, Fingerprints
 from dedup_job.decision.batches import Choices, choose
-from dedup_job.decision.compared import Texts, TextsHere
+from dedup_job.decision.compared import LocalTexts, Texts
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import Comparing, DecisionSettings
 from dedup_job.decision.texts import Fetch, by_key
 from dedup_job.decision.weighing import SimilarityThreshold, names_of
-from dedup_job.documents import Channel, Document
+from dedup_job.documents import Document
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
@@ -37,8 +29,11 @@ from dedup_job.native.allocator import give_back
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
-_BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
+_COLUMNS = (  # that choices and decisions have alike
+    *("outcomes", "distances", "similarities", "channels", "kinds", "richer", "left_out"),
+    "candidates",
+)
 _MEETINGS = 4  # pairs a text above which they are many
 
 
@@ -64,8 +59,8 @@ class FirstWins:
         fetch: Fetch,
         judge: Judge | None = None,
     ) -> Self:
-        """Return what decides in this process; see TextsHere."""
-        return cls(kept, settings, TextsHere(kept, settings, fetch, judge))
+        """Return what decides in this process; see LocalTexts."""
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge))
 
     @staticmethod
     def compile(index: IndexSettings, decision: DecisionSettings, equipment: Equipment) -> None:
@@ -111,17 +106,28 @@ class FirstWins:
         documents, prints = batch.documents, batch.fingerprints
         keys = documents.keys.take(documents.rows)
         decisions = Decisions.all_kept(prints.values, prints.short, self._names)
-        of, refused = np.full((2, len(prints)), -1, dtype=np.int64)
-        decided = _Numbers(of, refused, {})
+        numbers = np.full(len(prints), -1, dtype=np.int64)
+        differences, missing = dict[int, Any](), dict[int, Any]()
         crowded = meetings(prints) > _MEETINGS * len(prints)
         size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
         for start in range(0, len(prints), size):
-            rows = np.arange(start, min(start + size, len(prints)))
             part = slice(start, start + size)
             least = self._threshold.least_agreement(documents.texts.lengths[part])
             choices = self._choose(keys.take(part), part, prints[part], least)
-            self._enter(choices, rows, decisions, decided)
-        return self._with_keys(decisions, decided).among(documents)
+            numbers[part] = choices.numbers
+            for name in _COLUMNS:
+                getattr(decisions, name)[part] = getattr(choices, name)
+            differences |= {start + row: found for row, found in choices.differences.items()}
+            for row, gone in choices.missing.items():
+                missing[start + row] = tuple(self._kept.keys(gone))
+        decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
+        if not self._compares:
+            decisions.similarities[decisions.outcomes == NEAR] = np.nan
+        duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
+        decisions.clusters[duplicates] = self._counted(numbers[duplicates])
+        of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
+        whole = replace(decisions, of=of, differences=differences, missing=missing)
+        return whole.among(documents)
 
     def _choose(
         self, keys: ByteStrings, part: slice, fingerprints: Fingerprints, least: NDArray[np.int64]
@@ -130,44 +136,12 @@ class FirstWins:
         base = len(self._kept)
         pairs = self._texts.pairs(part, base)
         choices = choose(self._kept, pairs, self._rules, least, fingerprints)
-        rows = np.flatnonzero(choices.kept)
-        self._texts.add(base, part, choices.kept)
+        rows = np.flatnonzero(choices.outcomes == KEPT)
+        self._texts.add(base, part, choices.outcomes == KEPT)
         self._kept.add(keys.take(rows), fingerprints[rows], choices.stored[rows])
         self._kept.unindexed_texts += choices.unindexed
         self._clusters.grow(len(self._kept))
         return choices
-
-    def _enter(
-        self,
-        choices: Choices,
-        rows: NDArray[np.int64],
-        decisions: Decisions,
-        numbers: _Numbers,
-    ) -> None:
-        """Enter what was chosen for some texts; rows: int64 (n,), theirs among all decisions."""
-        exact, near, refused = rows[choices.exact], choices.near, choices.refused
-        decisions.outcomes[exact] = EXACT
-        decisions.similarities[exact] = 1
-        decisions.channels[exact] = _BY_TEXT
-        numbers.of[exact] = choices.originals
-        own = rows[near.rows]
-        decisions.outcomes[own] = NEAR
-        decisions.distances[own] = near.distances
-        decisions.similarities[own] = near.similarities if self._compares else np.nan
-        decisions.channels[own], decisions.richer[own] = near.channels, near.richer
-        decisions.left_out[own] = near.left_out
-        numbers.of[own] = near.numbers
-        decisions.differences.update(zip(own.tolist(), choices.differences, strict=True))
-        own = rows[refused.rows]
-        decisions.refused_similarities[own] = refused.similarities
-        decisions.kinds[own] = refused.kinds
-        numbers.refused[own] = refused.numbers
-        decisions.candidates[rows] = choices.candidates
-        decisions.cut[rows] = np.maximum(choices.candidates - self._rules.most, 0)
-        for row, missing in choices.missing_originals.items():
-            numbers.missing[int(rows[row])] = missing
-        duplicates = rows[~choices.kept]
-        decisions.clusters[duplicates] = self._counted(numbers.of[duplicates])
 
     def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count duplicates by the number of the kept document, in order; return the counts."""
@@ -178,26 +152,3 @@ class FirstWins:
         now = sizes[numbers] + within + 1
         np.maximum.at(sizes, numbers, now.astype(sizes.dtype))
         return now
-
-    def _with_keys(self, decisions: Decisions, numbers: _Numbers) -> Decisions:
-        """Return the decisions with the keys of the kept documents that they name."""
-        count = len(decisions)
-        of, refused = (
-            self._kept.packed_keys(own[rows]).spread(rows, count)
-            for own in (numbers.of, numbers.refused)
-            for rows in [np.flatnonzero(own >= 0)]
-        )
-        missing = {row: tuple(self._kept.keys(each)) for row, each in numbers.missing.items()}
-        return replace(decisions, of=of, refused=refused, missing_originals=missing)
-
-
-class _Numbers(NamedTuple):
-    """Numbers of kept documents that the decisions on n texts name, -1 where there is none.
-
-    of: int64 (n,), the originals of duplicates; refused: int64 (n,), what a kept text is no
-    duplicate of; missing: by row, those that are gone.
-    """
-
-    of: NDArray[np.int64]
-    refused: NDArray[np.int64]
-    missing: dict[int, tuple[int, ...]]

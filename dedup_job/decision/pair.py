@@ -10,8 +10,8 @@ import numpy as np
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.settings import Comparing, DecisionSettings
-from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Channel, Duplicate, Reason
+from dedup_job.decision.weighing import PairScorer
+from dedup_job.documents import Channel, Duplicate, Pair, Reason
 from dedup_job.fingerprint import pack
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
@@ -53,7 +53,7 @@ class PairViewer:
 
     def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
         """Take the judge, who names the differences even where similarity decides."""
-        self._weighing = Weighing(decision, judge if decision.judges else None)
+        self._scorer = PairScorer(decision, judge if decision.judges else None)
         self._judge = judge
         self._index = index
 
@@ -62,30 +62,30 @@ class PairViewer:
         left, right = pack([text]), pack([other])
         raw = jaccard(left, _ROW, right, _ROW)
         folded = jaccard(fold_texts(left), _ROW, fold_texts(right), _ROW)
-        alike = self._weighing.threshold.compare([text], _ROW, [other], _ROW)
-        weighed = self._weighing.weigh([text], _ROW, [other], _ROW)
+        alike = self._scorer.threshold.compare([text], _ROW, [other], _ROW)
+        verdicts = self._scorer.verdicts([text], _ROW, [other], _ROW)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
         agreement = least = None
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
             agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._weighing.threshold.least_agreement(np.array([len(text)]))[0])
+            least = int(self._scorer.threshold.least_agreement(np.array([len(text)]))[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
             refused_by = "channels"
         elif agreement is not None and least is not None and agreement < least:
             refused_by = "sketch"
-        elif not weighed.joined[0]:
-            refused_by = self._weighing.kind(int(weighed.kinds[0]))
+        elif not verdicts.joined[0]:
+            refused_by = self._scorer.kind(int(verdicts.kinds[0]))
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
             raw=float(raw[0]),
             folded=float(folded[0]),
             similarity=float(alike.values[0]),
-            required=self._weighing.threshold.required(text, other),
+            required=self._scorer.threshold.required(text, other),
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
@@ -107,13 +107,13 @@ def shared_channels(
     return [tuple(channel for channel in Channel if channel in own) for own in found]
 
 
-class Again:
+class PairRecheck:
     """Decides n texts against n originals, as a run does that finds each original."""
 
     def __init__(
         self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
     ) -> None:
-        self._weighing = Weighing(decision, equipment.judge)
+        self._scorer = PairScorer(decision, equipment.judge)
         self._compares = decision.compare is not Comparing.NONE
         self._index = index
         self._fingerprinter = equipment.fingerprinter
@@ -130,31 +130,28 @@ class Again:
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
         pairs = (texts, rows, originals, rows)
-        weighed = self._weighing.weigh(*pairs)
-        alike = self._weighing.similarities(weighed.cost, pairs)
-        named = self._weighing.differences(pairs)
+        verdicts = self._scorer.verdicts(*pairs)
+        alike = self._scorer.similarities(verdicts.cost, pairs)
+        named = self._scorer.differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []
         for i, (text, original) in enumerate(zip(texts, originals, strict=True)):
             short = bool(prints.short[i])
             if text == original:
-                by = (str(Channel.TEXT),)
-                decided.append(Duplicate(b"", 0, 1.0, by, Reason.EXACT, short))
-            elif not weighed.joined[i]:
-                decided.append(self._weighing.kind(int(weighed.kinds[i])))
+                pair = Pair(b"", 0, 1.0, (str(Channel.TEXT),))
+                decided.append(Duplicate(Reason.EXACT, short, pair))
+            elif not verdicts.joined[i]:
+                decided.append(self._scorer.kind(int(verdicts.kinds[i])))
             else:
-                decided.append(
-                    Duplicate(
-                        b"",
-                        int(distances[i]),
-                        float(alike[i]) if self._compares else None,
-                        tuple(map(str, found_by[i])),
-                        Reason.NEAR,
-                        short,
-                        differences=named[i],
-                        richer=names_of_richer(int(weighed.richer[i])),
-                        left_out=int(weighed.left_out[i]) / 100,
-                    )
+                pair = Pair(
+                    b"",
+                    int(distances[i]),
+                    float(alike[i]) if self._compares else None,
+                    tuple(map(str, found_by[i])),
+                    differences=named[i],
+                    richer=names_of_richer(int(verdicts.richer[i])),
+                    left_out=int(verdicts.left_out[i]) / 100,
                 )
+                decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided

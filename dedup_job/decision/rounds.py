@@ -1,8 +1,9 @@
-"""Texts decided in turn, in native code, round by round, by what is said of their pairs so far."""
+"""Texts decided in turn, in native code, round by round, by the verdicts so far."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,43 +36,63 @@ class Rules(NamedTuple):
     by_distance: bool
 
 
-class Said(NamedTuple):
-    """What is said of c pairs.
+class PairVerdicts(NamedTuple):
+    """What is known of c pairs of texts.
 
-    said: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
+    verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
     float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first; kinds, richer, left_out: uint8 (c,), see Weighed, not used here.
+    say so, then the first. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
+    apart; richer: uint8 (c,), what the text of a joined pair has that the other one lacks, as bits;
+    left_out: uint8 (c,), the percentage of the text that was not compared.
     """
 
-    said: NDArray[np.uint8]
+    verdicts: NDArray[np.uint8]
     cost: NDArray[np.float64]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
+
+    @classmethod
+    def unknown(cls, count: int) -> PairVerdicts:
+        """Return so many of which nothing is known."""
+        return cls(
+            np.full(count, UNKNOWN, dtype=np.uint8),
+            np.zeros(count),
+            *np.zeros((3, count), dtype=np.uint8),
+        )
+
+    @property
+    def joined(self) -> NDArray[np.bool_]:
+        """Which pairs are duplicates, bool (c,)."""
+        return np.equal(self.verdicts, JOINED)
+
+    def put(self, places: NDArray[np.int64], known: PairVerdicts) -> None:
+        """Enter what is known of some pairs."""
+        columns: Iterable[NDArray[Any]] = self
+        for column, values in zip(columns, known, strict=True):
+            column[places] = values
 
 
 class Outcome(NamedTuple):
     """The outcome of n texts.
 
     state: uint8 (n,), KEPT, TWIN of a kept document, REPEATED from an earlier text of the batch, or
-    NEAR; chosen: int64 (n,), the earlier row of a repeated text, the pair of a near one; refused:
-    int64 (n,), of a kept text the pair of the nearest candidate that was compared, or -1; totals:
-    int64 (n,), how many candidates there were; voids: bool (c,), pairs compared of which the kept
-    document is gone.
+    NEAR; chosen: int64 (n,), the earlier row of a repeated text, the pair of a near one, of a kept
+    one the pair with the nearest candidate that was compared, or -1; totals: int64 (n,), how many
+    candidates there were; voids: bool (c,), compared pairs with a kept document that is gone.
     """
 
     state: NDArray[np.uint8]
     chosen: NDArray[np.int64]
-    refused: NDArray[np.int64]
     totals: NDArray[np.int64]
     voids: NDArray[np.bool_]
 
 
-class Room(NamedTuple):
-    """What is overwritten.
+class Scratch(NamedTuple):
+    """Buffers that are overwritten.
 
     first: int64 (n,), the kept row of each text; by_agreement: int64 (BINS + 1,); by_distance:
-    int64 (65,); needed: int64 (p,), pairs of which nothing is said.
+    int64 (65,); needed: int64 (p,), pairs still to be judged.
     """
 
     first: NDArray[np.int64]
@@ -91,9 +112,9 @@ class Cut(NamedTuple):
     left: np.int64
 
 
-def make_room(rows: int, pairs: int, most: int) -> Room:
-    """Make room for n rows with so many pairs, of which `most` a row are compared."""
-    return Room(
+def make_scratch(rows: int, pairs: int, most: int) -> Scratch:
+    """Return buffers for n rows with so many pairs, of which `most` a row are compared."""
+    return Scratch(
         np.empty(rows, dtype=np.int64),
         np.empty(BINS + 1, dtype=np.int64),
         np.empty(_BITS + 1, dtype=np.int64),
@@ -103,38 +124,43 @@ def make_room(rows: int, pairs: int, most: int) -> Room:
 
 @jit_no_refcount
 def decide(
-    found: LookUp, texts: OpenTexts, said: Said, rules: Rules, room: Room, outcome: Outcome
+    found: LookUp,
+    texts: OpenTexts,
+    pairs: PairVerdicts,
+    rules: Rules,
+    scratch: Scratch,
+    outcome: Outcome,
 ) -> int:
-    """Decide the open rows in turn; return how many pairs are needed of which nothing is said.
+    """Decide the open rows in turn; return the number of pairs still to be judged.
 
-    As long as nothing is said of a pair it is taken for refused: most are, so the next time few are
-    still needed. With none needed the outcome holds.
+    A pair that is not judged yet counts as refused: most are, so the next time few are needed.
+    With none needed the outcome holds.
     """
     begin(found.turns)
-    room.first[:] = -1
+    scratch.first[:] = -1
     outcome.voids[:] = False
     needed = 0
     for row in texts.rows:
         same = texts.alike[row]
         if texts.twins[row] >= 0:
             outcome.state[row] = TWIN
-        elif room.first[same] >= 0:
-            outcome.state[row], outcome.chosen[row] = REPEATED, room.first[same]
+        elif scratch.first[same] >= 0:
+            outcome.state[row], outcome.chosen[row] = REPEATED, scratch.first[same]
         else:
-            needed = _choose(row, found, said, rules, room, outcome, needed)
+            needed = _choose(row, found, pairs, rules, scratch, outcome, needed)
             if outcome.state[row] == KEPT:
                 keep(found.turns, row)
-                room.first[same] = row
+                scratch.first[same] = row
     return needed
 
 
 @jit_no_refcount
-def best(found: LookUp, rules: Rules, room: Room, chosen: NDArray[np.bool_]) -> None:
+def best(found: LookUp, rules: Rules, scratch: Scratch, chosen: NDArray[np.bool_]) -> None:
     """Choose of the kept documents found for each text those that are compared; bool (c,)."""
     begin(found.turns)
     offsets = found.candidates.offsets
     for row in range(offsets.shape[0] - 1):
-        _, cut = _cut(row, found, rules.most, room)
+        _, cut = _cut(row, found, rules.most, scratch)
         left = cut.left
         for pair in range(offsets[row], offsets[row + 1]):
             if _is_seen(found, pair):
@@ -145,14 +171,14 @@ def best(found: LookUp, rules: Rules, room: Room, chosen: NDArray[np.bool_]) -> 
 def _choose(
     row: int,
     found: LookUp,
-    said: Said,
+    pairs: PairVerdicts,
     rules: Rules,
-    room: Room,
+    scratch: Scratch,
     outcome: Outcome,
     needed: int,
 ) -> int:
     """Choose what a text is a duplicate of, if of anything; return how many pairs are needed."""
-    outcome.totals[row], cut = _cut(row, found, rules.most, room)
+    outcome.totals[row], cut = _cut(row, found, rules.most, scratch)
     left = cut.left
     chosen = refused = np.int64(-1)
     cost, apart, agreement, nearest = np.inf, np.int64(0), np.int64(-1), np.int64(0)
@@ -163,27 +189,27 @@ def _choose(
         passes, left = _passes(found, pair, cut, left)
         if not passes:
             continue
-        what = said.said[pair]
+        what = pairs.verdicts[pair]
         own = np.int64(found.candidates.agreements[pair])
         far = np.int64(found.candidates.distances[pair])
         if what == UNKNOWN:
-            room.needed[needed] = pair
+            scratch.needed[needed] = pair
             needed += 1
         elif what == JOINED:
             near = far if rules.by_distance else np.int64(0)
-            if said.cost[pair] < cost or (said.cost[pair] == cost and near < apart):
-                chosen, cost, apart = np.int64(pair), said.cost[pair], near
+            if pairs.cost[pair] < cost or (pairs.cost[pair] == cost and near < apart):
+                chosen, cost, apart = np.int64(pair), pairs.cost[pair], near
         elif what == VOID:
             outcome.voids[pair] = True
         elif own > agreement or (own == agreement and far < nearest):
             refused, agreement, nearest = np.int64(pair), own, far
-    outcome.chosen[row], outcome.refused[row] = chosen, refused
+    outcome.chosen[row] = chosen if chosen >= 0 else refused
     outcome.state[row] = NEAR if chosen >= 0 else KEPT
     return needed
 
 
 @inner
-def _cut(row: int, found: LookUp, most: int, room: Room) -> tuple[int, Cut]:
+def _cut(row: int, found: LookUp, most: int, scratch: Scratch) -> tuple[int, Cut]:
     """Count the candidates of a row, and tell which of them are compared."""
     start, stop = found.candidates.offsets[row], found.candidates.offsets[row + 1]
     agreements, distances = found.candidates.agreements, found.candidates.distances
@@ -192,15 +218,15 @@ def _cut(row: int, found: LookUp, most: int, room: Room) -> tuple[int, Cut]:
         total += _is_seen(found, pair)
     if total <= most:
         return total, Cut(np.int64(-1), np.int64(0), np.int64(0))
-    room.by_agreement[:] = 0
+    scratch.by_agreement[:] = 0
     for pair in range(start, stop):
-        room.by_agreement[agreements[pair]] += _is_seen(found, pair)
-    agreement, left = _edge(room.by_agreement, most, -1)
-    room.by_distance[:] = 0
+        scratch.by_agreement[agreements[pair]] += _is_seen(found, pair)
+    agreement, left = _edge(scratch.by_agreement, most, -1)
+    scratch.by_distance[:] = 0
     for pair in range(start, stop):
         if agreements[pair] == agreement:
-            room.by_distance[distances[pair]] += _is_seen(found, pair)
-    distance, left = _edge(room.by_distance, left, 1)
+            scratch.by_distance[distances[pair]] += _is_seen(found, pair)
+    distance, left = _edge(scratch.by_distance, left, 1)
     return total, Cut(agreement, distance, left)
 
 

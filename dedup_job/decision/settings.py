@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, Difference
+from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, DifferenceClass
 
 
 class Comparing(StrEnum):
@@ -69,7 +69,7 @@ class DecisionSettings(BaseModel):
         "two texts is harmless; similarity: if the texts are as similar as "
         "decision.similarity requires. No effect if decision.compare is none",
     )
-    harmless: tuple[Difference, ...] = Field(
+    harmless: tuple[DifferenceClass, ...] = Field(
         default=HARMLESS,
         description="classes of differences that may separate two texts that count as the "
         "same; no other class can be harmless",
@@ -118,7 +118,7 @@ class DecisionSettings(BaseModel):
 
     @field_validator("harmless")
     @classmethod
-    def _each_once(cls, harmless: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    def _each_once(cls, harmless: tuple[DifferenceClass, ...]) -> tuple[DifferenceClass, ...]:
         if never := [str(kind) for kind in harmless if kind not in HARMLESS]:
             raise ValueError(
                 f"{never[0]} is never harmless, expected some of {', '.join(HARMLESS)}"

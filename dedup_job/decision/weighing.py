@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Names
+from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
 from dedup_job.decision.settings import Comparing, DecisionSettings, Richer
-from dedup_job.documents import Differing
+from dedup_job.documents import Difference
 from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge, Judged, ReadTexts
@@ -34,7 +34,7 @@ _MAX_NAMED, _MAX_LENGTH = 8, 40  # differences of a pair, characters of each sid
 SIMILARITY = "similarity"
 """What keeps texts apart that are not alike enough; of others it is the class of a difference."""
 RICHER = "richer"
-"""What keeps texts apart of which the second is the better copy, where both are wanted."""
+"""What keeps texts apart because the second has more content, where both are wanted."""
 _RICHER_CODE = len(CLASSES)
 
 
@@ -138,68 +138,44 @@ def _least_bits(similarity: NDArray[np.float64], spreads: float) -> NDArray[np.i
     return np.floor((share - spreads * spread) * BINS).astype(np.int64)
 
 
-class Weighed(NamedTuple):
-    """What is said of c pairs of texts.
-
-    joined: bool (c,), whether they are duplicates; cost: float64 (c,), of several joined ones the
-    least is chosen; kinds: uint8 (c,), code of the class that keeps a pair apart; richer: uint8
-    (c,), what the text of a joined pair has that the other one lacks, as bits; left_out: uint8
-    (c,), the percentage of the text that was not compared.
-    """
-
-    joined: NDArray[np.bool_]
-    cost: NDArray[np.float64]
-    kinds: NDArray[np.uint8]
-    richer: NDArray[np.uint8]
-    left_out: NDArray[np.uint8]
-
-
 def names_of(*, judged: bool) -> Names:
     """Return what keeps a pair apart by its code, and what a text has more by its bit."""
     kinds = (*map(str, CLASSES), RICHER) if judged else (SIMILARITY,)
     return Names(kinds, RICHER_NAMES if judged else ())
 
 
-def joined_weights(parts: Sequence[tuple[NDArray[np.int64], Weighed]]) -> Weighed:
-    """Return what is said of c pairs that were weighed in parts, given with their places."""
-    if len(parts) == 1:
-        return parts[0][1]
-    order = np.argsort(np.concatenate([places for places, _ in parts]))
-    columns = zip(*(weighed for _, weighed in parts), strict=True)
-    return Weighed(*(np.concatenate(column)[order] for column in columns))
-
-
-class Weighing:
-    """Weighs pairs of cleaned texts; with a judge by differences, else by similarity."""
+class PairScorer:
+    """Judges pairs of cleaned texts; with a judge by differences, else by similarity."""
 
     def __init__(self, settings: DecisionSettings, judge: Judge | None) -> None:
         self.threshold = SimilarityThreshold(settings)
         self.judge = judge
         self._keeps_richer = settings.richer is Richer.KEEP
 
-    def weigh(
+    def verdicts(
         self,
         texts: Judged,
         rows: NDArray[np.int64],
         others: Judged,
         other_rows: NDArray[np.int64],
-    ) -> Weighed:
-        """Weigh texts[rows[i]] and others[other_rows[i]] for c pairs; equal rows together."""
+    ) -> PairVerdicts:
+        """Judge texts[rows[i]] and others[other_rows[i]] for c pairs; equal rows together."""
         if self.judge is None:
             pairs = _plain(texts), rows, _plain(others), other_rows
             values, suffice = self.threshold.compare(*pairs)
             none = np.zeros(len(rows), dtype=np.uint8)
-            return Weighed(suffice, -values, none, none, none)
+            return PairVerdicts(np.where(suffice, JOINED, REFUSED), -values, none, none, none)
         said = self.judge.judge(texts, rows, others, other_rows)
         joined, kinds = said.joined, said.refused
         if self._keeps_richer:
             apart = joined & (said.richer > 0)
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
         cost = said.differences.astype(np.float64)
-        return Weighed(joined, cost, kinds, said.richer, said.left_out)
+        verdicts = np.where(joined, JOINED, REFUSED)
+        return PairVerdicts(verdicts, cost, kinds, said.richer, said.left_out)
 
     def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
-        """Return how alike c weighed pairs are, (c,); without a judge their cost says it."""
+        """Return how alike c judged pairs are, (c,); without a judge their cost says it."""
         if self.judge is None:
             return -cost
         texts, rows, others, other_rows = pairs
@@ -209,13 +185,13 @@ class Weighing:
         """Name what keeps a pair apart by its code."""
         return names_of(judged=self.judge is not None).kinds[code]
 
-    def differences(self, pairs: TextPairs) -> list[tuple[Differing, ...]]:
+    def differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
         """Name the first differences of each duplicate and its kept text; none without a judge."""
         if self.judge is None or not len(pairs[1]):
             return [()] * len(pairs[1])
         return [
             tuple(
-                Differing(str(one.kind), one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH])
+                Difference(str(one.kind), one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH])
                 for one in found[:_MAX_NAMED]
             )
             for found in self.judge.each_differences(*pairs)

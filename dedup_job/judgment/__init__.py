@@ -1,6 +1,6 @@
 """What makes two texts the same: their canonical form, and the class of each difference."""
 
-from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of, names_of
+from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of, names_of
 from dedup_job.judgment.judge import (
     MOST_LEFT_OUT,
     RICHER,
@@ -19,7 +19,7 @@ __all__ = [
     "MOST_LEFT_OUT",
     "RICHER",
     "RULES",
-    "Difference",
+    "DifferenceClass",
     "Found",
     "Judge",
     "Judged",

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Difference(StrEnum):
+class DifferenceClass(StrEnum):
     """What a difference between two texts is, named by what it means to an editor."""
 
     LAYOUT = "layout"  # white space, line breaks, tables and lists, fonts
@@ -41,16 +41,16 @@ class Difference(StrEnum):
     NAME = "name"  # a name or date in prose
 
 
-CLASSES: Final = tuple(Difference)
+CLASSES: Final = tuple(DifferenceClass)
 """All classes; the code of a class is its place here, its bit 1 << code."""
 
-HARMLESS: Final = CLASSES[: CLASSES.index(Difference.NUMBER)]
+HARMLESS: Final = CLASSES[: CLASSES.index(DifferenceClass.NUMBER)]
 """The classes that keep two texts the same question, or the same prose."""
 
 
 def codes_of(names: str) -> tuple[int, ...]:
     """Return the codes of classes whose names stand in a text, between blanks."""
-    return tuple(CLASSES.index(Difference(name)) for name in names.split())
+    return tuple(CLASSES.index(DifferenceClass(name)) for name in names.split())
 
 
 def names_of(bits: int) -> tuple[str, ...]:
@@ -58,6 +58,6 @@ def names_of(bits: int) -> tuple[str, ...]:
     return tuple(str(kind) for code, kind in enumerate(CLASSES) if bits >> code & 1)
 
 
-def bits_of(kinds: tuple[Difference, ...]) -> int:
+def bits_of(kinds: tuple[DifferenceClass, ...]) -> int:
     """Return the classes as bits."""
     return sum(1 << CLASSES.index(kind) for kind in set(kinds))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dedup_job.documents import names_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, gist_of, grown, main_of
-from dedup_job.judgment.classes import CLASSES, HARMLESS, Difference, bits_of
+from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of
 from dedup_job.judgment.forms import (
     EXPLAINED,
     MAX_CHOICES,
@@ -88,7 +88,7 @@ MOST_LEFT_OUT: Final = 0.2
 """Share of a text that may be left out of a comparison: a note is small beside its text, and what
 takes more than a fifth of it is a part of the text to most readers."""
 
-_LAYOUT: Final = CLASSES.index(Difference.LAYOUT)
+_LAYOUT: Final = CLASSES.index(DifferenceClass.LAYOUT)
 _FIRST: Final = np.zeros(1, dtype=np.int64)
 
 
@@ -139,7 +139,7 @@ Judged = Texts | ReadTexts
 class Found:
     """One difference: its class, the words of either text, whether it is harmless."""
 
-    kind: Difference
+    kind: DifferenceClass
     text: str
     other: str
     harmless: bool
@@ -158,7 +158,7 @@ class Judge:
     def __init__(
         self,
         lexicon: Lexicon,
-        harmless: tuple[Difference, ...] = HARMLESS,
+        harmless: tuple[DifferenceClass, ...] = HARMLESS,
         words: Path | None = None,
         most_left_out: float = MOST_LEFT_OUT,
     ) -> None:
@@ -224,7 +224,7 @@ class Judge:
         for text, other, count in zip(*texts, np.diff(ends, prepend=0).tolist(), strict=True):
             found = [*islice(listed, count)]
             if not found and text != other:
-                found.append(Found(Difference.LAYOUT, text, other, harmless=True))
+                found.append(Found(DifferenceClass.LAYOUT, text, other, harmless=True))
             yield found
 
 

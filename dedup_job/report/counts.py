@@ -128,10 +128,8 @@ class Counts:
     def of(cls, decisions: Decisions) -> Counts:
         """Count decisions."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-        refused = decisions.refused.lengths > 0
-        similarities = decisions.similarities[near]
-        best = similarities[similarities == similarities].tolist()  # those that are not NaN
-        best += decisions.refused_similarities[refused].tolist()
+        refused = decisions.refused
+        similarities = decisions.similarities[near | refused]  # NaN where nothing is compared
         kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
         for bits, count in Counter(decisions.richer[near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
@@ -149,9 +147,9 @@ class Counts:
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             richer=dict(richer),
             cut=int((decisions.cut > 0).sum()),
-            missing_originals=sum(map(len, decisions.missing_originals.values())),
+            missing_originals=sum(map(len, decisions.missing.values())),
             candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
-            similarities=Tenths.of(best),
+            similarities=Tenths.of(similarities[similarities == similarities].tolist()),
         )
 
     @classmethod

@@ -264,7 +264,7 @@ def bank(arguments: argparse.Namespace) -> None:
 
 
 def _joined_to(decision: Decision, number: int) -> bool:
-    return isinstance(decision, Duplicate) and number_of(decision.of) == number
+    return isinstance(decision, Duplicate) and number_of(decision.pair.of) == number
 
 
 def _batches(make: Callable[[int], str], n: int) -> list[float]:

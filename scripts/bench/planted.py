@@ -122,7 +122,7 @@ def outcomes_of(
 def outcome(bases: Sequence[str], case: Case, decision: Decision) -> Outcome:
     """Say what became of a case."""
     if isinstance(decision, Kept):
-        refused_by = decision.tried.refused.kind if decision.tried.refused else "not found"
+        refused_by = decision.nearest.kind if decision.nearest else "not found"
         return Outcome(bases[case.base], case.text, None, refused_by)
     return Outcome(bases[case.base], case.text, bases[_of(decision)])
 
@@ -130,7 +130,7 @@ def outcome(bases: Sequence[str], case: Case, decision: Decision) -> Outcome:
 def _of(decision: Decision) -> int:
     if not isinstance(decision, Duplicate):
         raise TypeError(f"a clean text was decided as {decision}")
-    return number_of(decision.of)
+    return number_of(decision.pair.of)
 
 
 def _squeezed(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("ray")
 
-from dedup_job.cluster.comparing import PairsElsewhere
+from dedup_job.cluster.comparing import RemotePairs
 from dedup_job.cluster.processes import Lost
 
 
@@ -47,7 +47,7 @@ ROWS = np.array([0])
 
 def test_a_worker_that_another_thread_found_lost_is_replaced_by_one_that_is_told_everything():
     holders = [Holder(1), Holder(2)]
-    pairs = PairsElsewhere(Homes(holders), 100, slice(0, 1), 0)
+    pairs = RemotePairs(Homes(holders), 100, slice(0, 1), 0)
     assert pairs.equal(ROWS, ROWS).tolist() == [1]
     holders[0].is_lost = True  # and `home` already names the second one
     assert pairs.equal(ROWS, ROWS).tolist() == [2]

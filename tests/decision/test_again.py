@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import Again, DecisionSettings, Equipment, FirstWins, by_key
+from dedup_job.decision import DecisionSettings, Equipment, FirstWins, PairRecheck, by_key
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
 from dedup_job.fingerprint import FingerprintSettings
@@ -28,19 +28,19 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
     decided = dict(zip(texts, engine.decide(Batch(Documents.of(documents), prints)), strict=True))
     found = {key: one for key, one in decided.items() if isinstance(one, Duplicate)}
     assert {one.reason for one in found.values()} == {Reason.EXACT, Reason.NEAR}
-    again = Again(decision, index, equipment).decide(
-        [texts[key] for key in found], [texts[one.of] for one in found.values()]
+    again = PairRecheck(decision, index, equipment).decide(
+        [texts[key] for key in found], [texts[one.pair.of] for one in found.values()]
     )
     for one, now in zip(found.values(), again, strict=True):
         assert isinstance(now, Duplicate)
-        assert {*one.found_by} <= {*now.found_by}
-        same = {"of": b"", "cluster": 1, "tried": now.tried, "found_by": now.found_by}
-        assert one._replace(**same) == now
+        assert {*one.pair.found_by} <= {*now.pair.found_by}
+        pair = one.pair._replace(of=b"", found_by=now.pair.found_by)
+        assert one._replace(pair=pair, cluster=1, candidates=now.candidates) == now
 
 
 def test_what_is_no_duplicate_is_named_by_what_keeps_it_apart() -> None:
     decision, index = DecisionSettings(), IndexSettings()
-    again = Again(decision, index, Equipment(FingerprintSettings(), index, decision))
+    again = PairRecheck(decision, index, Equipment(FingerprintSettings(), index, decision))
     text = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
     assert again.decide([text.replace("120", "360")], [text]) == ["number"]
     assert again.decide([], []) == []

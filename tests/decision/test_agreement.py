@@ -110,30 +110,20 @@ class Pool:
 
 def told(decision):
     """Return a decision as the naive version has it."""
-    tried = {
-        "candidates": decision.tried.candidates,
-        "cut": decision.tried.cut,
-        "refused": _refused(decision),
-        "void": frozenset(
-            int(key.removeprefix(b"key ")) for key in decision.tried.missing_originals
-        ),
-    }
-    assert len(decision.tried.missing_originals) == len(tried["void"])
+    found, cut, missing = decision.candidates
+    tried = {"candidates": found, "cut": cut, "void": frozenset(map(_number, missing))}
+    assert len(missing) == len(tried["void"])
     if isinstance(decision, Kept):
-        return NaiveDecision(**tried)
-    of = int(decision.of.removeprefix(b"key "))
-    return NaiveDecision(
-        of, decision.distance, decision.similarity, decision.found_by, str(decision.reason), **tried
-    )
+        near = decision.nearest
+        refused = None if near is None else (_number(near.of), near.similarity, near.kind)
+        return NaiveDecision(**tried, refused=refused)
+    of, distance, similarity, found_by, *_ = decision.pair
+    reason = str(decision.reason)
+    return NaiveDecision(_number(of), distance, similarity, found_by, reason, **tried)
 
 
-def _refused(decision):
-    if isinstance(decision, Duplicate):
-        assert decision.tried.refused is None
-        return None
-    if (refused := decision.tried.refused) is None:
-        return None
-    return int(refused.of.removeprefix(b"key ")), refused.similarity, refused.kind
+def _number(key):
+    return int(key.removeprefix(b"key "))
 
 
 def judges(options):
@@ -197,8 +187,8 @@ def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
         for decision in decider.decide(pool.batch(rows, start, channels_of(options))):
             found.append(told(decision))
             if isinstance(decision, Duplicate):
-                sizes[decision.of] = sizes.get(decision.of, 0) + 1
-                assert decision.cluster == sizes[decision.of]
+                sizes[decision.pair.of] = sizes.get(decision.pair.of, 0) + 1
+                assert decision.cluster == sizes[decision.pair.of]
     for number, (decision, one) in enumerate(zip(found, expected, strict=True)):
         assert decision == one, f"document {number}: {pool.texts[number]!r}"
     assert_all_kinds_took_part(expected, options)

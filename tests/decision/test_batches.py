@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dedup_job.columns import CHANNELS as NAMES
-from dedup_job.columns import Fingerprints, Sketches
+from dedup_job.columns import EXACT, KEPT, NEAR, Fingerprints, Sketches
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.batches import choose
 from dedup_job.decision.compared import FetchedPairs
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.texts import KeptTexts, by_key
-from dedup_job.decision.weighing import Weighing
+from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Channel, names_of
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import CLASSES
@@ -37,12 +37,12 @@ def made(*rows):
     )
 
 
-def chosen(index, weighing, known, most, texts, prints):
+def chosen(index, scorer, known, most, texts, prints):
     """Decide texts in this process."""
     packed = pack(texts)
-    pairs = FetchedPairs(weighing, known, packed, None, len(index))
-    least = weighing.threshold.least_agreement(packed.lengths)
-    return choose(index, pairs, Rules(most, weighing.judge is None), least, prints)
+    pairs = FetchedPairs(scorer, known, packed, None, len(index))
+    least = scorer.threshold.least_agreement(packed.lengths)
+    return choose(index, pairs, Rules(most, scorer.judge is None), least, prints)
 
 
 class Found:
@@ -63,34 +63,35 @@ class Found:
             **({"judge": "differences" if judge else "similarity"} | values)
         )
         known = KeptTexts(by_key(fetch), self.index.packed_keys)
-        self.choices = chosen(self.index, Weighing(settings, judge), known, most, *made(*here))
+        self.choices = chosen(self.index, PairScorer(settings, judge), known, most, *made(*here))
 
     @property
     def near(self):
         """Return (row, number, distance, channels) of each near duplicate."""
-        return told(self.choices.near)
+        return self.pairs(NEAR)
 
     @property
     def refused(self):
         """Return (row, number, distance, channels) of the nearest candidate of each kept text."""
-        return told(self.choices.refused)
+        return self.pairs(KEPT)
 
     @property
     def exact(self):
         """Return the numbers of the kept ones by the rows of exact duplicates."""
-        rows, originals = self.choices.exact.tolist(), self.choices.originals.tolist()
-        return dict(zip(rows, originals, strict=True))
+        return {row: number for row, number, *_ in self.pairs(EXACT)}
 
     @property
     def kept(self):
         """Return the rows that are kept."""
-        return np.flatnonzero(self.choices.kept).tolist()
+        return np.flatnonzero(self.choices.outcomes == KEPT).tolist()
 
-
-def told(chosen):
-    channels = [names_of(bits, NAMES) for bits in chosen.channels.tolist()]
-    columns = (chosen.rows, chosen.numbers, chosen.distances)
-    return list(zip(*(column.tolist() for column in columns), channels, strict=True))
+    def pairs(self, outcome):
+        """Return (row, number, distance, channels) of the pairs of texts with this outcome."""
+        made = self.choices
+        rows = np.flatnonzero((made.outcomes == outcome) & (made.numbers >= 0)).tolist()
+        numbers, distances = made.numbers.tolist(), made.distances.tolist()
+        channels = [names_of(bits, NAMES) for bits in made.channels.tolist()]
+        return [(row, numbers[row], distances[row], channels[row]) for row in rows]
 
 
 TEXT, OTHER = "甲乙丙丁戊己", "子丑寅卯辰巳"
@@ -153,11 +154,11 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     kept = KeptIndex(IndexSettings())
     kept.add([b"0"], prints)
     known = KeptTexts(by_key(lambda keys: dict.fromkeys(keys, OTHER)), kept.packed_keys)
-    weighing = Weighing(DecisionSettings(judge="similarity"), None)
-    choices = chosen(kept, weighing, known, 64, texts, prints)
-    assert choices.exact.tolist() == []
-    assert choices.refused.numbers.tolist() == [0]  # a candidate like any other
-    assert choices.missing_originals == {}
+    scorer = PairScorer(DecisionSettings(judge="similarity"), None)
+    choices = chosen(kept, scorer, known, 64, texts, prints)
+    assert choices.outcomes.tolist() == [KEPT]
+    assert choices.numbers.tolist() == [0]  # a candidate like any other
+    assert choices.missing == {}
 
 
 def test_what_is_gone_is_void_and_compared_with_nothing():
@@ -165,7 +166,7 @@ def test_what_is_gone_is_void_and_compared_with_nothing():
     found = Found(before, [(TEXT + "辛", A, NONE, 0)], gone=(0, 2))
     assert [number for _, number, *_ in found.near] == [1]
     assert found.choices.candidates.tolist() == [3]
-    assert found.choices.missing_originals == {0: (0, 2)}
+    assert found.choices.missing == {0: (0, 2)}
 
 
 def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_it():
@@ -175,7 +176,7 @@ def test_without_its_twin_a_text_is_compared_with_the_others_and_stands_in_for_i
     assert found.kept == [0]
     assert [number for _, number, *_ in found.refused] == [1]
     assert found.choices.candidates.tolist()[0] == 2
-    assert found.choices.missing_originals[0] == (0,)
+    assert found.choices.missing[0] == (0,)
     assert found.asked[0] == [0]
     assert found.exact == {1: 2}
     assert found.index.equal(made(copy)[1]).tolist() == [2]
@@ -200,12 +201,12 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
     for most in range(1, 9):
         compared = []
 
-        class Noting(Weighing):
-            def weigh(self, texts, rows, others, other_rows, seen=compared):
+        class Noting(PairScorer):
+            def verdicts(self, texts, rows, others, other_rows, seen=compared):
                 pairs = zip(rows.tolist(), other_rows.tolist(), strict=True)
                 others_, own = pack(others).texts(), pack(texts).texts()
                 seen += [names.index(others_[j]) for i, j in pairs if own[i] == TEXT]
-                return super().weigh(texts, rows, others, other_rows)
+                return super().verdicts(texts, rows, others, other_rows)
 
         texts, prints = made(*before)
         index = KeptIndex(IndexSettings())
@@ -214,13 +215,13 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         fetch = by_key(lambda keys, held=held: {k: held[int(k)] for k in keys})
         known = KeptTexts(fetch, index.packed_keys)
         settings = DecisionSettings(judge="similarity", similarity=1.0)
-        weighing = Noting(settings, None)
+        scorer = Noting(settings, None)
         zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
-        monkeypatch.setattr(weighing.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
-        choices = chosen(index, weighing, known, most, *made(*here, query))
+        monkeypatch.setattr(scorer.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
+        choices = chosen(index, scorer, known, most, *made(*here, query))
         assert sorted(compared) == sorted(ranked[:most])
         assert choices.candidates.tolist()[3] == 8
-        assert choices.refused.numbers[3] == ranked[0]
+        assert choices.numbers[3] == ranked[0]
 
 
 def test_with_too_few_equal_bits_nothing_is_a_candidate():
@@ -235,7 +236,7 @@ def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
     found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.near] == [3]
-    assert 0 < found.choices.near.similarities[0] < 1
+    assert 0 < found.choices.similarities[0] < 1
 
 
 def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
@@ -245,5 +246,5 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
     ]
     found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
     assert [number for _, number, *_ in found.refused] == [2]
-    assert CLASSES[found.choices.refused.kinds[0]] == "number"
-    assert 0 < found.choices.refused.similarities[0] < 1
+    assert CLASSES[found.choices.kinds[0]] == "number"
+    assert 0 < found.choices.similarities[0] < 1

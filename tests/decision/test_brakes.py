@@ -7,7 +7,7 @@ import pytest
 
 from dedup_job.columns import Documents
 from dedup_job.decision import Brakes, BrakeSettings
-from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, Tried
+from dedup_job.documents import Candidates, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.errors import BrakeApplied
 from tests.deciding import decisions_of
 
@@ -16,11 +16,12 @@ MISSING = Skipped(Reason.MISSING)
 
 
 def near(cluster=1, candidates=1):
-    return Duplicate(b"1", 1, 0.9, ("simhash",), Reason.NEAR, False, cluster, Tried(candidates))
+    pair = Pair(b"1", 1, 0.9, ("simhash",))
+    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(candidates))
 
 
 def exact(cluster=1):
-    return Duplicate(b"1", 0, 1.0, ("text",), Reason.EXACT, False, cluster)
+    return Duplicate(Reason.EXACT, False, Pair(b"1", 0, 1.0, ("text",)), cluster)
 
 
 def check(brakes, decisions):
@@ -78,7 +79,7 @@ def test_a_cluster_beyond_the_limit_stops_at_once():
 
 
 def test_the_mean_of_the_candidates_counts_and_the_most_crowded_document_is_named():
-    kept = Kept(1, short=False, tried=Tried(candidates=1000))
+    kept = Kept(1, short=False, candidates=Candidates(1000))
     check(brakes(candidates=10), [kept] + [KEPT] * 99)
     with pytest.raises(BrakeApplied, match=r"11 candidates on average(.|\n)*_id 1: 正文 1长"):
         check(brakes(candidates=10), [near(candidates=100), kept] + [KEPT] * 98)

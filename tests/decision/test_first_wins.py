@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Duplicate, Kept, Pair, Quarantined, Reason, Skipped
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.deciding import Decider
 from tests.reference.recipe import naive_decide
@@ -69,7 +69,7 @@ def told(decision):
         case Kept():
             return "kept"
         case Duplicate():
-            return int(decision.of), decision.distance, str(decision.reason)
+            return int(decision.pair.of), decision.pair.distance, str(decision.reason)
         case _:
             return decision
 
@@ -313,7 +313,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
             match decision:
                 case Kept():
                     kept.append(document.id)
-                case Duplicate(of=of, distance=distance, reason=reason):
+                case Duplicate(reason=reason, pair=Pair(of=of, distance=distance)):
                     dropped[document.id] = ("duplicate", ids[of], distance, str(reason))
                 case _:
                     dropped[document.id] = ("skipped", None, None, str(decision.reason))

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from dedup_job.decision import BrakeSettings, DecisionSettings
-from dedup_job.judgment import Difference
+from dedup_job.judgment import DifferenceClass
 
 
 @pytest.mark.parametrize("value", [-0.01, 1.01, 1.5, math.nan, math.inf, "many"])
@@ -40,7 +40,7 @@ def test_what_makes_another_question_is_never_harmless(kind):
 
 def test_harmless_classes_stand_once_and_in_one_order_so_that_settings_alike_are_equal():
     given = DecisionSettings(harmless=("order", "layout", "order"))
-    assert given.harmless == (Difference.LAYOUT, Difference.ORDER)
+    assert given.harmless == (DifferenceClass.LAYOUT, DifferenceClass.ORDER)
     assert given == DecisionSettings(harmless=("layout", "order"))
     assert DecisionSettings(harmless=()).harmless == ()
 

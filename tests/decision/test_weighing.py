@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dedup_job.decision import DecisionSettings, FirstWins
-from dedup_job.decision.weighing import Weighing
-from dedup_job.documents import Differing
+from dedup_job.decision.weighing import PairScorer
+from dedup_job.documents import Difference
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import Difference, Found, names_of_richer
+from dedup_job.judgment import DifferenceClass, Found, names_of_richer
 from tests.judging import DigitJudge
 
 FIRST = np.zeros(1, dtype=np.int64)
@@ -20,41 +20,43 @@ ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
 
 
 def test_with_a_judge_the_number_of_differences_is_the_cost():
-    weighing = Weighing(DecisionSettings(), DigitJudge())
-    found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    scorer = PairScorer(DecisionSettings(), DigitJudge())
+    found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
     assert found.joined.tolist() == [True, False, False]
     assert found.cost.tolist()[0] == 1.0
-    assert [weighing.kind(code) for code in found.kinds.tolist()][1:] == ["number", "content"]
+    assert [scorer.kind(code) for code in found.kinds.tolist()][1:] == ["number", "content"]
 
 
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
-    weighing = Weighing(DecisionSettings(judge="similarity", similarity=0.4), None)
-    found = weighing.weigh(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    alike = weighing.threshold.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    scorer = PairScorer(DecisionSettings(judge="similarity", similarity=0.4), None)
+    found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
+    alike = scorer.threshold.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
     assert found.joined.tolist() == alike.suffice.tolist()
     assert found.cost.tolist() == (-alike.values).tolist()
-    assert weighing.kind(0) == "similarity"
-    assert weighing.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
+    assert scorer.kind(0) == "similarity"
+    assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
         def each_differences(self, *pairs):
             for text, other in self._pairs(*pairs):
-                yield [Found(Difference.TYPO, text * 30 + str(i), other, True) for i in range(12)]
+                yield [
+                    Found(DifferenceClass.TYPO, text * 30 + str(i), other, True) for i in range(12)
+                ]
 
-    (found,) = Weighing(DecisionSettings(), Wordy()).differences((["𠀀乙"], FIRST, ["丙"], FIRST))
+    (found,) = PairScorer(DecisionSettings(), Wordy()).differences((["𠀀乙"], FIRST, ["丙"], FIRST))
     assert len(found) == 8
-    assert found[0] == Differing("typo", "丙", "𠀀乙" * 20)
+    assert found[0] == Difference("typo", "丙", "𠀀乙" * 20)
 
 
 def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     """Of pairs alike by 0.6 all but those more than two standard deviations below."""
-    weighing = Weighing(DecisionSettings(), DigitJudge())
+    scorer = PairScorer(DecisionSettings(), DigitJudge())
     share = 0.8
     least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
-    assert weighing.threshold.least_agreement(np.array([1, 500])).tolist() == [least, least]
-    alone = Weighing(DecisionSettings(judge="similarity"), None)
+    assert scorer.threshold.least_agreement(np.array([1, 500])).tolist() == [least, least]
+    alone = PairScorer(DecisionSettings(judge="similarity"), None)
     assert alone.threshold.least_agreement(np.array([500]))[0] > least
 
 
@@ -73,13 +75,13 @@ def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge
 
 @pytest.mark.parametrize(("richer", "joined"), [("drop", True), ("keep", False)])
 def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(richer, joined):
-    weighing = Weighing(DecisionSettings(richer=richer), DigitJudge())
+    scorer = PairScorer(DecisionSettings(richer=richer), DigitJudge())
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    more = weighing.weigh(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
+    more = scorer.verdicts(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     assert more.joined.tolist() == [joined]
     assert names_of_richer(int(more.richer[0])) == ("rest",)
     if not joined:
-        assert weighing.kind(int(more.kinds[0])) == "richer"
-    less = weighing.weigh(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)
+        assert scorer.kind(int(more.kinds[0])) == "richer"
+    less = scorer.verdicts(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)
     assert less.joined.tolist() == [True]
     assert not less.richer.any()

@@ -438,7 +438,7 @@ def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
     run(job(target, contents=contents, limit=1, distance=7))
     report = run(job(target, contents=contents, distance=7))
     assert report.checkpoint.counts == Counts(near=1, candidates=Histogram.of([1]))
-    assert target.decided[2].of == b"1"
+    assert target.decided[2].pair.of == b"1"
 
 
 @pytest.mark.parametrize("threads", [1, 4])

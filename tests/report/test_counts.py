@@ -12,48 +12,50 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
 from dedup_job.documents import (
-    NOTHING_TRIED,
+    Candidates,
     Document,
     Duplicate,
     Kept,
+    Pair,
     Quarantined,
     Reason,
-    Refused,
     Skipped,
-    Tried,
 )
 from dedup_job.report.counts import Counts, Histogram, Tenths
 from tests.deciding import decisions_of
+
+NONE = Candidates()
 
 
 def counted(decisions):
     return Counts.of(decisions_of(decisions))
 
 
-def duplicate(reason, short, tried=NOTHING_TRIED, similarity=None, richer=()):
-    found = Duplicate(b"1", 0, similarity, ("text",), reason, short, tried=tried)
-    return found._replace(richer=richer)
+def duplicate(reason, short, candidates=NONE, similarity=None, richer=()):
+    pair = Pair(b"1", 0, similarity, ("text",), richer=richer)
+    return Duplicate(reason, short, pair, candidates=candidates)
 
 
-def refused(kind, similarity):
-    return Refused(b"1", similarity, kind)
+def nearest(kind, similarity):
+    return Pair(b"1", 0, similarity, ("text",), kind)
 
 
-TRIED = st.builds(
-    Tried,
+CANDIDATES = st.builds(
+    Candidates,
     st.integers(0, 5000),
     st.integers(0, 2),
     st.lists(st.binary(), max_size=3).map(tuple),
-    st.none()
-    | st.builds(refused, st.sampled_from(["similarity", "number", "choice"]), st.floats(0, 1)),
+)
+NEAREST = st.none() | st.builds(
+    nearest, st.sampled_from(["similarity", "number", "choice"]), st.floats(0, 1)
 )
 DECISIONS = st.lists(
-    st.builds(Kept, st.just(0), st.booleans(), TRIED)
+    st.builds(Kept, st.just(0), st.booleans(), NEAREST, CANDIDATES)
     | st.builds(
         duplicate,
         st.sampled_from([Reason.EXACT, Reason.NEAR]),
         st.booleans(),
-        TRIED,
+        CANDIDATES,
         st.none() | st.floats(0, 1),
         st.sampled_from([(), ("image",), ("answer", "rest")]),
     )
@@ -65,12 +67,12 @@ DECISIONS = st.lists(
 )
 EXAMPLE = [
     Kept(1, short=False),
-    Kept(2, short=True, tried=Tried(2, refused=refused("similarity", 0.29))),
-    Kept(3, short=False, tried=Tried(70, 6, (b"gone", b"too"), refused("number", 1.0))),
-    Kept(4, short=False, tried=Tried(1, refused=refused("number", 0.95))),
-    duplicate(Reason.EXACT, short=True, tried=Tried(9, 9, (b"gone",))),  # none of it counts
+    Kept(2, True, nearest("similarity", 0.29), Candidates(2)),
+    Kept(3, False, nearest("number", 1.0), Candidates(70, 6, (b"gone", b"too"))),
+    Kept(4, False, nearest("number", 0.95), Candidates(1)),
+    duplicate(Reason.EXACT, True, Candidates(9, 9, (b"gone",))),  # none of it counts
     duplicate(Reason.EXACT, short=False, similarity=1.0),
-    duplicate(Reason.NEAR, False, Tried(80, 16, (b"gone",)), 0.8, ("answer", "image")),
+    duplicate(Reason.NEAR, False, Candidates(80, 16, (b"gone",)), 0.8, ("answer", "image")),
     Skipped(Reason.EMPTY),
     Skipped(Reason.MISSING),
     Skipped(Reason.EMPTY),

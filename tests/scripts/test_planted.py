@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dedup_job.documents import Duplicate, Kept, Reason, Refused, Tried
+from dedup_job.documents import Candidates, Duplicate, Kept, Pair, Reason
 from dedup_job.settings import load
 from scripts.bench import planted
 from scripts.bench.engines import Engine, key
@@ -27,7 +27,7 @@ def engine():
 
 
 def duplicate_of(number):
-    return Duplicate(key(number), 0, 1.0, ("text",), Reason.NEAR, short=False)
+    return Duplicate(Reason.NEAR, False, Pair(key(number), 0, 1.0, ("text",)))
 
 
 def test_short_stems_are_questions_of_their_own():
@@ -59,14 +59,14 @@ def test_the_same_seed_plants_the_same_cases():
 def test_texts_are_decided_as_if_each_came_alone(engine):
     decisions = decide_each(engine, [RIVER, METAL], [LOOM, LOOM + "。", LOOM, METAL + "。", RIVER])
     assert [type(decision) for decision in decisions] == [Kept, Kept, Kept, Duplicate, Duplicate]
-    assert [decision.of for decision in decisions[3:]] == [key(1), key(0)]
+    assert [decision.pair.of for decision in decisions[3:]] == [key(1), key(0)]
 
 
 def test_what_became_of_a_case_is_told_in_full():
     bases, case = [RIVER, METAL], Case(1, "planted")
     assert outcome(bases, case, duplicate_of(0)) == Outcome(METAL, "planted", RIVER)
     assert outcome(bases, case, Kept(1, short=False)).refused_by == "not found"
-    refused = Kept(1, short=False, tried=Tried(candidates=1, refused=Refused(b"0", 0.9, "number")))
+    refused = Kept(1, False, Pair(b"0", 0, 0.9, ("form",), "number"), Candidates(1))
     assert outcome(bases, case, refused) == Outcome(METAL, "planted", None, "number")
 
 

@@ -159,7 +159,7 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
         names = [*names_of(channels, CHANNELS)] if outcome in (EXACT, NEAR) else None
         reason = str(REASONS[outcome - 1])
         shared.append(bson_edit.fields({"found_by": names, "reason": reason, "run": run}))
-    named = [*decisions.differences, *decisions.missing_originals, *decisions.refusals]
+    named = [*decisions.differences, *decisions.missing, *decisions.refusals]
     told = np.flatnonzero(decisions.richer | decisions.left_out)
     special = np.intersect1d(rows, [*named, *told.tolist()])
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
@@ -177,7 +177,7 @@ def _more(decisions: Decisions, row: int) -> bytes:
         values["richer"] = [*names_of(richer, decisions.names.richer)]
     if left_out := int(decisions.left_out[row]):
         values["left_out"] = left_out / 100
-    if missing := decisions.missing_originals.get(row):
+    if missing := decisions.missing.get(row):
         values["void"] = ids_of(missing)
     if isinstance(refusal := decisions.refusals.get(row), Quarantined):
         values["detail"] = refusal.detail

@@ -240,14 +240,14 @@ def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> Packed:
 
 def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
     """Return the fields that say what kept documents are no duplicates of, where they do."""
-    keys, n = decisions.refused.take(rows), len(rows)
+    keys, n = decisions.of.take(rows), len(rows)
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
     own = rows[there]
     values = assembly.documents(
         *assembly.renamed(keys.take(there), "of"),
         repeated(b"\x01similarity\0", len(there)),
-        elements_of(decisions.refused_similarities[own]),
+        elements_of(decisions.similarities[own]),
         assembly.one_of(classes, decisions.kinds[own]),
     )
     return [part.spread(there, n) for part in assembly.field("refused", values)]
@@ -255,9 +255,9 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]
 
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     """Return by place among some rows the fields that name what is gone."""
-    if not decisions.missing_originals:
+    if not decisions.missing:
         return {}
-    missing = enumerate(decisions.missing_originals.get(row, ()) for row in rows.tolist())
+    missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
     return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
 
 

@@ -226,16 +226,16 @@ def _reason(document: Document, text: str) -> str:
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
     """Return the fields of a row that are not as its texts say."""
-    differences = [{"class": d.kind, "of": d.of, "text": d.text} for d in now.differences]
+    differences = [{"class": d.kind, "of": d.of, "text": d.text} for d in now.pair.differences]
     found_by = row.get("found_by") or []
     right = {
         "reason": row.get("reason") == now.reason,
-        "distance": row.get("distance") == now.distance,
-        "similarity": _alike(row.get("similarity"), now.similarity),
-        "found_by": found_by and found_by == [n for n in now.found_by if n in found_by],
+        "distance": row.get("distance") == now.pair.distance,
+        "similarity": _alike(row.get("similarity"), now.pair.similarity),
+        "found_by": found_by and found_by == [n for n in now.pair.found_by if n in found_by],
         "differences": row.get("differences", []) == differences,
-        "richer": row.get("richer", []) == list(now.richer),
-        "left_out": row.get("left_out", 0) == now.left_out,
+        "richer": row.get("richer", []) == list(now.pair.richer),
+        "left_out": row.get("left_out", 0) == now.pair.left_out,
     }
     return [f"{name} {row.get(name)!r}" for name, is_right in right.items() if not is_right]
 

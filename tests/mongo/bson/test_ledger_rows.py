@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from pymongo.database import Database
 
 from dedup_job.columns import Documents
-from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.documents import Decision, Document, Duplicate, Pair, Quarantined, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing, stored_in
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
 from tests.deciding import decisions_of
 
 Db = Database[dict[str, Any]]
-DUPLICATE = Duplicate(bson_edit.fields({"_id": 1}), 2, 0.9, ("simhash",), Reason.NEAR, short=False)
+DUPLICATE = Duplicate(Reason.NEAR, False, Pair(bson_edit.fields({"_id": 1}), 2, 0.9, ("simhash",)))
 
 
 def document(raw: bytes, content: Any = "文") -> Document:

@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
 from dedup_job.documents import (
-    Differing,
+    Candidates,
+    Difference,
     Document,
     Duplicate,
     Kept,
+    Pair,
     Quarantined,
     Reason,
     Skipped,
-    Tried,
 )
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo.bson import edit as raw
@@ -192,27 +193,29 @@ def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
 
 NEAR = st.builds(
     Duplicate,
-    of=IDS.map(lambda id_: raw.fields({"_id": id_})),
-    distance=st.integers(0, 64),
-    similarity=st.none() | st.floats(0, 1),
-    found_by=st.sampled_from([("simhash",), ("minhash",), ("simhash", "minhash")]),
     reason=st.just(Reason.NEAR),
     short=st.booleans(),
-    cluster=st.integers(1, 9),
-    richer=st.just(()) | st.just(("image",)),
-    tried=st.builds(
-        Tried,
-        candidates=st.integers(1, 99),
-        cut=st.integers(0, 9),
-        refused=st.none(),
-        missing_originals=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple),
+    pair=st.builds(
+        Pair,
+        of=IDS.map(lambda id_: raw.fields({"_id": id_})),
+        distance=st.integers(0, 64),
+        similarity=st.none() | st.floats(0, 1),
+        found_by=st.sampled_from([("simhash",), ("minhash",), ("simhash", "minhash")]),
+        differences=st.lists(
+            st.builds(Difference, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
+        ).map(tuple),
+        richer=st.just(()) | st.just(("image",)),
     ),
-    differences=st.lists(
-        st.builds(Differing, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
-    ).map(tuple),
+    cluster=st.integers(1, 9),
+    candidates=st.builds(
+        Candidates,
+        found=st.integers(1, 99),
+        cut=st.integers(0, 9),
+        missing=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple),
+    ),
 )
 EXACT = NEAR.map(
-    lambda found: Duplicate(found.of, 0, 1.0, ("text",), Reason.EXACT, short=found.short)
+    lambda found: Duplicate(Reason.EXACT, found.short, Pair(found.pair.of, 0, 1.0, ("text",)))
 )
 DROPPED = (
     NEAR
@@ -229,21 +232,21 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any,
     document = Document(id_, raw.fields({"_id": id_}), b"", content)
     row: dict[str, Any] = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
     row |= {"distance": None, "similarity": None, "found_by": None}
-    if isinstance(decision, Duplicate):
-        row["of"] = raw.id_value(decision.of)
-        row |= {"distance": decision.distance, "similarity": decision.similarity}
-        row["found_by"] = list(decision.found_by)
+    pair = decision.pair if isinstance(decision, Duplicate) else None
+    if pair:
+        row |= {"of": raw.id_value(pair.of), "distance": pair.distance}
+        row |= {"similarity": pair.similarity, "found_by": list(pair.found_by)}
     row |= {"reason": str(decision.reason), "run": run}
     if isinstance(decision, Quarantined):
         row["detail"] = decision.detail
-    if isinstance(decision, Duplicate) and decision.differences:
+    if pair and pair.differences:
         row["differences"] = [
-            {"class": one.kind, "of": one.of, "text": one.text} for one in decision.differences
+            {"class": one.kind, "of": one.of, "text": one.text} for one in pair.differences
         ]
-    if isinstance(decision, Duplicate) and decision.richer:
-        row["richer"] = list(decision.richer)
-    if isinstance(decision, Duplicate) and decision.tried.missing_originals:
-        row["void"] = [7] * len(decision.tried.missing_originals)
+    if pair and pair.richer:
+        row["richer"] = list(pair.richer)
+    if isinstance(decision, Duplicate) and decision.candidates.missing:
+        row["void"] = [7] * len(decision.candidates.missing)
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
     decided = decisions_of([decision])
