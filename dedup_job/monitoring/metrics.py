@@ -1,7 +1,7 @@
 """A file of metrics in the text format of Prometheus, for node_exporter's textfile collector.
 
-Written whole or not at all, every few seconds while the run is at work, so that a killed run is
-told from a slow one, and once after it. What is labelled is the target, never the run: a series
+Written whole or not at all at the checkpoints of a run, and once after it: so a killed run is told
+from a slow one. What is labelled is the target, never the run: a series
 that ends with its run is no use to an alert.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from dedup_job.report.run import Status
 from dedup_job.report.series import resident_bytes
 
 OPTION = "--metrics-file"
-WRITE_SECONDS = 5.0
+WRITE_SECONDS = 5.0  # at least, from one checkpoint that is written to the next
 _MOST_BYTES = 1 << 20  # of a former file
 _LAST_SUCCESS = "dedup_last_success_timestamp_seconds"
 HELP: Mapping[str, str] = {  # by name, in the order of the file
@@ -60,8 +59,7 @@ class MetricsFile:
         self._now = Moment()  # of the run, once it has begun
         self._end: End | None = None
         self._failed = False
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._keep_writing, name="metrics", daemon=True)
+        self._written = -WRITE_SECONDS
 
     def named(self, target: str) -> None:
         """Take the target's full name; UsageError where the file tells of another target."""
@@ -76,35 +74,25 @@ class MetricsFile:
                 self._former[name, decision] = value
 
     def __call__(self, now: Moment) -> None:
-        """Take how far the run is; begin to write when it has begun."""
+        """Take how far the run is, and write it, but no more often than every few seconds."""
         if now.report is None:
             return
         if self._target != now.report.about.target:
             self._target, self._former = now.report.about.target, {}
-        begins, self._now = self._now.report is None, now
-        if begins:
-            self._thread.start()
+        self._now = now
+        if time.monotonic() - self._written >= WRITE_SECONDS:
+            self._write()
 
     def ended(self, end: End) -> None:
         """Write the file for the last time, unless it is that of another run at work."""
         if end.exit_code == LeaseHeld.exit_code or not self._target:
             return
         self._end = end
-        self._over.set()
-        if self._now.report is None:
-            self._thread.start()
-        self._thread.join(WRITE_SECONDS)  # a disk that hangs does not keep the command from its end
-
-    def _keep_writing(self) -> None:
-        over = False
-        while not over:
-            over = self._over.is_set()
-            self._write()
-            if not over:
-                self._over.wait(WRITE_SECONDS)
+        self._write()
 
     def _write(self) -> None:
         """Write the file; warn once where that fails."""
+        self._written = time.monotonic()
         try:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
