@@ -15,20 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands.check import check_target
-    from dedup_job.commands.explain import Explained, explain_id
     from dedup_job.commands.in_memory import Outcome, deduplicate
+    from dedup_job.commands.inspect import Inspected, inspect
     from dedup_job.commands.listing import list_documents, list_ids, sample_pairs
     from dedup_job.commands.restore import Restored, restore, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.commands.status import target_status
-    from dedup_job.commands.texts import (
-        Answer,
-        ComparedTexts,
-        SeenText,
-        compare_texts,
-        fingerprint_texts,
-        query_target,
-    )
     from dedup_job.errors import (
         BrakeApplied,
         ConfigurationError,
@@ -52,16 +44,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _HOMES = {  # where each public name lives
     "commands.check": ("check_target",),
-    "commands.explain": ("Explained", "explain_id"),
     "commands.in_memory": ("Outcome", "deduplicate"),
+    "commands.inspect": ("Inspected", "inspect"),
     "commands.listing": ("list_documents", "list_ids", "sample_pairs"),
     "commands.restore": ("Restored", "restore", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
     "commands.status": ("target_status",),
-    "commands.texts": (
-        *("Answer", "ComparedTexts", "SeenText"),
-        *("compare_texts", "fingerprint_texts", "query_target"),
-    ),
     "errors": (
         "BrakeApplied",
         "ConfigurationError",

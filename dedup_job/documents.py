@@ -119,6 +119,15 @@ def too_long(characters: int, most: int) -> Quarantined:
 
 
 Refusal = Skipped | Quarantined
+
+
+def content_of(text: str, most: int) -> str | Refusal:
+    """Return a cleaned text, or why one without or with more than so many characters is not."""
+    if not text:
+        return Skipped(Reason.EMPTY)
+    return text if len(text) <= most else too_long(len(text), most)
+
+
 Decision = Kept | Duplicate | Skipped | Quarantined
 
 

@@ -24,11 +24,11 @@ _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and n
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
-    "fingerprint": ("texts.fingerprint", "Show the fingerprint of a text and its keywords."),
     "idf": ("sources.idf", "Write an IDF file: the weights of words in a collection."),
-    "compare": ("texts.compare", "Show whether two texts are duplicates, and why."),
-    "query": ("texts.query", "Show what a run would do with a text."),
-    "explain": ("explain.explain", "Show what was decided about a document, and why."),
+    "inspect": (
+        "inspect.inspect",
+        "Show what was or would be decided about a document or a text, and why.",
+    ),
     "list": (
         "listing.list_",
         "List what was dropped, what nearly was, groups and others.",

@@ -34,16 +34,19 @@ class Line(NamedTuple):
     right: str
 
 
-def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str]) -> Table:
+def side_by_side(
+    pieces: Sequence[Piece], console: Output, names: tuple[str, str], *, whole: bool = False
+) -> Table:
     """Return both texts in two columns, row beside row; of long ones what differs, with context.
 
+    whole: also of long ones all.
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
     """
     widest = console.readable // 2 - 2  # without the gap between them
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )
-    whole = sum(len(piece.left) + len(piece.right) for piece in pieces) <= _WHOLE
+    whole = whole or sum(len(piece.left) + len(piece.right) for piece in pieces) <= _WHOLE
     for row in _rows(pieces if whole else [_shortened(piece) for piece in pieces]):
         left, right = Text(), Text()
         for piece in row:

@@ -103,6 +103,7 @@ _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORE
 _FILES = (
     "--uri-file",
     "--config",
+    "--file",
     "--report",
     "--embedded",
     "--output",

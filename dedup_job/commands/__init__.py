@@ -13,8 +13,8 @@ if TYPE_CHECKING:
         check,
         demo,
         dry_survey,
-        explain,
         index,
+        inspect,
         labels,
         lease,
         listing,
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
         sources,
         status,
         survey,
-        texts,
     )
 
 __all__ = [
     "check",
     "demo",
     "dry_survey",
-    "explain",
     "index",
+    "inspect",
     "labels",
     "lease",
     "listing",
@@ -42,7 +41,6 @@ __all__ = [
     "sources",
     "status",
     "survey",
-    "texts",
 ]
 
 

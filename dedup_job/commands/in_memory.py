@@ -10,16 +10,7 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.decision import Equipment, FirstWins, by_key
-from dedup_job.documents import (
-    Decision,
-    Document,
-    Duplicate,
-    Kept,
-    Quarantined,
-    Reason,
-    Skipped,
-    too_long,
-)
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Skipped, content_of
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings, expect_settings, load_settings
@@ -83,12 +74,13 @@ class _Texts:
 
     def _decide(self, page: Sequence[tuple[Any, str]]) -> Iterator[Outcome]:
         cleaned = self._cleaner.clean_all([text for _, text in page])
+        contents = [content_of(text, self._most) for text in cleaned]
         first = len(self._ids)
         self._ids += [id_ for id_, _ in page]
         documents = Documents.of(
             (
-                Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", self._content(text))
-                for i, text in enumerate(cleaned)
+                Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", content)
+                for i, content in enumerate(contents)
             ),
             self._id_of,
         )
@@ -99,11 +91,6 @@ class _Texts:
                 self._kept[key] = text
             yield self._outcome(key, decision, text)
         self._engine.arrived()
-
-    def _content(self, text: str) -> str | Skipped | Quarantined:
-        if not text:
-            return Skipped(Reason.EMPTY)
-        return text if len(text) <= self._most else too_long(len(text), self._most)
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         return {key: self._kept[key] for key in keys}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.explain import decided_records, several
+from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown

@@ -8,7 +8,7 @@ from functools import partial
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
-from dedup_job.commands.explain import decided_records, refusal, several
+from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError

@@ -1,0 +1,426 @@
+"""`dedup inspect`: what was or would be decided about documents and texts, and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Column, Table
+
+from dedup_job import commands
+from dedup_job.cli import differences as pairs
+from dedup_job.cli.console import console, working
+from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
+from dedup_job.errors import UsageError
+from dedup_job.files import read_text
+from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.printing import as_json, command_line, for_shell
+from dedup_job.report.output import Output, figures, new_table, whole
+from dedup_job.report.pieces import pieces_of
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from dedup_job.commands.inspect import Inspected, Item, Near
+    from dedup_job.decision import DecisionSettings
+    from dedup_job.decision.pair import PairView
+    from dedup_job.settings import Settings
+
+_STDIN = "-"
+_MAX_TEXT = 16 << 20  # bytes of a text
+_MOST_SHOWN = 10_000
+_TEXT = 600  # characters at the beginning of a text that stands alone
+_WORDS = 40  # keywords shown of a kind
+_DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
+_ASKED = ("first", "second")
+
+_ALWAYS = {
+    "index": {"channels", "distance"},
+    "decision": {"compare", "similarity", "judge"},
+}  # settings that are shown though they are the defaults
+
+
+@with_options(*OF_A_TARGET)
+def inspect(
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ITEM",
+            help="One or two. With --target each is an _id: 24 hex digits, a number, a string, or "
+            'extended JSON such as \'{"$oid": "..."}\' or \'"17"\' for a string of digits. '
+            "Without, each is a text. - is the text on standard input. Put one that begins with - "
+            "last, after --.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A text as an ITEM, also with --target."),
+    ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="The same, read from a file in UTF-8.")
+    ] = None,
+    max_distance: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="List documents within Hamming distance K (0-7) instead of the candidates.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Show the nearest N documents at most.")
+    ] = 10,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Show whole texts, tokens, and the weight of each keyword."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    *,
+    options: Given,
+) -> None:
+    """Show what was or would be decided about a document or a text, and why.
+
+    Of a duplicate: its text and the kept one side by side with the differences marked, their
+    classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates,
+    what keeps them apart, and its duplicates. Of one that was skipped or quarantined: the reason.
+    Of a text with --target: what a run would decide, and the candidates. Two documents or texts are
+    compared. Of any text: its fingerprint and keywords. The settings are those of the target's last
+    run, unless --config or --field gives others. Nothing is written.
+    """
+    settings = options.load()
+    check_range("--limit", limit, 1, _MOST_SHOWN)
+    words, files = items or [], [*map(str, file or ())]
+    if [*words, *(text or ()), *files].count(_STDIN) > 1:
+        raise UsageError("- is given twice, and standard input holds one text.")
+    ids = [word for word in words if target is not None and word != _STDIN]
+    texts = [word for word in words if target is None or word == _STDIN] + (text or [])
+    texts += [name if name == _STDIN else read_text(Path(name)) for name in files]
+    texts = [_standard_input() if word == _STDIN else word for word in texts]
+    with working() as progress:
+        found = commands.inspect.inspect(
+            settings,
+            ids,
+            texts,
+            target,
+            progress,
+            limit=limit,
+            max_distance=max_distance,
+            given=options.given,
+        )
+    if json:
+        typer.echo(as_json(found.as_json()), nl=False)
+    else:
+        _show(found, console(), max_distance, full=full)
+
+
+def _standard_input() -> str:
+    """Return it as a text; UsageError where it is not UTF-8, or larger than any document."""
+    content = sys.stdin.buffer.read(_MAX_TEXT + 1)  # a device has no end
+    if len(content) > _MAX_TEXT:
+        raise UsageError(
+            f"standard input holds more than {_MAX_TEXT >> 20} MiB; no document is that large."
+        )
+    try:
+        return content.decode()
+    except UnicodeDecodeError as e:
+        raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
+
+
+def _show(found: Inspected, console: Output, distance: int | None, *, full: bool) -> None:
+    head = [row for item in found.items for row in _head(item)]
+    if found.target:
+        head.append(("target", f"{found.target}, made from {found.source}"))
+    if head:
+        console.rows(head)
+        console.say()
+    if found.pair is None:
+        _show_texts(found, console, full=full)
+    else:
+        _show_pair(found, found.pair, console, full=full)
+    if seen := [side for side in found.sides if side.why is not None]:
+        console.say()
+        console.rows([*_fingerprints(seen), *_keywords(seen)])
+        for line in (line for side in seen if full for line in _features(side)):
+            console.say(f"\n{line}")
+    if found.pair is not None:
+        console.say(f"\n{_verdict(found, found.pair)}")
+    if found.near is not None:
+        console.say()
+        _show_near(found, found.near, console, distance)
+    if found.dropped is not None:
+        console.say()
+        _show_duplicates(found, found.dropped, console)
+    console.say()
+    then = f", those of run {found.settings_of}" if found.settings_of else ""
+    console.say(f"settings{then}:")
+    console.rows(_settings_lines(found.settings), indent=2)
+
+
+def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
+    """Yield what is known of a decision, or what a run would decide of a text."""
+    row, kept = item.row or {}, item.kept
+    if item.key:
+        yield "_id", whole(item.name)
+    if item.also:
+        others = ", ".join(map(for_shell, item.also))
+        yield "also decided", whole(f"{others}, quoted for a shell; write the one you mean")
+    if item.row is not None or kept is not None:
+        decided = f"{row.get('decision')}: {row.get('reason')}" if row else "kept"
+        yield "decision" if item.key else f"{item.name}, a run decides", decided
+    if row.get("detail"):
+        yield "detail", pairs.visible(str(row["detail"]))
+    if row.get("decision") == "duplicate":
+        yield "of", whole(shown_value(row.get("of")))
+        if row.get("richer"):
+            yield "has more than it", pairs.visible(", ".join(map(str, row["richer"])))
+    if item.key:
+        yield "run", _run(item)
+    if missing := row.get("void") or (kept.missing_originals if kept else ()):
+        names = ", ".join(map(shown_value, missing))
+        yield "void", whole(f"candidates that were gone from the target then: {names}")
+    if kept and (refused := kept.refused):
+        yield (
+            "nearest then" if item.key else "nearest",
+            whole(
+                f"_id {shown_value(refused.get('of'))}, similarity "
+                f"{refused.get('similarity')}, kept apart by {refused.get('class')}"
+            ),
+        )
+
+
+def _run(item: Item) -> str:
+    number = (item.row or {}).get("run") or (item.kept.run if item.kept else 0)
+    if not number:
+        return "not recorded in this form of the target"
+    if item.run is not None and item.run.get("status") == "restored":
+        return f"none: put back by hand, as number {number}"
+    if item.run is None or "started" not in item.run:
+        return f"{number}"
+    return f"{number}, begun {item.run['started']:%Y-%m-%d %H:%M} UTC"
+
+
+def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
+    """Show texts that are not compared, and what the ledger says of their differences."""
+    for number, side in enumerate(found.sides):
+        if number:
+            console.say()
+        if side.why_not:
+            console.say(f"{side.name}: {side.why_not}")
+        if side.text is not None:
+            of = f"text of {side.name}" if side.key else side.name
+            console.say(f"{of}: {side.text if full else _beginning(side.text)}")
+    if then := pairs.lines_then(found.items[0].row or {}):
+        console.say()
+        console.table(pairs.table_of_differences(then, *_DROPPED))
+
+
+def _beginning(text: str) -> str:
+    more = f" … {len(text) - _TEXT:,} characters more" if len(text) > _TEXT else ""
+    return f"{pairs.visible(text[:_TEXT])}{more}"
+
+
+def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool) -> None:
+    one, other = found.sides
+    names = _DROPPED if found.original else _ASKED
+    if view.equal:
+        console.say(f"text of {other.name}: {_beginning(other.text or '')}")
+        console.say(
+            f"{'The source' if found.original else 'The first'}'s text, cleaned, is the same."
+        )
+    else:
+        pieces = pieces_of(one.text or "", other.text or "")
+        console.table(pairs.side_by_side(pieces, console, names, whole=full))
+    if view.differences:
+        console.say()
+        console.table(pairs.table_of_differences(pairs.lines_now(view.differences), *names))
+    console.say()
+    console.rows(_measures(found, view))
+
+
+def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
+    """Yield what is measured of a pair now; of a duplicate what it was then, where it differs."""
+    row = (found.items[0].row if found.original else None) or {}
+    decision, limit = found.settings.decision, found.settings.index.distance
+    distance = "none, a short text has no simhash" if view.distance is None else f"{view.distance}"
+    then = None if view.equal else row.get("distance")
+    was = "" if then in (None, view.distance) else f" (then {then})"
+    yield "distance", f"{distance} of 64 bits, candidates up to {limit}{was}"
+    as_they_are = f"as they are {view.raw:.3f}, folded {view.folded:.3f}"
+    if decision.compare == "none":
+        yield "similarity", f"{as_they_are}; not compared (decision.compare = none)"
+    else:
+        then = row.get("similarity")
+        changed = isinstance(then, int | float) and abs(then - view.similarity) > 1e-9
+        least = floor = ""
+        if not decision.judges:
+            least = f", least {view.required:.3f}"
+            if view.similarity < view.required <= view.folded:
+                floor = ", which does not count: as they are the texts are too unlike"
+        was = f" (then {then:.3f})" if changed else ""
+        told = f"{view.similarity:.3f}{was}{least}; {as_they_are}{floor}"
+        yield f"similarity ({decision.compare})", told
+    if view.agreement is not None:
+        yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
+    then = row.get("found_by")
+    then_by = ", ".join(map(str, then)) if isinstance(then, list) else ""
+    names = ", ".join(view.channels) or "none"
+    yield "found by", names + (f" (then {then_by})" if then_by not in ("", names) else "")
+    if view.differences:
+        harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)
+        told = f"not harmless: {', '.join(harmful)}" if harmful else "all harmless"
+        yield "differences", told if decision.judges else f"{told} (the judge is off)"
+
+
+def _verdict(found: Inspected, view: PairView) -> str:
+    """Say whether a pair are duplicates now, and of a dropped document why they are not."""
+    apart = _kept_apart(view, found.settings.decision)
+    near = f"not duplicates: {apart}" if apart else "duplicates (near)"
+    verdict = "duplicates (exact)" if view.equal else near
+    if found.original is None:
+        return f"{verdict}."
+    differs = not view.equal and (found.items[0].row or {}).get("reason") == "exact"
+    if not apart and not differs:
+        return f"With today's texts: still {verdict}."
+    return (
+        f"With today's texts: {verdict}. {'The texts were equal then. ' if differs else ''}The "
+        "source document, the kept one, the settings of cleaning or dedup changed since the run."
+    )
+
+
+def _kept_apart(view: PairView, decision: DecisionSettings) -> str:
+    """Say what keeps a pair apart, "" where nothing does."""
+    if view.refused_by is None:
+        return ""
+    least = "" if decision.judges else f" < {view.required:.2f}"
+    similarity = f"similarity {view.similarity:.2f}{least}"
+    if view.refused_by == "channels":
+        low = not decision.judges and view.similarity >= view.required
+        return f"{'' if low else f'{similarity}, and '}nothing would propose the pair"
+    if view.refused_by == "sketch":
+        return f"{view.agreement} equal bits in their sketches, least {view.least_agreement}"
+    return similarity if view.refused_by == "similarity" else view.refused_by
+
+
+def _fingerprints(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    for item in seen:
+        route = "" if item.why is None else f"from {item.why.route}"
+        if item.short:
+            route = "short: a hash of the text, found by minhash or as it is"
+        name = f"fingerprint of {item.name}" if len(seen) > 1 else "fingerprint"
+        yield name, f"{item.fingerprint:016x}  {item.fingerprint:064b}  ({route})"
+
+
+def _keywords(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """Yield the keywords of a text, or those that both have and those that one has."""
+    mine, *others = (dict(item.why.features) if item.why else {} for item in seen)
+    if not others:
+        yield "keywords", _words_of([*mine])
+        return
+    (other,) = others
+    yield "keywords of both", _words_of([word for word in mine if word in other])
+    yield f"only of {seen[0].name}", _words_of([word for word in mine if word not in other])
+    yield f"only of {seen[1].name}", _words_of([word for word in other if word not in mine])
+
+
+def _words_of(words: Sequence[str]) -> str:
+    """List keywords, the first ones of many."""
+    if not words:
+        return "none"
+    more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
+    return f"{len(words):,}: {pairs.visible(' / '.join(words[:_WORDS]))}{more}"
+
+
+def _features(item: Item) -> Iterator[str]:
+    """Yield lines of all tokens, and of all keywords with their weights."""
+    if item.why is not None:
+        yield f"tokens of {item.name}: {' / '.join(item.why.tokens)}"
+        weighed = (f"{word} {weight:.4g}" for word, weight in item.why.features)
+        yield f"keywords of {item.name} with their weights: {' / '.join(weighed)}"
+
+
+def _show_near(
+    found: Inspected, near: Sequence[Near], console: Output, distance: int | None
+) -> None:
+    settings, shown = (
+        found.settings.index,
+        f", {len(near):,} shown" if len(near) < found.found else "",
+    )
+    how = f"candidates ({', '.join(settings.channels)}; distance up to {settings.distance})"
+    how = how if distance is None else f"within distance {distance}"
+    kept = f"{'other ' if found.items[0].key else ''}kept documents"
+    console.say(f"{how}: {found.found:,} of {found.among:,} {kept}{shown}.")
+    if not near:
+        console.say("" if distance is not None else "`--max-distance 7` looks further.")
+        return
+    console.say(f"Of the differences, {pairs.legend(console)}.\n")
+    console.table(_table_of_near(found, near, console), spare=["found by"])
+    if found.dropped is not None and any(one.view.refused_by is None for one in near):
+        console.say(
+            "\nWhere nothing keeps them apart, the one kept later would now be a duplicate: a "
+            "text, the settings or dedup changed since, or there were more candidates than "
+            "decision.most_candidates."
+        )
+
+
+def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
+    texts = Column("differences", overflow="fold", min_width=40, max_width=60)
+    names = ("kept", "found by", "kept apart by", "_id")
+    table = new_table(*figures("similarity", "least", "distance"), *names, texts)
+    text = found.items[0].text or ""
+    for one in near:
+        view = one.view
+        table.add_row(
+            f"{view.similarity:.3f}",
+            "-" if found.settings.decision.judges else f"{view.required:.3f}",
+            "-" if view.distance is None else f"{view.distance}",
+            "-" if one.before is None else "before" if one.before else "later",
+            ", ".join(view.channels) or "-",
+            view.refused_by or "nothing",
+            one.id,
+            pairs.marked_line(pieces_of(text, one.text), console, 160),
+        )
+    return table
+
+
+def _show_duplicates(found: Inspected, dropped: int, console: Output) -> None:
+    if not dropped:
+        console.say("No document was dropped for it.")
+        return
+    shown = len(found.duplicates)
+    first = f", the first {shown:,} here" if shown < dropped else ""
+    were = "document was" if dropped == 1 else "documents were"
+    console.say(f"{dropped:,} {were} dropped for it{first}:\n")
+    table = new_table(Column("_id", no_wrap=True), "reason", *figures("similarity", "run"))
+    for one in found.duplicates:
+        similarity = "" if one.similarity is None else f"{one.similarity:.3f}"
+        table.add_row(one.id, one.reason, similarity, str(one.run))
+    console.table(table)
+    if first:
+        line = command_line("list", "--what", "dropped", "--of", "ID", "--target", found.target)
+        console.say(f"\n`{line}` lists all.")
+
+
+def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the settings that decide, those that are not the defaults and the chief ones."""
+    for section in ("source", "cleaning", "fingerprint", "index", "decision"):
+        part = getattr(settings, section)
+        default = dict(type(part)())
+        values = [
+            f"{name} = [{', '.join(map(str, value))}]"
+            if isinstance(value, tuple)
+            else f"{name} = {value}"
+            for name, value in part
+            if value != default[name] or name in _ALWAYS.get(section, ())
+        ]
+        if values:
+            yield f"[{section}]", ", ".join(values)
+    yield "", "all others are the defaults, see dedup config show"

@@ -1,0 +1,403 @@
+"""Documents and texts looked at: what was or would be decided, why, and what is near."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import bson
+import numpy as np
+from bson import json_util
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents, Fingerprints
+from dedup_job.commands.lookup import decided_records, refusal
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.decision import Equipment, FirstWins
+from dedup_job.decision.pair import PairView, PairViewer
+from dedup_job.documents import Document, Kept, Quarantined, content_of
+from dedup_job.errors import UsageError
+from dedup_job.fingerprint import Explanation, Fingerprinter
+from dedup_job.index import KeptIndex
+from dedup_job.job.index_loading import load_index
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
+from dedup_job.mongo.care.lists import Lister
+from dedup_job.mongo.care.records import KeptRecord, Record, Records
+from dedup_job.report.progress import QUIET, Progress
+from dedup_job.report.samples import Sample
+from dedup_job.report.wanted import Wanted
+from dedup_job.settings import Settings, expect_settings
+
+_WIDEST = 7  # bits, the most that an index finds
+_MAX_VIEWED = 1000  # candidates that are compared
+_MAX_LISTED = 20  # duplicates of a kept document
+_KEY = bson_edit.fields({"_id": 0})  # of a text: it is in no collection, and only a key is needed
+_SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision")  # settings that decide
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document or a text, as a run sees it.
+
+    name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
+    also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
+    none; why_not: why it is not compared. fingerprint: 64 bits; short: the text has too few
+    features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
+    it is not compared. row: its row in the ledger, kept: what the target says of a kept document,
+    run: row of the run that decided it; of a text what a run would write, without a target nothing.
+    """
+
+    name: str
+    key: bytes
+    text: str | None
+    why_not: str = ""
+    fingerprint: int = 0
+    short: bool = False
+    why: Explanation | None = None
+    also: tuple[str, ...] = ()
+    row: Mapping[str, Any] | None = None
+    kept: KeptRecord | None = None
+    run: Mapping[str, Any] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return values for JSON: `id` is None of a text, `row` in extended JSON."""
+        kept, why = self.kept, self.why
+        return {
+            "id": self.name if self.key else None,
+            "also": [*self.also],
+            "row": None if self.row is None else json.loads(json_util.dumps(self.row)),
+            "kept": None if kept is None else _kept_as_json(kept),
+            "text": self.text,
+            "why_not": self.why_not or None,
+            "fingerprint": None if why is None else f"{self.fingerprint:016x}",
+            "short": self.short,
+            "route": None if why is None else str(why.route),
+            "tokens": [*why.tokens] if why else [],
+            "keywords": dict(why.features) if why else {},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A kept document near an item; before: whether it was kept before it, where that is known."""
+
+    id: str
+    text: str
+    view: PairView
+    before: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """All that there is to say of one or two documents or texts.
+
+    settings_of: the run whose settings these are, 0 where they were given; items: what was asked
+    for; original: the kept document that a duplicate was dropped for; pair: two items, or a
+    duplicate and its original, compared now. near: the nearest of `found` candidates, or documents
+    within a distance, among `among` other kept documents; None where they are not looked for.
+    duplicates: of a kept document, the first of `dropped` that were dropped for it.
+    """
+
+    settings: Settings
+    items: tuple[Item, ...]
+    settings_of: int = 0
+    target: str = ""
+    source: str = ""
+    original: Item | None = None
+    pair: PairView | None = None
+    near: tuple[Near, ...] | None = None
+    found: int = 0
+    among: int = 0
+    duplicates: tuple[Sample, ...] = ()
+    dropped: int | None = None
+
+    @property
+    def sides(self) -> tuple[Item, ...]:
+        """The texts to be seen: those of the items, and of the original."""
+        return (*self.items, self.original) if self.original else self.items
+
+    def as_json(self) -> dict[str, Any]:
+        """Return values for JSON; what there is not is None or empty."""
+        return {
+            "target": self.target or None,
+            "source": self.source or None,
+            "settings_of": self.settings_of or None,
+            "settings": self.settings.model_dump(mode="json", include={*_SECTIONS}),
+            "items": [item.as_json() for item in self.items],
+            "original": self.original.as_json() if self.original else None,
+            "pair": _view_as_json(self.pair) if self.pair else None,
+            "near": [
+                {"id": n.id, "text": n.text, "before": n.before, **_view_as_json(n.view)}
+                for n in self.near or ()
+            ],
+            "found": self.found,
+            "among": self.among,
+            "duplicates": [one.as_row(texts=False) for one in self.duplicates],
+            "dropped": self.dropped,
+        }
+
+
+def inspect(
+    settings: Settings,
+    ids: Sequence[str] = (),
+    texts: Sequence[str] = (),
+    target: str | None = None,
+    progress: Progress = QUIET,
+    *,
+    limit: int = 10,
+    max_distance: int | None = None,
+    given: bool = True,
+) -> Inspected:
+    """Look at one or two documents of a target, or texts, as a run does; write nothing.
+
+    ids: as a person writes them. Two items are compared; of one text with a target, what a run
+    would decide. max_distance: list the kept documents within so many bits of one item, 0 to 7,
+    not the candidates; limit: the nearest so many. given: the settings are the user's own; else
+    those of the target's last run are used. UsageError where no run decided an id.
+    """
+    expect_settings(settings)
+    for words in (ids, texts):
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise UsageError("ids and texts must each be a sequence of str.")
+    count = len(ids) + len(texts)
+    if not 1 <= count <= 2:
+        raise UsageError(f"{count} documents and texts are given, expected one or two.")
+    if ids and target is None:
+        raise UsageError("an _id is looked up in a target: name it with --target.")
+    if max_distance is not None and (target is None or count > 1):
+        raise UsageError("--max-distance takes one document or text, and needs --target.")
+    if max_distance is not None and not 0 <= max_distance <= _WIDEST:
+        raise UsageError(f"--max-distance is {max_distance:,}, expected 0 to {_WIDEST}.")
+    if target is None:
+        return _Inspector(settings, settings.equipment(progress.stage), progress).compared(texts)
+    with opened(settings, target, progress, given=given) as on:
+        inspector = _Inspector(on.settings, on.equipment, progress, on)
+        base = inspector.compared(texts, ids)
+        base = replace(
+            base,
+            settings_of=on.settings_of,
+            target=on.target.name,
+            source=on.target.source.full_name,
+        )
+        return base if count > 1 else inspector.explained(base, limit, max_distance)
+
+
+class _Inspector:
+    """Looks at documents and texts with the settings of a run, and at what a target holds."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        equipment: Equipment,
+        progress: Progress,
+        on: Opened | None = None,
+    ) -> None:
+        self._settings, self._equipment, self._progress = settings, equipment, progress
+        self._clean = Cleaner(settings.cleaning).clean
+        self._target = on
+
+    @property
+    def _on(self) -> Opened:
+        assert self._target is not None  # without a target nothing is looked up
+        return self._target
+
+    def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
+        """Look at documents and texts; two of them are compared."""
+        names = ["text"] if len(texts) == 1 else [f"text {n + 1}" for n in range(len(texts))]
+        items = [self._document(id_) for id_ in ids]
+        items += [self._seen(Item(n, b"", t), t) for n, t in zip(names, texts, strict=True)]
+        return Inspected(self._settings, tuple(items), pair=self._pair(*items))
+
+    def explained(self, base: Inspected, limit: int, distance: int | None) -> Inspected:
+        """Say why one item was or would be decided so; distance: look for all within it."""
+        (item,) = base.items
+        if item.key and item.row is not None and item.row.get("decision") == "duplicate":
+            key, kept = self._records.kept_by_row(dict(item.row))
+            original = self._kept(key, kept)
+            base = replace(base, original=original, pair=self._pair(item, original))
+        if item.key and item.kept is not None and item.row is None:
+            base = self._with_duplicates(base, item)
+        elif item.key and distance is None:
+            return base
+        return self._with_near(base, item, limit, distance)
+
+    @property
+    def _records(self) -> Records:
+        return Records(self._on.target)
+
+    def _document(self, written: str) -> Item:
+        self._progress.stage("looking the document up")
+        record, *others = decided_records(self._on, self._records, written)
+        number = record.row["run"] if record.row else record.kept.run if record.kept else 0
+        if record.row is None:
+            item = self._kept(record.key, record.kept)
+        else:
+            item = self._of_source(record)
+        return replace(
+            item,
+            also=tuple(unmistakable(other.key) for other in others),
+            row=record.row,
+            kept=record.kept,
+            run=self._on.target.run(number) if number else None,
+        )
+
+    def _of_source(self, record: Record) -> Item:
+        """Return what the source holds, or the ledger's copy, cleaned as by a run."""
+        item = Item(shown(record.key), record.key, None)
+        if record.dropped is None:
+            return replace(item, why_not="the source no longer holds it")
+        if not isinstance(record.dropped.content, str):
+            return replace(item, why_not=refusal(record.dropped, self._settings.source.field))
+        return self._seen(item, record.dropped.content)
+
+    def _kept(self, key: bytes, kept: KeptRecord | None) -> Item:
+        item = Item(shown(key), key, None if kept is None else kept.text)
+        if item.text is not None:
+            return self._with_fingerprint(item, item.text)
+        why_not = "the target no longer holds it" if kept is None else "its text is gone"
+        return replace(item, why_not=why_not)
+
+    def _seen(self, item: Item, text: str) -> Item:
+        """Clean a text; say why it is not compared, else give its fingerprint."""
+        cleaned = self._clean(text)
+        content = content_of(cleaned, self._settings.source.max_chars)
+        if isinstance(content, str):
+            return self._with_fingerprint(item, content)
+        if isinstance(content, Quarantined):
+            return replace(item, text=cleaned, why_not=f"{content.detail} (source.max_chars)")
+        return replace(item, text=None, why_not="nothing is left of it after cleaning")
+
+    def _with_fingerprint(self, item: Item, text: str) -> Item:
+        prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
+        value, short = int(prints.values[0]), bool(prints.short[0])
+        return replace(item, text=text, fingerprint=value, short=short, why=why)
+
+    @cached_property
+    def _fingerprinter(self) -> Fingerprinter:
+        self._progress.stage("loading the dictionary")
+        return self._equipment.fingerprinter
+
+    @cached_property
+    def _viewer(self) -> PairViewer:
+        settings = self._settings
+        return PairViewer(settings.decision, settings.index, self._equipment.any_judge)
+
+    def _view(self, text: str, other: str) -> PairView:
+        prints = self._fingerprinter.fingerprint([text, other])
+        return self._viewer.view(text, other, prints)
+
+    def _pair(self, *items: Item) -> PairView | None:
+        texts = [item.text for item in items if item.text is not None and item.why is not None]
+        return self._view(*texts) if len(texts) > 1 else None
+
+    def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
+        self._progress.stage("looking for its duplicates")
+        clean_all = Cleaner(self._settings.cleaning).clean_all
+        lister = Lister(self._on.target, clean_all, Wanted("dropped"), item.key)
+        duplicates, dropped = lister.counted(_MAX_LISTED)
+        return replace(base, duplicates=tuple(duplicates), dropped=dropped)
+
+    def _with_near(
+        self, base: Inspected, item: Item, limit: int, distance: int | None
+    ) -> Inspected:
+        """Look for kept documents near an item, and decide it as the next text of a run."""
+        settings, on = self._settings.index, self._on
+        if item.text is None or item.why is None:
+            if item.key:
+                return base
+            return replace(base, items=(self._decided(item, KeptIndex(settings)),))
+        widest = max(distance or 0, settings.distance)  # with its own it is used as it lies
+        index = KeptIndex(settings.model_copy(update={"distance": widest}))
+        load_index(on.target, on.snapshots, index, self._progress)
+        prints = self._fingerprinter.fingerprint([item.text])
+        found = _found(index, prints, distance)
+        own = found.pop(item.key, None)
+        wanted = [*found][: _MAX_VIEWED if distance is None else limit]
+        texts = on.target.texts(wanted)
+        near = [
+            Near(
+                shown(key),
+                texts[key],
+                self._view(item.text, texts[key]),
+                None if own is None else (found[key] or 0) < own,
+            )
+            for key in wanted
+            if key in texts  # others are gone from the target
+        ]
+        if distance is None:
+            near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
+        return replace(
+            base,
+            items=(item if item.key else self._decided(item, index),),
+            near=tuple(near[:limit]),
+            found=len(found),
+            among=len(index) - (item.row is None and bool(item.key)),
+        )
+
+    def _decided(self, item: Item, index: KeptIndex) -> Item:
+        """Decide a text as the next document of a run; one that is kept is in the index then."""
+        content = content_of(item.text or "", self._settings.source.max_chars)
+        documents = Documents.of([Document(None, _KEY, b"", content)])
+        on = self._on
+        engine = FirstWins.fetching(
+            index, self._settings.decision, on.target.texts_of, on.equipment.judge
+        )
+        prints = self._fingerprinter.fingerprint(documents.texts)
+        decisions = engine.decide(Batch(documents, prints))
+        for raw in LedgerRows(Storing.NONE, "text").encode(documents, decisions, 0).list():
+            row = bson.decode(raw)
+            return replace(item, row={n: v for n, v in row.items() if n not in ("_id", "run")})
+        (decision,) = decisions
+        assert isinstance(decision, Kept)  # all else has a row
+        tried, refused = decision.tried, None
+        if tried.refused:
+            of, similarity, kind = tried.refused
+            refused = {"of": bson_edit.id_value(of), "similarity": similarity, "class": kind}
+        missing = tuple(map(bson_edit.id_value, tried.missing_originals))
+        return replace(item, kept=KeptRecord(item.text, 0, missing, refused))
+
+
+def _found(index: KeptIndex, prints: Fingerprints, distance: int | None) -> dict[bytes, int | None]:
+    """Return the keys of what any channel finds, those with the likest sketches first.
+
+    Each with its number, by the order in which documents were kept. Of what lies within a distance
+    of bits, the nearest first, the numbers are not known.
+    """
+    if distance is not None:
+        return dict.fromkeys(near.key for near in index.near(prints, distance))
+    found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
+    order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
+    numbers: list[int] = found.numbers[order].tolist()
+    same = int(index.equal(prints)[0])
+    if same >= 0 and same not in numbers:
+        numbers.insert(0, same)
+    return dict(zip(index.keys(numbers), numbers, strict=True))
+
+
+def _nearness(view: PairView) -> tuple[float, int]:
+    return -view.similarity, 64 if view.distance is None else view.distance
+
+
+def _kept_as_json(kept: KeptRecord) -> dict[str, Any]:
+    refused = kept.refused
+    return {
+        "run": kept.run or None,
+        "void": [*map(shown_value, kept.missing_originals)],
+        "refused": refused and {**refused, "of": shown_value(refused.get("of"))},
+    }
+
+
+def _view_as_json(view: PairView) -> dict[str, Any]:
+    """Return the fields of a view, with the class of each difference as lists name it."""
+    values = {field.name: getattr(view, field.name) for field in fields(view)}
+    values["channels"] = [*map(str, view.channels)]
+    values["differences"] = [
+        {"class": str(one.kind), "harmless": one.harmless, "text": one.text, "other": one.other}
+        for one in view.differences
+    ]
+    return values
