@@ -3,7 +3,7 @@
 # that can be written to but the volume of the index.
 #
 #     docker build --tag dedup .
-#     docker run --rm --read-only --user 1234 dedup fingerprint 水是生命之源。
+#     docker run --rm --read-only --user 1234 dedup inspect 水是生命之源。
 FROM python:3.12-slim AS built
 RUN python -m venv /opt/dedup
 COPY pyproject.toml README.md LICENSE /source/

@@ -105,7 +105,7 @@ def list_(
         typer.Option(
             "--format",
             help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
-            "--ids and dedup explain read them.",
+            "--ids and dedup inspect read them.",
         ),
     ] = ListFormat.TABLE,
     texts: Annotated[
@@ -247,7 +247,7 @@ def _show(found: Sequence[Sample], what: What, console: Output) -> None:
         elif one.text is not None:
             console.say(f"  {visible(one.text[:_TEXT])}")
     marks = f" Of the differences, {legend(console)}." if any(one.of for one in found) else ""
-    console.say(f"shown: {len(found):,}.{marks} `dedup explain ID` says more of one.")
+    console.say(f"shown: {len(found):,}.{marks} `dedup inspect --target T ID` says more of one.")
 
 
 _NONE = {

@@ -29,7 +29,7 @@ def restore(
         str | None,
         typer.Argument(
             metavar="[ID]",
-            help="The _id, as for dedup explain. Put one that begins with - last, after --.",
+            help="The _id, as for dedup inspect. Put one that begins with - last, after --.",
             show_default=False,
         ),
     ] = None,

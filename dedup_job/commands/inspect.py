@@ -315,7 +315,7 @@ class _Inspector:
         index = KeptIndex(settings.model_copy(update={"distance": widest}))
         load_index(on.target, on.snapshots, index, self._progress)
         prints = self._fingerprinter.fingerprint([item.text])
-        found = _found(index, prints, distance)
+        found, among = _found(index, prints, distance), len(index)
         own = found.pop(item.key, None)
         wanted = [*found][: _MAX_VIEWED if distance is None else limit]
         texts = on.target.texts(wanted)
@@ -336,7 +336,7 @@ class _Inspector:
             items=(item if item.key else self._decided(item, index),),
             near=tuple(near[:limit]),
             found=len(found),
-            among=len(index) - (item.row is None and bool(item.key)),
+            among=among - (item.row is None and bool(item.key)),
         )
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:

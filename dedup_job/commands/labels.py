@@ -178,7 +178,7 @@ def _row_of(line: str, default: str | None) -> LabelRow:
 def _id_of(values: Mapping[str, Any], name: str) -> bytes:
     written = values.get(name)
     if not isinstance(written, str | int) or isinstance(written, bool):
-        raise ValueError(f"{name} is missing, the _id of a document as `dedup explain` shows it")  # noqa: TRY004
+        raise ValueError(f"{name} is missing, the _id of a document as `dedup inspect` shows it")  # noqa: TRY004
     for value in readings(str(written)):
         return bson_edit.stored(value)
     raise ValueError(f"{name} is no _id")

@@ -46,7 +46,7 @@ def list_ids(
     limit: int | None = None,
     given: bool = True,
 ) -> Iterator[list[str]]:
-    """Yield the ids of what is wanted, page by page, as `restore` and `explain_id` take them."""
+    """Yield the ids of what is wanted, page by page, as `restore` and `inspect` take them."""
     with _lister(settings, target, wanted, progress, given=given) as lister:
         yield from lister.ids(limit)
 
@@ -106,6 +106,6 @@ def _kept_key(on: Opened, written: str) -> bytes:
     if not kept:
         raise UsageError(
             f"_id {shown(decided[0].key)} is not kept, so nothing is a duplicate of it. `dedup "
-            "explain` shows which kept document it was dropped for."
+            "inspect` shows which kept document it was dropped for."
         )
     return kept[0].key

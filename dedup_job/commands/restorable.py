@@ -12,7 +12,7 @@ from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.care.records import Record, Records
 from dedup_job.mongo.state.fields import is_by_hand
@@ -98,9 +98,10 @@ def _dropped(on: Opened, records: Records, written: str) -> Record:
                 f"_id {shown(record.key)} is back already, by number {number}; "
                 f"`{command_line('undo', number, '--target', on.target.name)}` takes that back."
             )
+        inspect = command_line("inspect", "--target", on.target.name, unmistakable(record.key))
         raise UsageError(
-            f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. `dedup explain` "
-            "shows it and its nearest neighbours."
+            f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. "
+            f"`{inspect}` shows it and its nearest neighbours."
         )
     return record
 

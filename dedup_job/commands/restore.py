@@ -15,7 +15,7 @@ from dedup_job.commands.restorable import PAGE, all_dropped, kept_all, remark
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, Kept
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.care.pieces import keys_taken_out
 from dedup_job.mongo.care.records import Record, Records
@@ -28,6 +28,7 @@ from dedup_job.mongo.care.taken_out import (
     take_out,
     unfinished,
 )
+from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
@@ -161,9 +162,11 @@ def _moves(on: Opened, keys: Sequence[bytes], tally: _Tally, *, again: bool) -> 
                 yield TakenOut(row, one)
         for key in page:
             if key not in there:
+                name = on.target.name
+                inspect = command_line("inspect", "--target", name, unmistakable(key))
                 raise UsageError(
-                    f"_id {shown(key)} is no longer in the ledger of {on.target.name}: someone "
-                    "was faster. `dedup explain` shows how it stands now."
+                    f"_id {shown(key)} is no longer in the ledger of {name}: someone was faster. "
+                    f"`{inspect}` shows how it stands now."
                 )
 
 

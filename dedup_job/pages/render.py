@@ -141,7 +141,7 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
     return [
         ("list", command_line("list", *of, "--what", "dropped")),
         ("refused", command_line("list", *of, "--what", "refused")),
-        ("explain", command_line("explain", *of, "ID")),
+        ("inspect", command_line("inspect", *of, "ID")),
         ("restore", command_line("restore", *of, "ID")),
         ("check", command_line("check", "--source", source, *of, "--all")),
         ("undo", command_line("undo", *of, "N")),

@@ -49,18 +49,18 @@ _ADVICE: Mapping[Check, str] = {
     Check.RULES: "Another version of the rules dropped them. To keep one: `{restore}`.",
     Check.HALF: "A process was killed at work. The next `dedup run` takes that back first, and "
     "then decides these anew.",
-    Check.TWICE: "No run does that: find what wrote there. `dedup explain ID` shows such a "
-    "document; remove the document or the row that is wrong.",
+    Check.TWICE: "No run does that: find what wrote there. `{inspect}` shows such a document; "
+    "remove the document or the row that is wrong.",
     Check.ITSELF: "The row names its own document, by an _id with another type of number. That "
     "document is in the target, so the row is wrong: `dedup undo` the run that wrote it, or remove "
     "the row from {target}.ledger.",
     Check.ORDER: "The first of two wins, and here the later one is kept. Something else exchanged "
-    "them. `dedup explain ID` shows both; restore what you want: `{restore}`.",
+    "them. `{inspect}` shows both; restore what you want: `{restore}`.",
     Check.APART: "They are no duplicates of the original that is named: the row was changed, the "
-    "document that it holds, or the original. `dedup explain ID` shows both texts; keep it by "
+    "document that it holds, or the original. `{inspect}` shows both texts; keep it by "
     "`{restore}`, or with --again let the next run decide it anew.",
-    Check.VALUES: "What is named is not that of the two texts: someone changed it. `dedup explain "
-    "ID` shows what it is.",
+    Check.VALUES: "What is named is not that of the two texts: someone changed it. `{inspect}` "
+    "shows what it is.",
     Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or "
     "`{restore}` for each row shown.",
     Check.FOREIGN: "Something else wrote to target or ledger: what is named in brackets is "
@@ -97,6 +97,7 @@ class Finding:
         of = ("--target", target)
         return _ADVICE[self.check].format(
             target=target,
+            inspect=command_line("inspect", *of, "ID"),
             restore=command_line("restore", "ID", *of),
             again=command_line("restore", "ID", "--again", *of),
             rebuild=command_line("index", "rebuild", *of),

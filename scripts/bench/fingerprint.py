@@ -261,7 +261,7 @@ print((after - before) / 1e6, sum(a.nbytes for a in lexicon) / 1e6)
 
 def start(_: Path) -> None:
     """Print the seconds of a first start and of later ones, and the memory of the tables."""
-    command = [sys.executable, "-m", "dedup_job", "fingerprint", "文本"]
+    command = [sys.executable, "-m", "dedup_job", "inspect", "文本"]
     with tempfile.TemporaryDirectory() as folder:
         empty = {
             **os.environ,

@@ -65,7 +65,7 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             f"the target {target} was made with decision.guards = "
             f"{before['decision.guards']}, which this version of dedup does not have: its "
             "decisions cannot be repeated. Name another --target for the documents to come; "
-            "`dedup explain`, `check`, `restore` and `undo` work on this one as it is."
+            "`dedup inspect`, `check`, `restore` and `undo` work on this one as it is."
         )
     if (measure := before.get("decision.compare")) in GONE_MEASURES:
         return (

@@ -193,3 +193,22 @@ def test_the_server_finds_each_of_them(database: Database[dict[str, Any]]) -> No
         collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
     for key in keys:
         assert _key(collection, next(readings(shown(key)))) == key
+
+
+def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
+    hexadecimal = "65a0" * 6
+    object_id = ObjectId(hexadecimal)
+    assert list(readings(hexadecimal)) == [object_id, hexadecimal]
+    assert next(readings(f"ObjectId('{hexadecimal}')")) == object_id
+    assert list(readings("'a b'")) == ["a b", "'a b'"]
+    assert list(readings("17")) == [17, "17"]
+    assert list(readings('"17"')) == ["17"]  # as it is printed: '"17"' would be "\\"17\\""
+    assert list(readings("{'a': 1}")) == ["{'a': 1}"]
+    assert list(readings("abc")) == ["abc"]
+    assert list(readings(str(2**80))) == [str(2**80)]
+    assert list(readings('{"$oid": "x"}')) == ['{"$oid": "x"}']
+    assert next(readings('{"$numberLong": "5"}')) == Int64(5)
+    assert next(readings('{"$gt": 1}')) == {"$gt": 1}
+    for levels in (181, 950, 20_000):  # no server takes it: it is a string, if anything
+        deep = '{"a":' * levels + "1" + "}" * levels
+        assert list(readings(deep)) == [deep]

@@ -1,4 +1,4 @@
-"""`dedup explain` shows why a document was kept or dropped; nothing is written."""
+"""`dedup inspect ID` shows why a document was kept or dropped; nothing is written."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import Int64, ObjectId
+from bson import ObjectId
 from pymongo.database import Database
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.bson.extended_json import readings
+from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -23,7 +23,6 @@ TEXT = (
 )
 OID = ObjectId("65a0a0a0a0a0a0a0a0a0a0a0")
 HARMLESS = ["layout", "width", "punctuation", "numbering"]
-JUDGED = {"decision__harmless": HARMLESS}
 SETTINGS = {"DEDUP_DECISION__HARMLESS": json.dumps(HARMLESS)}
 ALL = json.dumps(DecisionSettings().harmless)
 DOCUMENTS: list[dict[str, Any]] = [
@@ -46,14 +45,20 @@ DOCUMENTS: list[dict[str, Any]] = [
 def decided(database: Db, tmp_path: Path) -> Db:
     """Return a database with a target made by the judge."""
     database.source.insert_many(DOCUMENTS)
-    run_here(database, index__folder=str(tmp_path), **JUDGED)
+    run_here(database, index__folder=str(tmp_path), decision__harmless=HARMLESS)
     return database
 
 
-def explained(database: Db, id_: str, *more: str, **environment: str) -> str:
-    """Return what is printed about an id."""
-    command = ["explain", id_, "--db", database.name, "--target", "target", *more]
+def inspected(database: Db, *words: str, **environment: str) -> str:
+    """Return what is printed about ids."""
+    command = ["inspect", *words, "--db", database.name, "--target", "target"]
     return invoke(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment}).stdout
+
+
+def refused(database: Db, id_: str, *more: str) -> Exception:
+    """Return the error that the command ends with."""
+    command = ["inspect", id_, "--db", database.name, "--target", "target", *more]
+    return refusal(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS})
 
 
 def value(output: str, name: str) -> str:
@@ -66,7 +71,7 @@ def value(output: str, name: str) -> str:
 def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measured(
     decided: Db,
 ) -> None:
-    output = explained(decided, "3")
+    output = inspected(decided, "3")
     row = decided["target.ledger"].find_one({"_id": 3})
     assert row is not None
     assert value(output, "decision") == "duplicate: near"
@@ -82,12 +87,12 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
         assert re.search(rf"^{one['class']} +yes ", output, re.M)
     assert "光合作用" in value(output, "keywords of both")
     assert value(output, "only of 3") == "none"
-    assert "With today's texts: still duplicates." in output
+    assert "With today's texts: still duplicates (near)." in output
     assert f"harmless = [{', '.join(HARMLESS)}]" in output
 
 
 def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
-    output = explained(decided, "2")
+    output = inspected(decided, "2")
     assert value(output, "decision") == "duplicate: exact"
     assert value(output, "found by") == "text"
     assert "is the same" in output
@@ -95,14 +100,14 @@ def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
 
 
 def test_the_text_of_the_source_is_cleaned_as_by_a_run(decided: Db) -> None:
-    output = explained(decided, str(OID))
+    output = inspected(decided, str(OID))
     assert value(output, "_id") == str(OID)
     assert value(output, "decision") == "duplicate: near"
     assert "<p>" not in output
 
 
 def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: Db) -> None:
-    output = explained(decided, "4")
+    output = inspected(decided, "4")
     assert value(output, "decision") == "kept"
     refused = decided.target.find_one({"_id": 4})["dedup"]["refused"]
     told = f"_id 1, similarity {refused['similarity']}, kept apart by {refused['class']}"
@@ -111,12 +116,21 @@ def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: 
     (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
     assert re.search(rf"0\.\d{{3}} +- +\S+ +before .*minhash.* {kind} +1 ", line)
     assert "[-2007-]{+1998+}" in output
-    assert "later" in explained(decided, "1")
+    assert "later" in inspected(decided, "1")
 
 
 def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
-    kept = decided.target.count_documents({})
-    assert f"No other of {kept:,} kept documents is a candidate now" in explained(decided, "8")
+    others = decided.target.count_documents({}) - 1
+    assert f"0 of {others:,} other kept documents." in inspected(decided, "8")
+
+
+def test_documents_within_a_distance_are_listed_for_any_document(decided: Db) -> None:
+    found = json.loads(inspected(decided, "2", "--max-distance", "0", "--json"))
+    assert [(near["id"], near["distance"], near["channels"]) for near in found["near"]] == [
+        ("1", 0, ["text"])
+    ]
+    assert (found["found"], found["among"]) == (1, decided.target.count_documents({}))
+    assert "within distance 0: 0 of" in inspected(decided, "8", "--max-distance", "0")
 
 
 @pytest.mark.parametrize(
@@ -130,57 +144,44 @@ def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
 def test_of_what_was_skipped_or_quarantined_the_reason_is_told(
     decided: Db, id_: str, decision: str, detail: str
 ) -> None:
-    output = explained(decided, id_)
+    output = inspected(decided, id_)
     assert value(output, "decision") == decision
     assert detail in output
 
 
+def test_two_documents_are_compared_whatever_was_decided_about_them(decided: Db) -> None:
+    output = inspected(decided, "3", "4")
+    assert re.findall(r"^decision +(.*?) *$", output, re.M) == ["duplicate: near", "kept"]
+    assert re.search(r"^number +no +1998 +2007", output, re.M)
+    assert "\nnot duplicates: number." in output
+    assert "\nduplicates (exact)." in inspected(decided, "1", "2")
+    assert "5: nothing is left of it after cleaning" in inspected(decided, "4", "5")
+
+
+def test_a_document_and_a_text_are_compared(decided: Db) -> None:
+    output = inspected(decided, "4", "--text", DOCUMENTS[3]["text"])
+    assert value(output, "_id") == "4"
+    assert "\nduplicates (exact)." in output
+
+
 def test_a_number_and_a_string_of_digits_are_told_apart(decided: Db) -> None:
-    number = explained(decided, "17")
+    number = inspected(decided, "17")
     assert value(number, "_id") == "17"
     assert value(number, "also decided").startswith("""'"17"', quoted for a shell""")
-    string = explained(decided, '"17"')
+    string = inspected(decided, '"17"')
     assert value(string, "_id") == '"17"'
     assert "also decided" not in string
 
 
 def test_extended_json_names_any_id(decided: Db) -> None:
-    output = explained(decided, '{"year": 2020, "no": 3}')
+    output = inspected(decided, '{"year": 2020, "no": 3}')
     assert value(output, "decision") == "duplicate: exact"
     assert value(output, "of") == '"17"'
-    assert value(explained(decided, f'{{"$oid": "{OID}"}}'), "_id") == str(OID)
-
-
-def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
-    hexadecimal = str(OID)
-    assert list(readings(hexadecimal)) == [OID, hexadecimal]
-    assert next(readings(f"ObjectId('{hexadecimal}')")) == OID
-    assert list(readings("'a b'")) == ["a b", "'a b'"]
-    assert list(readings("17")) == [17, "17"]
-    assert list(readings('"17"')) == ["17"]  # as it is printed: '"17"' would be "\\"17\\""
-    assert list(readings("{'a': 1}")) == ["{'a': 1}"]
-    assert list(readings("abc")) == ["abc"]
-    assert list(readings(str(2**80))) == [str(2**80)]
-    assert list(readings('{"$oid": "x"}')) == ['{"$oid": "x"}']
-    assert next(readings('{"$numberLong": "5"}')) == Int64(5)
-    assert next(readings('{"$gt": 1}')) == {"$gt": 1}
-    for levels in (181, 950, 20_000):  # no server takes it: it is a string, if anything
-        deep = '{"a":' * levels + "1" + "}" * levels
-        assert list(readings(deep)) == [deep]
-
-
-def test_an_id_that_looks_like_a_query_finds_nothing(decided: Db) -> None:
-    error = refused(decided, '{"$gt": 1}')
-    assert "no run of the target" in str(error)
-
-
-def refused(database: Db, id_: str, **environment: str) -> Exception:
-    """Return the error that the command ends with."""
-    command = ["explain", id_, "--db", database.name, "--target", "target"]
-    return refusal(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment})
+    assert value(inspected(decided, f'{{"$oid": "{OID}"}}'), "_id") == str(OID)
 
 
 def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
+    assert "no run of the target" in str(refused(decided, '{"$gt": 1}'))
     error = refused(decided, "99")
     assert isinstance(error, UsageError)
     assert '(read as 99, "99")' in str(error)
@@ -189,20 +190,18 @@ def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
 
 def test_a_document_that_came_after_the_last_run_is_told_from_an_unknown_one(decided: Db) -> None:
     decided.source.insert_one({"_id": "new", "text": TEXT})
-    error = refused(decided, "new")
-    assert isinstance(error, UsageError)
-    assert f'The source {decided.name}.source holds "new"' in str(error)
+    assert f'The source {decided.name}.source holds "new"' in str(refused(decided, "new"))
 
 
 def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
     decided.source.delete_one({"_id": 3})
-    output = explained(decided, "3")
+    output = inspected(decided, "3")
     assert "3: the source no longer holds it" in output
     assert f"text of 1: {DOCUMENTS[0]['text']}" in output
     for one in decided["target.ledger"].find_one({"_id": 3})["differences"]:
         assert re.search(rf"^{one['class']} +yes ", output, re.M)
     decided.target.delete_one({"_id": 1})
-    output = explained(decided, "2")
+    output = inspected(decided, "2")
     assert "1: the target no longer holds it" in output
     assert f"text of 2: {DOCUMENTS[1]['text']}" in output
 
@@ -210,13 +209,13 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
 def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
     decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
     decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
-    assert "not duplicates (similarity 0." in (output := explained(decided, "3"))
+    assert "not duplicates: similarity 0." in (output := inspected(decided, "3"))
     assert "nothing would propose the pair" in output
-    assert "were equal then and are not now" in explained(decided, "2")
+    assert "The texts were equal then. The source document," in inspected(decided, "2")
 
 
 def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
-    output = explained(decided, "4", DEDUP_DECISION__HARMLESS="[]")
+    output = inspected(decided, "4", DEDUP_DECISION__HARMLESS="[]")
     assert "settings, those of run 1:" in output
     assert f"harmless = [{', '.join(HARMLESS)}]" in output
 
@@ -224,8 +223,7 @@ def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
 def test_settings_that_are_given_must_be_those_of_the_target(decided: Db, tmp_path: Path) -> None:
     file = tmp_path / "other.toml"
     file.write_text("[decision]\nsimilarity = 0.9\n")
-    command = ["explain", "4", "--db", decided.name, "--target", "target", "--config", str(file)]
-    error = refusal(*command, DEDUP_URI=uri_of(decided), **SETTINGS)
+    error = refused(decided, "4", "--config", str(file))
     assert isinstance(error, StateMismatch)
     assert "decision.similarity = 0.8 then, 0.9 now" in str(error)
 
@@ -235,47 +233,52 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
     run_here(database, index__folder=str(tmp_path), output__document=form)
     environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__HARMLESS": ALL}
-    assert "[-（3分）-]" in explained(database, "3", **environment)
-    assert value(explained(database, "8", **environment), "decision") == "kept"
+    assert "[-（3分）-]" in inspected(database, "3", **environment)
+    assert value(inspected(database, "8", **environment), "decision") == "kept"
 
 
 def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
     run_here(database, index__folder=str(tmp_path), decision__compare="none", index__distance=7)
-    output = explained(database, "3", DEDUP_DECISION__HARMLESS=ALL)
+    output = inspected(database, "3", DEDUP_DECISION__HARMLESS=ALL)
     assert "not compared (decision.compare = none)" in value(output, "similarity")
 
 
 def test_nothing_is_written(decided: Db) -> None:
-    def stored() -> dict[str, list[dict[str, Any]]]:
-        return {n: list(decided[n].find()) for n in sorted(decided.list_collection_names())}
-
-    before = stored()
-    for id_ in ("1", "2", "3", "5"):
-        explained(decided, id_)
-    assert stored() == before
-
-
-def test_limits_out_of_range_are_refused_before_connecting() -> None:
-    error = refusal("explain", "1", "--target", "d.t", "--limit", "0")
-    assert "--limit is 0, expected 1 to 64" in str(error)
+    before = stored(decided)
+    for words in (("1",), ("2", "3"), ("5",), ("--text", TEXT), ("1", "--max-distance", "7")):
+        inspected(decided, *words)
+    assert stored(decided) == before
 
 
 def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
-    output = explained(decided, "1")
+    output = inspected(decided, "1")
     rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
     assert f"{len(rows)} documents were dropped for it:" in output
     table = output[output.index("were dropped") :]
     places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
     assert places == sorted(places)
-    assert "No document was dropped for it." in explained(decided, "8")
+    assert "No document was dropped for it." in inspected(decided, "8")
 
 
 def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
     row = decided["target.ledger"].find_one({"of": 1}) or {}
     decided["target.ledger"].insert_many({**row, "_id": f"more {i:02}"} for i in range(30))
-    output = explained(decided, "1")
+    output = inspected(decided, "1")
     count = decided["target.ledger"].count_documents({"of": 1})
     assert f"{count} documents were dropped for it, the first 20 here:" in output
     assert "`dedup list --what dropped --of ID" in output
     assert "more 29" not in output
+
+
+def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -> None:
+    found = json.loads(inspected(decided, "3", "--json"))
+    (item,), original = found["items"], found["original"]
+    assert (item["id"], item["row"]["of"], item["kept"]) == ("3", 1, None)
+    assert (original["id"], original["text"]) == ("1", DOCUMENTS[0]["text"])
+    assert found["pair"]["refused_by"] is None
+    assert {one["harmless"] for one in found["pair"]["differences"]} == {True}
+    kept = json.loads(inspected(decided, "4", "--json"))
+    assert kept["items"][0]["kept"]["refused"]["of"] == "1"
+    assert [near["id"] for near in kept["near"]] == ["1"]
+    assert "uri" not in json.dumps(found["settings"])

@@ -1,0 +1,325 @@
+"""`dedup inspect` finds and decides texts as a run would; without a target it compares them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
+from dedup_job.judgment import HARMLESS
+from tests.deciding import PLAIN
+from tests.proving import stored
+from tests.running import dedup, environment_for, invoke, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+LONG = (
+    "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+    "叶绿体是进行光合作用的细胞器。"
+)
+SHORT = "短文"
+QUESTION = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
+OTHER = QUESTION.replace("120", "360")
+
+
+@pytest.fixture
+def filled(database: Db, tmp_path: Path) -> Db:
+    """Return a database with a target made from labelled documents, its snapshot in tmp_path."""
+    database.source.insert_many(make_corpus(600, seed=3))
+    database.source.insert_many([{"_id": "long", "text": LONG}, {"_id": "short", "text": SHORT}])
+    run_here(database, index__folder=str(tmp_path), index__snapshot_from=0)
+    return database
+
+
+def arguments(database: Db, text: str, *more: str, target: str = "target") -> list[str]:
+    """Return the command line that asks for a text."""
+    return ["inspect", "--text", text, "--db", database.name, "--target", target, *more]
+
+
+def environment(database: Db, folder: Path, **more: str) -> dict[str, str]:
+    """Return where the server and the snapshots are."""
+    return {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder), **more}
+
+
+def found(command: list[str], where: dict[str, str]) -> dict[str, Any]:
+    """Return the values of the command's JSON."""
+    values: dict[str, Any] = json.loads(invoke(*command, "--json", **where).stdout)
+    return values
+
+
+def classes(output: str) -> dict[str, str]:
+    """Return the classes in the table of differences, each with whether it is harmless."""
+    table = output[output.index("harmless") :]
+    return dict(re.findall(r"^([a-z_]+) +(yes|no) ", table, re.M))
+
+
+@pytest.mark.parametrize(("k", "with_snapshot"), [(0, False), (3, True), (7, False)])
+def test_all_kept_documents_within_the_distance_are_found_nearest_first(
+    filled: Db, tmp_path: Path, k: int, with_snapshot: bool
+) -> None:
+    held = list(filled.target.find())
+    values = {str(d["_id"]): d["dedup"]["fingerprint"] & (2**64 - 1) for d in held}
+    where = environment(filled, tmp_path if with_snapshot else tmp_path / "none")
+    near = list(filled["target.ledger"].find({"reason": "near"}).limit(4))
+    for document in [*held[:2], *(filled.source.find_one({"_id": r["_id"]}) for r in near)]:
+        command = arguments(filled, document["text"], "--max-distance", str(k), "--limit", "1000")
+        told = found(command, where)
+        own = int(told["items"][0]["fingerprint"], 16)
+        bits = {id_: (own ^ other).bit_count() for id_, other in values.items()}
+        shown = [(one["distance"], one["id"].strip('"')) for one in told["near"]]
+        assert {*shown} == {(b, i) for i, b in bits.items() if b <= k}
+        assert [d for d, _ in shown] == sorted(d for d, _ in shown)
+
+
+def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
+    filled: Db, tmp_path: Path
+) -> None:
+    """Not those of the environment: the target's own, as its last run had them."""
+    more = {"DEDUP_INDEX__CHANNELS": '["simhash"]', "DEDUP_DECISION__JUDGE": "similarity"}
+    where = environment(filled, tmp_path, **more)
+    for row in filled["target.ledger"].find({"decision": "duplicate"}).limit(12):
+        text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
+        told = found(arguments(filled, text), where)
+        (item,) = told["items"]
+        would = {name: value for name, value in row.items() if name not in ("_id", "run")}
+        assert {**item["row"], "digest": would["digest"]} == would  # as the ledger has it
+        assert told["near"][0]["id"].strip('"') == str(row["of"])
+        assert told["near"][0]["refused_by"] is None
+        assert told["settings_of"] == 1
+
+
+def test_where_the_fingerprint_alone_decides_that_document_is_the_nearest(
+    filled: Db, tmp_path: Path
+) -> None:
+    run_here(filled, target="plain", index__folder=str(tmp_path), **PLAIN)
+    for row in filled["plain.ledger"].find({"reason": "near"}).limit(5):
+        text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
+        told = found(arguments(filled, text, target="plain"), environment(filled, tmp_path))
+        assert told["near"][0]["distance"] == row["distance"]
+        assert told["near"][0]["id"].strip('"') == str(row["of"])
+
+
+def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) -> None:
+    where = environment(filled, tmp_path)
+    text = LONG.replace("释放氧气", "释放氢气")
+    output = invoke(*arguments(filled, text), **where).stdout
+    assert re.search(r"^text, a run decides +kept$", output, re.M)
+    assert re.search(
+        r'^nearest +_id "long", similarity 0\.\d+, kept apart by content', output, re.M
+    )
+    assert "[-氢-]{+氧+}" in output
+    output = invoke(*arguments(filled, f"<div> {LONG} </div>"), **where).stdout
+    assert re.search(r"^text, a run decides +duplicate: exact$", output, re.M)
+    assert re.search(r'^of +"long"$', output, re.M)
+
+
+def test_a_short_text_is_found_by_its_exact_text_only(filled: Db, tmp_path: Path) -> None:
+    where = environment(filled, tmp_path)
+    there = found(arguments(filled, SHORT, "--max-distance", "7"), where)
+    assert [(one["id"], one["equal"]) for one in there["near"]] == [('"short"', True)]
+    absent = found(arguments(filled, "短句"), where)
+    assert (absent["near"], absent["items"][0]["row"]) == ([], None)
+    assert absent["items"][0]["kept"]
+
+
+def test_it_says_when_nothing_is_near(filled: Db, tmp_path: Path) -> None:
+    where = environment(filled, tmp_path)
+    text = "The quick brown fox jumps over the lazy dog while seven wizards brew potions at dawn."
+    kept = filled.target.count_documents({})
+    output = invoke(*arguments(filled, text), **where).stdout
+    assert f"candidates (simhash, minhash; distance up to 3): 0 of {kept:,} kept docu" in output
+    output = invoke(*arguments(filled, text, "--max-distance", "3"), **where).stdout
+    assert f"within distance 3: 0 of {kept:,} kept documents." in output
+
+
+def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_path: Path) -> None:
+    filled.source.insert_many(
+        {"_id": f"variant {i}", "text": f"{LONG}其中第{i}条结论由{i * 7}位学者在论文里提出。"}
+        for i in range(40)
+    )
+    run_here(filled, index__folder=str(tmp_path), index__distance=0, target="exact", **PLAIN)
+    text = f"{LONG}其中第3条结论由21位学者在论文里提出。"
+    command = arguments(filled, text, "--max-distance", "7", target="exact")
+    where = environment(filled, tmp_path)
+    every = found([*command, "--limit", "999"], where)["near"]
+    assert len(every) > 2
+    output = invoke(*command, "--limit", "2", **where).stdout
+    assert f"within distance 7: {len(every)} of " in output
+    assert "kept documents, 2 shown." in output
+
+
+def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:
+    text = f"第一行\n\n第二\x1b[31m行{LONG}"
+    database.source.insert_one({"_id": 1, "text": text})
+    run_here(database, index__folder=str(tmp_path))
+    for more in ([], ["--full"]):
+        output = invoke(*arguments(database, text, *more), **environment(database, tmp_path)).stdout
+        assert "第二\\x1b[31m行" in output
+        assert "\x1b" not in output
+
+
+@pytest.mark.parametrize("form", ["whole", "text", "classic"])
+def test_texts_are_shown_whatever_their_place(database: Db, tmp_path: Path, form: str) -> None:
+    database.source.insert_one({"_id": 1, "a": {"b": LONG}})
+    flags = {"source__field": "a.b", "output__document": form}
+    run_here(database, index__folder=str(tmp_path), **flags)
+    where = environment(database, tmp_path, DEDUP_OUTPUT__DOCUMENT=form)
+    told = found(arguments(database, LONG, "--field", "a.b"), where)
+    assert [(one["id"], one["text"]) for one in told["near"]] == [("1", LONG)]
+
+
+def test_neither_collections_nor_snapshots_are_written(filled: Db, tmp_path: Path) -> None:
+    before, files = stored(filled), {f: f.read_bytes() for f in tmp_path.iterdir()}
+    assert len(files) == 1
+    for k in ("3", "7"):
+        invoke(*arguments(filled, LONG, "--max-distance", k), **environment(filled, tmp_path))
+    invoke(*arguments(filled, LONG), **environment(filled, tmp_path / "none"))
+    assert stored(filled) == before
+    assert {f: f.read_bytes() for f in tmp_path.iterdir()} == files
+
+
+def test_a_snapshot_that_does_not_match_is_not_used(filled: Db, tmp_path: Path) -> None:
+    filled.target.delete_one({"_id": "long"})
+    result = dedup(*arguments(filled, LONG), **environment(filled, tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert '"long"' not in result.stdout
+    assert re.search(r"reading the index from the target; its snapshot: it holds", result.stderr)
+
+
+def test_a_text_may_come_from_a_file_or_standard_input(filled: Db, tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(LONG, encoding="utf-8")
+    target = ["inspect", "--db", filled.name, "--target", "target"]
+    for more in (["-"], ["--text", "-"], ["--file", "-"], ["--file", str(file)]):
+        output = invoke(*target, *more, stdin=LONG, **environment(filled, tmp_path)).stdout
+        assert re.search(r'^of +"long"$', output, re.M), more
+    output = invoke("inspect", "-", "--file", str(file), stdin=f"<p>{LONG}</p>").stdout
+    assert "\nduplicates (exact)." in output
+
+
+@pytest.mark.parametrize(
+    ("text", "decision", "detail"),
+    [
+        ("<p> &nbsp; </p>", "skipped: empty", "text: nothing is left of it after cleaning"),
+        ("字" * 1_000_001, "quarantined: too_large", "text of 1,000,001 characters, limit 1,000,0"),
+    ],
+)
+def test_what_a_run_does_not_compare_is_decided_as_by_a_run(
+    filled: Db, tmp_path: Path, text: str, decision: str, detail: str
+) -> None:
+    output = invoke(*arguments(filled, text), **environment(filled, tmp_path)).stdout
+    assert re.search(rf"^text, a run decides +{decision}$", output, re.M)
+    assert detail in output
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--target", "d.t", "--text", LONG, "--max-distance", "8"), "is 8, expected 0 to 7"),
+        (("--target", "d.t", "--text", LONG, "--max-distance", "-1"), "is -1, expected 0 to 7"),
+        (("--target", "d.t", "1", "2", "--max-distance", "3"), "takes one document or text"),
+        ((LONG, "--max-distance", "3"), "needs --target"),
+        (("--target", "d.t", "1", "--limit", "0"), "--limit is 0, expected 1 to 10,000"),
+        (("--target", "d.t"), "0 documents and texts are given, expected one or two"),
+        (("a", "b", "--text", "c"), "3 documents and texts are given"),
+        (("-", "--file", "-"), "- is given twice"),
+        (("--file", "nosuch.txt"), "nosuch.txt cannot be read"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_connecting(
+    words: tuple[str, ...], expected: str
+) -> None:
+    error = refusal("inspect", *words, DEDUP_URI="mongodb://127.0.0.1:9")
+    assert error.code == 2
+    assert expected in str(error)
+
+
+def test_a_target_that_was_never_written_is_refused(filled: Db, tmp_path: Path) -> None:
+    before = stored(filled)
+    error = refusal(*arguments(filled, LONG, target="other"), **environment(filled, tmp_path))
+    assert isinstance(error, UsageError)
+    assert f"Targets in {filled.name}: target." in str(error)
+    assert stored(filled) == before
+
+
+def test_standard_input_that_is_not_a_text_is_refused() -> None:
+    error = refusal("inspect", "-", stdin="正文" * (3 << 20))
+    assert error.code == 2
+    assert "more than 16 MiB" in str(error)
+    result = subprocess.run(
+        [sys.executable, "-m", "dedup_job", "inspect", "-"],
+        input="正文".encode("gb18030"),
+        env=environment_for("mongodb://127.0.0.1:9"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert b"standard input is not UTF-8" in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_the_same_question_with_a_number_before_it_is_a_duplicate() -> None:
+    output = invoke("inspect", QUESTION, f"5．{QUESTION}").stdout
+    assert set(classes(output)) <= set(HARMLESS)
+    assert set(classes(output).values()) == {"yes"}
+    assert re.search(r"^differences +all harmless$", output, re.M)
+    assert "\nduplicates (near)." in output
+
+
+def test_another_number_makes_another_question_of_that_class() -> None:
+    output = invoke("inspect", QUESTION, OTHER).stdout
+    assert classes(output) == {"number": "no"}
+    assert re.search(r"^differences +not harmless: number$", output, re.M)
+    assert "\nnot duplicates: number." in output
+
+
+@pytest.mark.parametrize("more", [{"DEDUP_DECISION__JUDGE": "similarity"}, {}])
+def test_where_similarity_decides_the_differences_are_named_all_the_same(
+    more: dict[str, str],
+) -> None:
+    preset = () if more else ("--config", "classic")
+    output = invoke("inspect", QUESTION, OTHER, *preset, **more).stdout
+    assert "no" in classes(output).values()
+    assert "(the judge is off)" in output
+    assert ", least 0.8" in output or preset
+    assert "\nduplicates (near)." in output or preset
+
+
+def test_equal_texts_have_no_differences() -> None:
+    output = invoke("inspect", QUESTION, f"<p>{QUESTION}</p>").stdout
+    assert "\nduplicates (exact)." in output
+    assert "harmless" not in output
+    assert output.count(QUESTION) == 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "skipped"),
+    [(("", "<p></p>"), ["text 1", "text 2"]), ((" ", "x"), ["text 1"]), (("正文", ""), ["text 2"])],
+)
+def test_what_a_run_skips_is_not_compared(texts: tuple[str, str], skipped: list[str]) -> None:
+    output = invoke("inspect", *texts).stdout
+    assert re.findall(r"^(.*): nothing is left of it after cleaning$", output, re.M) == skipped
+    assert "duplicates" not in output
+
+
+def test_a_text_has_its_fingerprint_and_keywords_and_in_full_tokens_and_weights() -> None:
+    text = f"<p>{QUESTION}</p>" + LONG * 12
+    output = invoke("inspect", text).stdout
+    (value, bits) = re.findall(
+        r"^fingerprint +([0-9a-f]{16})  ([01]{64})  \(from words\)", output, re.M
+    )[0]
+    assert int(value, 16) == int(bits, 2)
+    assert re.search(r"^keywords +\d+: .*光合作用", output, re.M)
+    assert "characters more" in output
+    full = invoke("inspect", text, "--full").stdout
+    assert QUESTION + LONG * 12 in full.replace("\n", "")
+    assert "tokens of text: 某校 / 共有 / 学生" in full
+    assert re.search(r"^keywords of text with their weights: .*光合作用 1", full, re.M)
