@@ -118,7 +118,7 @@ def _all_commands(_: str, translate: Translate) -> str:
 def _options(path: str, translate: Translate) -> str:
     command = dict(commands())[path]
     shared = path != "dedup run" and any(p.name == "uri" for p in command.params)
-    inspects = shared and any(p.name == "target" and p.required for p in command.params)
+    inspects = shared and any(p.name == "target" for p in command.params)
     rows: list[tuple[str, ...]] = []
     for parameter in command.params:
         if not shared or parameter.name not in _CONNECTION:

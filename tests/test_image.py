@@ -108,9 +108,9 @@ def test_nothing_is_compiled_in_a_container_of_another_user(
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
     place = ["--source", f"{database.name}.source", "--target", f"{database.name}.target"]
     target, uri = place[2:], {"DEDUP_URI": uri_of(database)}
-    names, said = compiled(image, "fingerprint", TEXT)
+    names, said = compiled(image, "inspect", TEXT)
     assert (names, "光合作用" in said) == ([], True)
-    names, said = compiled(image, "compare", TEXT, f"<b>{TEXT[:-1]}</b>")
+    names, said = compiled(image, "inspect", TEXT, f"<b>{TEXT[:-1]}</b>")
     assert (names, "duplicates" in said) == ([], True)
     with tempfile.TemporaryDirectory() as volume:
         os.chown(volume, UID, UID)
@@ -119,8 +119,8 @@ def test_nothing_is_compiled_in_a_container_of_another_user(
             ["run", *place, "--field", "text"],
             ["run", *place, "--field", "text"],  # with an index that is read
             ["check", *place],
-            ["query", TEXT, *target],
-            ["explain", "1", *target],
+            ["inspect", "--text", TEXT, *target],
+            ["inspect", "1", *target],
             ["calibrate", *place[:2], "--field", "text"],
         ):
             assert compiled(image, *words, **uri)[0] == [], words

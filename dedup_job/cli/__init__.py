@@ -25,10 +25,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
     "idf": ("sources.idf", "Write an IDF file: the weights of words in a collection."),
-    "inspect": (
-        "inspect.inspect",
-        "Show what was or would be decided about a document or a text, and why.",
-    ),
+    "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
     "list": (
         "listing.list_",
         "List what was dropped, what nearly was, groups and others.",

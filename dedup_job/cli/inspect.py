@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Column, Table
@@ -87,7 +87,7 @@ def inspect(
     *,
     options: Given,
 ) -> None:
-    """Show what was or would be decided about a document or a text, and why.
+    """Show what is decided about a document or a text, and why.
 
     Of a duplicate: its text and the kept one side by side with the differences marked, their
     classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates,
@@ -180,11 +180,11 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
         yield "detail", pairs.visible(str(row["detail"]))
     if row.get("decision") == "duplicate":
         yield "of", whole(shown_value(row.get("of")))
-        if row.get("richer"):
-            yield "has more than it", pairs.visible(", ".join(map(str, row["richer"])))
+        if richer := _listed(row, "richer"):
+            yield "has more than it", pairs.visible(", ".join(map(str, richer)))
     if item.key:
         yield "run", _run(item)
-    if missing := row.get("void") or (kept.missing_originals if kept else ()):
+    if missing := _listed(row, "void") or (kept.missing_originals if kept else ()):
         names = ", ".join(map(shown_value, missing))
         yield "void", whole(f"candidates that were gone from the target then: {names}")
     if kept and (refused := kept.refused):
@@ -195,6 +195,11 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
                 f"{refused.get('similarity')}, kept apart by {refused.get('class')}"
             ),
         )
+
+
+def _listed(row: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """Return a list of the ledger, nothing where someone put another value there."""
+    return value if isinstance(value := row.get(name), list) else ()
 
 
 def _run(item: Item) -> str:
@@ -372,21 +377,23 @@ def _show_near(
 
 
 def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
+    """Return the table: what is least where similarity decides, and who was kept before whom."""
+    least = () if found.settings.decision.judges else ("least",)
+    kept = ("kept",) if any(one.before is not None for one in near) else ()
     texts = Column("differences", overflow="fold", min_width=40, max_width=60)
-    names = ("kept", "found by", "kept apart by", "_id")
-    table = new_table(*figures("similarity", "least", "distance"), *names, texts)
-    text = found.items[0].text or ""
+    names = (*kept, "found by", "kept apart by", "_id")
+    table = new_table(*figures("similarity", *least, "distance"), *names, texts)
     for one in near:
         view = one.view
         table.add_row(
             f"{view.similarity:.3f}",
-            "-" if found.settings.decision.judges else f"{view.required:.3f}",
+            *(f"{view.required:.3f}" for _ in least),
             "-" if view.distance is None else f"{view.distance}",
-            "-" if one.before is None else "before" if one.before else "later",
+            *("before" if one.before else "later" for _ in kept),
             ", ".join(view.channels) or "-",
             view.refused_by or "nothing",
             one.id,
-            pairs.marked_line(pieces_of(text, one.text), console, 160),
+            pairs.marked_line(pieces_of(found.items[0].text or "", one.text), console, 160),
         )
     return table
 

@@ -306,19 +306,16 @@ class _Inspector:
         self, base: Inspected, item: Item, limit: int, distance: int | None
     ) -> Inspected:
         """Look for kept documents near an item, and decide it as the next text of a run."""
-        settings, on = self._settings.index, self._on
         if item.text is None or item.why is None:
             if item.key:
                 return base
-            return replace(base, items=(self._decided(item, KeptIndex(settings)),))
-        widest = max(distance or 0, settings.distance)  # with its own it is used as it lies
-        index = KeptIndex(settings.model_copy(update={"distance": widest}))
-        load_index(on.target, on.snapshots, index, self._progress)
+            return replace(base, items=(self._decided(item, KeptIndex(self._settings.index)),))
+        index = self._index(distance or 0)
         prints = self._fingerprinter.fingerprint([item.text])
         found, among = _found(index, prints, distance), len(index)
         own = found.pop(item.key, None)
         wanted = [*found][: _MAX_VIEWED if distance is None else limit]
-        texts = on.target.texts(wanted)
+        texts = self._on.target.texts(wanted)
         near = [
             Near(
                 shown(key),
@@ -331,13 +328,23 @@ class _Inspector:
         ]
         if distance is None:
             near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
+        if not item.key:  # a run looks no further than its own distance
+            narrow = distance is None or distance <= self._settings.index.distance
+            base = replace(base, items=(self._decided(item, index if narrow else self._index()),))
         return replace(
             base,
-            items=(item if item.key else self._decided(item, index),),
             near=tuple(near[:limit]),
             found=len(found),
             among=among - (item.row is None and bool(item.key)),
         )
+
+    def _index(self, distance: int = 0) -> KeptIndex:
+        """Load the index of a run, or one that finds what lies so many bits apart."""
+        settings, on = self._settings.index, self._on
+        widest = max(distance, settings.distance)
+        index = KeptIndex(settings.model_copy(update={"distance": widest}))
+        load_index(on.target, on.snapshots, index, self._progress)
+        return index
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
         """Decide a text as the next document of a run; one that is kept is in the index then."""

@@ -97,7 +97,7 @@ class Finding:
         of = ("--target", target)
         return _ADVICE[self.check].format(
             target=target,
-            inspect=command_line("inspect", *of, "ID"),
+            inspect=command_line("inspect", "ID", *of),
             restore=command_line("restore", "ID", *of),
             again=command_line("restore", "ID", "--again", *of),
             rebuild=command_line("index", "rebuild", *of),

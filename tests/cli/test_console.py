@@ -61,9 +61,9 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
     ids = [shown(raw.fields({"_id": id_})) for id_ in IDS]
     for words, named in (
         (["list", "--what", "refused"], ids[1:]),
-        (["query", f"1980年的考题：{TEXT}", "--limit", "50"], ids),
-        (["explain", ids[2]], [ids[2]]),
-        (["explain", ids[1], "--limit", "64"], ids),
+        (["inspect", "--text", f"1980年的考题：{TEXT}", "--limit", "50"], ids),
+        (["inspect", ids[2]], [ids[2]]),
+        (["inspect", ids[1], "--limit", "64"], ids),
         (["check", "--source", WEIRD, "--report", str(file)], []),
         (["calibrate", "--source", WEIRD], []),
     ):
@@ -79,7 +79,7 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
 @pytest.mark.parametrize("id_", IDS[1:])
 def test_an_id_as_it_is_printed_is_an_argument(hostile: Db, id_: Any) -> None:
     name = shown(raw.fields({"_id": id_}))
-    output = said(hostile, "explain", name, width=None)
+    output = said(hostile, "inspect", name, width=None)
     assert re.match(rf"_id +{re.escape(name)}\n", output)
 
 
@@ -134,7 +134,7 @@ def test_half_a_character_is_refused_with_2(replica_set: str, words: list[str]) 
 
 def test_an_id_with_half_a_character_is_refused(hostile: Db) -> None:
     names = ("--db", hostile.name, "--target", f"t{WEIRD}")
-    error = refusal("explain", "a\udcff", *names, DEDUP_URI=uri_of(hostile))
+    error = refusal("inspect", "a\udcff", *names, DEDUP_URI=uri_of(hostile))
     assert "not in UTF-8" in str(error)
 
 

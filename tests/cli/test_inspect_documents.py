@@ -114,7 +114,7 @@ def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: 
     assert value(output, "nearest then") == told
     kind = refused["class"]
     (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
-    assert re.search(rf"0\.\d{{3}} +- +\S+ +before .*minhash.* {kind} +1 ", line)
+    assert re.search(rf"0\.\d{{3}} +\S+ +before .*minhash.* {kind} +1 ", line)
     assert "[-2007-]{+1998+}" in output
     assert "later" in inspected(decided, "1")
 

@@ -153,6 +153,10 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
     output = invoke(*command, "--limit", "2", **where).stdout
     assert f"within distance 7: {len(every)} of " in output
     assert "kept documents, 2 shown." in output
+    command[command.index(text)] = text.replace("21", "22")
+    told = found(command, where)
+    assert told["near"][0]["distance"] > 0
+    assert told["items"][0]["kept"]  # a run looks no further than index.distance
 
 
 def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:

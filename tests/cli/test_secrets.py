@@ -236,9 +236,9 @@ def test_a_password_in_the_place_of_a_name_is_refused_and_not_repeated(
         ("run", "-u{}/?a=b"),
         ("{}",),
         ("run", "{}"),
-        ("explain", "--target", "d.t", "{}"),
+        ("inspect", "--target", "d.t", "{}"),
         ("config", "validate", "{}"),
-        ("fingerprint", "{}"),
+        ("inspect", "{}"),
     ],
 )
 def test_a_password_anywhere_on_the_command_line_is_refused(words: tuple[str, ...]) -> None:
@@ -248,7 +248,7 @@ def test_a_password_anywhere_on_the_command_line_is_refused(words: tuple[str, ..
 
 
 def test_an_id_that_looks_alike_is_no_password() -> None:
-    error = refusal("explain", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
+    error = refusal("inspect", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
     assert "is not valid" in str(error)
 
 

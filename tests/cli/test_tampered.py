@@ -215,4 +215,4 @@ def test_values_of_other_types_are_shown_all_the_same(made: Db) -> None:
     row = made["target.ledger"].find_one({"reason": "near"}) or {}
     other = {"similarity": "x", "distance": "y", "found_by": 3, "differences": 5, "richer": 7}
     made["target.ledger"].update_one({"_id": row["_id"]}, {"$set": other})
-    assert "near" in command(made, "explain", str(row["_id"]))
+    assert "near" in command(made, "inspect", str(row["_id"]))

@@ -206,7 +206,7 @@ def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
 def test_an_undone_run_is_told_by_explain_as_not_decided(made: Db) -> None:
     document = of_run(made, 2)[0][0]
     command(made, "undo", "2", "--yes")
-    assert "came after the last run" in str(refused(made, "explain", document["_id"]))
+    assert "came after the last run" in str(refused(made, "inspect", document["_id"]))
 
 
 def test_without_a_terminal_it_needs_a_yes_and_names_what_would_go(made: Db) -> None:

@@ -36,7 +36,7 @@ def configuration(words: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("what", [("explain", "2"), ("query", OTHER), ("restore", "2")])
+@pytest.mark.parametrize("what", [("inspect", "2"), ("inspect", "--text", OTHER), ("restore", "2")])
 def test_a_file_that_only_the_database_names_is_not_read(
     any_database: Db, words: Path, what: tuple[str, ...]
 ) -> None:
@@ -51,7 +51,7 @@ def test_a_file_that_only_the_database_names_is_not_read(
 def test_a_file_that_changed_since_is_named(any_database: Db, words: Path) -> None:
     file = configuration(words)
     words.write_text("石灰水 石灰粉\n", encoding="utf-8")
-    error = refused(any_database, "explain", "2", "--config", str(file))
+    error = refused(any_database, "inspect", "2", "--config", str(file))
     assert isinstance(error, StateMismatch)
     assert "decision.words: the file holds something else now than it did then" in str(error)
 
@@ -59,7 +59,7 @@ def test_a_file_that_changed_since_is_named(any_database: Db, words: Path) -> No
 def test_a_file_that_is_gone_is_named_with_its_setting(any_database: Db, words: Path) -> None:
     file = configuration(words)
     words.unlink()
-    error = refused(any_database, "explain", "2", "--config", str(file))
+    error = refused(any_database, "inspect", "2", "--config", str(file))
     assert isinstance(error, ConfigurationError)
     assert f"decision.words: {words} cannot be read: No such file" in str(error)
 
@@ -69,14 +69,14 @@ def test_what_is_no_regular_file_is_refused_before_it_is_read(tmp_path: Path) ->
     os.mkfifo(pipe)
     for name in (str(pipe), "/dev/zero"):
         for setting in ("DEDUP_DECISION__WORDS", "DEDUP_FINGERPRINT__USER_DICTIONARY"):
-            error = refusal("compare", TEXT, OTHER, **{setting: name})
+            error = refusal("inspect", TEXT, OTHER, **{setting: name})
             assert "it is not a regular file" in str(error)
 
 
 def test_two_texts_are_compared_as_the_last_run_of_a_target_does(any_database: Db) -> None:
     any_database.source.insert_one({"_id": 1, "text": TEXT})
     run_here(any_database, decision__judge="similarity")
-    pair = ("compare", TEXT, OTHER, "--db", any_database.name)
+    pair = ("inspect", "--text", TEXT, "--text", OTHER, "--db", any_database.name)
     here = {"DEDUP_URI": uri_of(any_database)}
     assert "(the judge is off)" in invoke(*pair, "--target", "target", **here).stdout
     assert "(the judge is off)" not in invoke(*pair, **here).stdout

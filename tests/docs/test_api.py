@@ -51,11 +51,10 @@ def test_dir_shows_every_public_name_and_all_can_be_loaded() -> None:
 
 def test_every_public_name_stands_on_the_page() -> None:
     missing = [name for name in dedup_job.__all__ if name not in read(DOCS / "api.md")]
-    values = {"Answer", "Checked", "ComparedTexts", "Difference", "Explained", "Outcome", "Report"}
+    values = {"Checked", "Difference", "Inspected", "Outcome", "Report"}
     values |= {
         "Restored",
         "Sample",
-        "SeenText",
         "Settings",
         "Status",
         "Undone",
@@ -104,9 +103,10 @@ def test_what_is_not_compared_is_said() -> None:
         (lambda: list(dedup_job.deduplicate(["a", 5])), "text 1 is int"),
         (lambda: list(dedup_job.deduplicate([("a", None)])), "text 0 is tuple"),
         (lambda: dedup_job.deduplicate([], {"a": 1}), "settings are dict"),
-        (lambda: dedup_job.fingerprint_texts(SETTINGS, "a"), "sequence of str"),
-        (lambda: dedup_job.fingerprint_texts(None, ["a"]), "settings are NoneType"),
-        (lambda: dedup_job.query_target("a.b", "a.b", "text"), "settings are str"),
+        (lambda: dedup_job.inspect(SETTINGS, texts="a"), "sequence of str"),
+        (lambda: dedup_job.inspect(None, texts=["a"]), "settings are NoneType"),
+        (lambda: dedup_job.inspect(SETTINGS, ["1"]), "name it with --target"),
+        (lambda: dedup_job.inspect(SETTINGS, texts=["a"] * 3), "expected one or two"),
         (lambda: dedup_job.run_job(None, dedup_job.Request("a.b", "a.c")), "settings are NoneType"),
         (lambda: dedup_job.load_settings(5), "config is int"),
         (lambda: dedup_job.load_settings("nosuch"), "presets: articles, classic, questions"),

@@ -70,7 +70,7 @@ def test_a_restore_into_a_capped_target_is_refused(filled: Db) -> None:
     filled.command("convertToCapped", "target", size=1 << 24)
     error = refused(filled, "restore", str(row["_id"]))
     assert "is capped" in str(error)
-    assert "_id" in command(filled, "explain", str(row["_id"]))
+    assert "_id" in command(filled, "inspect", str(row["_id"]))
 
 
 def test_a_target_that_is_capped_in_the_middle_is_seen_at_the_end(filled: Db) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +52,16 @@ def test_the_decisions_are_the_same(twice: Db) -> None:
     assert texts == [{k: v for k, v in d.items() if k != "text"} for d in other[0]]
 
 
-def test_check_explain_query_restore_and_a_dry_run_work_on_it(twice: Db, tmp_path: Path) -> None:
+def test_check_inspect_restore_and_a_dry_run_work_on_it(twice: Db, tmp_path: Path) -> None:
     environment = {"DEDUP_INDEX__FOLDER": str(tmp_path / "index")}
     assert good(twice, tmp_path, "--all") == {}
     row = twice["target.ledger"].find_one({"reason": "near"}) or {}
     text = (twice.source.find_one({"_id": row["_id"]}) or {})["text"]
-    told = command(twice, "query", text, **environment)
-    assert f"a run drops it: near duplicate of _id {json.dumps(row['of'])}" in told
-    assert "duplicate: near" in command(twice, "explain", row["_id"], **environment)
+    told = command(twice, "inspect", "--text", text, **environment)
+    assert re.search(
+        rf"^text, a run decides +duplicate: near\nof +{json.dumps(row['of'])}$", told, re.M
+    )
+    assert "duplicate: near" in command(twice, "inspect", row["_id"], **environment)
     command(twice, "restore", row["_id"], **environment)
     assert (twice.target.find_one({"_id": row["_id"]}) or {})["text"] == text
     assert good(twice, tmp_path, "--all") == {}

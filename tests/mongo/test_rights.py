@@ -133,10 +133,10 @@ def test_the_documented_rights_are_enough_for_everything(
     result = dedup("run", *NAMES, uri=more["DEDUP_URI"])
     assert result.returncode == 0, result.stderr
     invoke("run", *NAMES, "--dry-run", **more)
-    invoke("query", "正文", *target, **more)
+    invoke("inspect", "--text", "正文", *target, **more)
     invoke("index", "rebuild", *target, **more)
     invoke("index", "info", *target, **more)
-    invoke("explain", "1", *target, **more)
+    invoke("inspect", "1", *target, **more)
     dropped = database["target.ledger"].find_one({"decision": "duplicate"}) or {}
     invoke("restore", str(dropped["_id"]), *target, **more)
     label = json.dumps({"label": "D", "id_a": str(dropped["of"]), "id_b": str(dropped["_id"])})

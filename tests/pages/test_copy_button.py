@@ -49,6 +49,6 @@ def test_what_is_copied_runs_nothing_in_a_shell(tmp_path: Path, clipboard: bool)
             tab.wait_for(f"{BUTTONS}[{at}].textContent.includes('✓')")
             copied.append(tab.evaluate("navigator.clipboard.readText()"))
     words = [run_in_shell(line, folder) for line in copied]
-    assert {word[0] for word in words} == {"restore", "list", "explain", "check", "undo"}
+    assert {word[0] for word in words} == {"restore", "list", "inspect", "check", "undo"}
     for word in words:
         assert word[1 + word.index("--target")] == name

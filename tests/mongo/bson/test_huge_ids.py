@@ -52,7 +52,7 @@ def test_later_runs_and_the_commands_work_as_with_others(made: Db, tmp_path: Pat
     assert report.checkpoint.counts.scanned == 0
     assert outcome(made) == before
     assert good(made, tmp_path, "--all") == {}
-    assert "duplicate" in command(made, "explain", "bb")
+    assert "duplicate" in command(made, "inspect", "bb")
     command(made, "undo", "2", "--yes")
     command(made, "undo", "1", "--yes")
     assert made["target.ledger"].count_documents({}) == 0

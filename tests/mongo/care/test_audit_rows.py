@@ -241,4 +241,4 @@ def test_a_run_that_was_resumed_may_find_earlier_documents_late(
     assert one(database)["of"] == 10
     assert one(database)["run"] == 1
     assert good(database, tmp_path, "--all") == {}
-    assert "_id" in command(database, "explain", "1")
+    assert "_id" in command(database, "inspect", "1")

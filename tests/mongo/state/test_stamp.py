@@ -93,7 +93,7 @@ def test_a_target_made_with_a_former_measure_is_refused(database: Db, measure: s
     expected = rf"decision\.compare = '{measure}'.*another --target"
     with pytest.raises(StateMismatch, match=expected):
         run_here(database, **AS_BEFORE)
-    error = refused(database, "explain", "1")
+    error = refused(database, "inspect", "1")
     assert (error.code, f"decision.compare = '{measure}'" in str(error)) == (6, True)
 
 
@@ -114,7 +114,7 @@ def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(
 
 def assert_it_can_be_looked_at(database: Db) -> None:
     """See that explain, check, restore and undo work on the target."""
-    assert "duplicate: near" in command(database, "explain", "2")
+    assert "duplicate: near" in command(database, "inspect", "2")
     command(database, "check", "--source", "source")
     command(database, "restore", "2")
     assert database.target.find_one({"_id": 2}) is not None
@@ -138,5 +138,5 @@ def test_where_nothing_is_compared_the_judge_does_not_matter(database: Db) -> No
 def test_what_is_gone_is_refused_with_its_replacement(
     database: Db, name: str, value: str, expected: str
 ) -> None:
-    error = refused(database, "explain", "1", **{name: value})
+    error = refused(database, "inspect", "1", **{name: value})
     assert (error.code, expected in str(error)) == (2, True)
