@@ -98,14 +98,16 @@ def invoke(*arguments: str, stdin: str | None = None, **environment: str) -> Res
     return result
 
 
-def refusal(*arguments: str, stdin: str | None = None, **environment: str) -> DedupError:
+def refusal(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> DedupError:
     """Run a command that is refused in this process; return the error."""
     result = _invoke(arguments, stdin, environment)
     assert isinstance(result.exception, DedupError), result.output
     return result.exception
 
 
-def _invoke(arguments: tuple[str, ...], stdin: str | None, environment: dict[str, str]) -> Result:
+def _invoke(
+    arguments: tuple[str, ...], stdin: str | bytes | None, environment: dict[str, str]
+) -> Result:
     return CliRunner().invoke(app, arguments, input=stdin, env={"COLUMNS": "200", **environment})
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job.report.output import Output, new_table
 from dedup_job.report.pieces import Piece
-
-if TYPE_CHECKING:
-    from dedup_job.judgment import Found
 
 _SENTENCE = re.compile(r"[^。；;！!？?\n]*(?:[。；;！!？?\n]+[”’」』）)]*|$)")
 _ENDED = re.compile(r"[。；;！!？?\n][”’」』）)]*\Z")
@@ -23,15 +19,6 @@ _CONTEXT = 60  # characters shown before and after a long stretch
 _CHANGE = 40  # of a change that is shown on a line with others
 _MAX_WORDS = 60  # characters of a cell
 _LESS, _MORE = "bold red", "bold green"
-
-
-class Line(NamedTuple):
-    """A difference: its class, whether it is harmless, the words of the two texts."""
-
-    kind: str
-    harmless: bool
-    left: str
-    right: str
 
 
 def side_by_side(
@@ -79,28 +66,15 @@ def marked_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
     return text
 
 
-def lines_now(found: Sequence[Found]) -> list[Line]:
-    """Return what the judge finds now; the first text is on the left."""
-    return [Line(str(one.kind), one.harmless, one.text, one.other) for one in found]
-
-
-def lines_then(row: Mapping[str, Any]) -> list[Line]:
-    """Return what a ledger row says of a near duplicate, whose differences were all harmless."""
-    stored = row.get("differences")
-    return [
-        Line(str(one.get("class")), True, str(one.get("text")), str(one.get("of")))
-        for one in (stored if isinstance(stored, list) else [])
-        if isinstance(one, Mapping)
-    ]
-
-
-def table_of_differences(lines: Iterable[Line], left: str, right: str) -> Table:
-    """Return the table; left, right: what the two texts are called."""
-    texts = [Column(name, overflow="fold") for name in (left, right)]
-    table = new_table("difference", "harmless", *texts)
-    for kind, harmless, *words in lines:
-        cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in words)
-        table.add_row(kind, "yes" if harmless else "no", *(Text(visible(side)) for side in cut))
+def table_of_differences(
+    names: tuple[str, str], rows: Iterable[tuple[object, bool, object, object]]
+) -> Table:
+    """Return the table of classes, whether they are harmless, and the words of the two texts."""
+    table = new_table("difference", "harmless", *(Column(name, overflow="fold") for name in names))
+    for kind, harmless, *words in rows:
+        sides = (visible(str(side)) for side in words)
+        cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in sides)
+        table.add_row(str(kind), "yes" if harmless else "no", *map(Text, cut))
     return table
 
 

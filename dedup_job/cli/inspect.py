@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from dedup_job.commands.inspect import Inspected, Item, Near
-    from dedup_job.decision import DecisionSettings
     from dedup_job.decision.pair import PairView
     from dedup_job.settings import Settings
 
@@ -36,11 +36,12 @@ _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
 _DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
 _ASKED = ("first", "second")
+_APART = {"channels": "no channel finds the pair", "sketch": "too few equal bits of the sketches"}
 
-_ALWAYS = {
+_CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
     "index": {"channels", "distance"},
     "decision": {"compare", "similarity", "judge"},
-}  # settings that are shown though they are the defaults
+}
 
 
 @with_options(*OF_A_TARGET)
@@ -83,7 +84,7 @@ def inspect(
         bool,
         typer.Option("--full", help="Show whole texts, tokens, and the weight of each keyword."),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_values: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: Given,
 ) -> None:
@@ -116,7 +117,7 @@ def inspect(
             max_distance=max_distance,
             given=options.given,
         )
-    if json:
+    if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
         _show(found, console(), max_distance, full=full)
@@ -197,18 +198,18 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
         )
 
 
-def _listed(row: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _listed(row: Mapping[str, Any], name: str) -> list[Any]:
     """Return a list of the ledger, nothing where someone put another value there."""
-    return value if isinstance(value := row.get(name), list) else ()
+    return value if isinstance(value := row.get(name), list) else []
 
 
 def _run(item: Item) -> str:
     number = (item.row or {}).get("run") or (item.kept.run if item.kept else 0)
     if not number:
         return "not recorded in this form of the target"
-    if item.run is not None and item.run.get("status") == "restored":
+    if item.run.get("status") == "restored":
         return f"none: put back by hand, as number {number}"
-    if item.run is None or "started" not in item.run:
+    if "started" not in item.run:
         return f"{number}"
     return f"{number}, begun {item.run['started']:%Y-%m-%d %H:%M} UTC"
 
@@ -223,9 +224,11 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
         if side.text is not None:
             of = f"text of {side.name}" if side.key else side.name
             console.say(f"{of}: {side.text if full else _beginning(side.text)}")
-    if then := pairs.lines_then(found.items[0].row or {}):
+    then = _listed(found.items[0].row or {}, "differences")
+    if then := [one for one in then if isinstance(one, Mapping)]:
+        rows = ((one.get("class"), True, one.get("text"), one.get("of")) for one in then)
         console.say()
-        console.table(pairs.table_of_differences(then, *_DROPPED))
+        console.table(pairs.table_of_differences(_DROPPED, rows))
 
 
 def _beginning(text: str) -> str:
@@ -246,73 +249,54 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
         console.table(pairs.side_by_side(pieces, console, names, whole=full))
     if view.differences:
         console.say()
-        console.table(pairs.table_of_differences(pairs.lines_now(view.differences), *names))
+        differing = ((one.kind, one.harmless, one.text, one.other) for one in view.differences)
+        console.table(pairs.table_of_differences(names, differing))
     console.say()
     console.rows(_measures(found, view))
 
 
 def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
-    """Yield what is measured of a pair now; of a duplicate what it was then, where it differs."""
-    row = (found.items[0].row if found.original else None) or {}
+    """Yield what is measured of a pair now, and of a duplicate what was measured then."""
     decision, limit = found.settings.decision, found.settings.index.distance
-    distance = "none, a short text has no simhash" if view.distance is None else f"{view.distance}"
-    then = None if view.equal else row.get("distance")
-    was = "" if then in (None, view.distance) else f" (then {then})"
-    yield "distance", f"{distance} of 64 bits, candidates up to {limit}{was}"
+    if view.distance is None:
+        yield "distance", "none, a short text has no simhash"
+    else:
+        yield "distance", f"{view.distance} of 64 bits, candidates up to {limit}"
     as_they_are = f"as they are {view.raw:.3f}, folded {view.folded:.3f}"
     if decision.compare == "none":
         yield "similarity", f"{as_they_are}; not compared (decision.compare = none)"
     else:
-        then = row.get("similarity")
-        changed = isinstance(then, int | float) and abs(then - view.similarity) > 1e-9
-        least = floor = ""
-        if not decision.judges:
-            least = f", least {view.required:.3f}"
-            if view.similarity < view.required <= view.folded:
-                floor = ", which does not count: as they are the texts are too unlike"
-        was = f" (then {then:.3f})" if changed else ""
-        told = f"{view.similarity:.3f}{was}{least}; {as_they_are}{floor}"
+        least = "" if decision.judges else f", least {view.required:.3f}"
+        if not decision.judges and view.similarity < view.required <= view.folded:
+            least += "; folded does not count: as they are the texts are too unlike"
+        told = f"{view.similarity:.3f}{least}; {as_they_are}"
         yield f"similarity ({decision.compare})", told
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
-    then = row.get("found_by")
-    then_by = ", ".join(map(str, then)) if isinstance(then, list) else ""
-    names = ", ".join(view.channels) or "none"
-    yield "found by", names + (f" (then {then_by})" if then_by not in ("", names) else "")
+    yield "found by", ", ".join(view.channels) or "none"
     if view.differences:
         harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)
         told = f"not harmless: {', '.join(harmful)}" if harmful else "all harmless"
         yield "differences", told if decision.judges else f"{told} (the judge is off)"
+    if found.original:
+        row = found.items[0].row or {}
+        by = f"found by {', '.join(map(str, _listed(row, 'found_by')))}"
+        yield "then", f"distance {row.get('distance')}, similarity {row.get('similarity')}, {by}"
 
 
 def _verdict(found: Inspected, view: PairView) -> str:
-    """Say whether a pair are duplicates now, and of a dropped document why they are not."""
-    apart = _kept_apart(view, found.settings.decision)
-    near = f"not duplicates: {apart}" if apart else "duplicates (near)"
-    verdict = "duplicates (exact)" if view.equal else near
+    """Say whether a pair are duplicates now, and of a dropped document whether that changed."""
+    apart = _APART.get(view.refused_by or "", view.refused_by)
+    reason = "exact" if view.equal else "near"
+    verdict = f"not duplicates: {apart}" if apart else f"duplicates ({reason})"
     if found.original is None:
         return f"{verdict}."
-    differs = not view.equal and (found.items[0].row or {}).get("reason") == "exact"
-    if not apart and not differs:
+    if not apart and (found.items[0].row or {}).get("reason") == reason:
         return f"With today's texts: still {verdict}."
     return (
-        f"With today's texts: {verdict}. {'The texts were equal then. ' if differs else ''}The "
-        "source document, the kept one, the settings of cleaning or dedup changed since the run."
+        f"With today's texts: {verdict}. The source document, the kept one, the settings of "
+        "cleaning or dedup changed since the run."
     )
-
-
-def _kept_apart(view: PairView, decision: DecisionSettings) -> str:
-    """Say what keeps a pair apart, "" where nothing does."""
-    if view.refused_by is None:
-        return ""
-    least = "" if decision.judges else f" < {view.required:.2f}"
-    similarity = f"similarity {view.similarity:.2f}{least}"
-    if view.refused_by == "channels":
-        low = not decision.judges and view.similarity >= view.required
-        return f"{'' if low else f'{similarity}, and '}nothing would propose the pair"
-    if view.refused_by == "sketch":
-        return f"{view.agreement} equal bits in their sketches, least {view.least_agreement}"
-    return similarity if view.refused_by == "similarity" else view.refused_by
 
 
 def _fingerprints(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
@@ -321,7 +305,7 @@ def _fingerprints(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
         if item.short:
             route = "short: a hash of the text, found by minhash or as it is"
         name = f"fingerprint of {item.name}" if len(seen) > 1 else "fingerprint"
-        yield name, f"{item.fingerprint:016x}  {item.fingerprint:064b}  ({route})"
+        yield name, f"{item.fingerprint}  {int(item.fingerprint, 16):064b}  ({route})"
 
 
 def _keywords(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
@@ -420,14 +404,9 @@ def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield the settings that decide, those that are not the defaults and the chief ones."""
     for section in ("source", "cleaning", "fingerprint", "index", "decision"):
         part = getattr(settings, section)
-        default = dict(type(part)())
-        values = [
-            f"{name} = [{', '.join(map(str, value))}]"
-            if isinstance(value, tuple)
-            else f"{name} = {value}"
-            for name, value in part
-            if value != default[name] or name in _ALWAYS.get(section, ())
-        ]
+        values = part.model_dump(mode="json", include=_CHIEF.get(section, set()))
+        values |= part.model_dump(mode="json", exclude_defaults=True)
         if values:
-            yield f"[{section}]", ", ".join(values)
+            told = (f"{name} = {json.dumps(value)}" for name, value in values.items())
+            yield f"[{section}]", ", ".join(told)
     yield "", "all others are the defaults, see dedup config show"

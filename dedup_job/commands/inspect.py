@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
@@ -46,40 +46,24 @@ class Item:
 
     name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
     also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
-    none; why_not: why it is not compared. fingerprint: 64 bits; short: the text has too few
+    none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
     features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
-    it is not compared. row: its row in the ledger, kept: what the target says of a kept document,
-    run: row of the run that decided it; of a text what a run would write, without a target nothing.
+    it is not compared. row: its row in the ledger; kept: what the target says of a kept document;
+    run: status and start of the run that decided it. Of a text, row or kept are what a run would
+    write.
     """
 
     name: str
     key: bytes
     text: str | None
     why_not: str = ""
-    fingerprint: int = 0
+    fingerprint: str = ""
     short: bool = False
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     row: Mapping[str, Any] | None = None
     kept: KeptRecord | None = None
-    run: Mapping[str, Any] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return values for JSON: `id` is None of a text, `row` in extended JSON."""
-        kept, why = self.kept, self.why
-        return {
-            "id": self.name if self.key else None,
-            "also": [*self.also],
-            "row": None if self.row is None else json.loads(json_util.dumps(self.row)),
-            "kept": None if kept is None else _kept_as_json(kept),
-            "text": self.text,
-            "why_not": self.why_not or None,
-            "fingerprint": None if why is None else f"{self.fingerprint:016x}",
-            "short": self.short,
-            "route": None if why is None else str(why.route),
-            "tokens": [*why.tokens] if why else [],
-            "keywords": dict(why.features) if why else {},
-        }
+    run: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +106,9 @@ class Inspected:
         return (*self.items, self.original) if self.original else self.items
 
     def as_json(self) -> dict[str, Any]:
-        """Return values for JSON; what there is not is None or empty."""
-        return {
-            "target": self.target or None,
-            "source": self.source or None,
-            "settings_of": self.settings_of or None,
-            "settings": self.settings.model_dump(mode="json", include={*_SECTIONS}),
-            "items": [item.as_json() for item in self.items],
-            "original": self.original.as_json() if self.original else None,
-            "pair": _view_as_json(self.pair) if self.pair else None,
-            "near": [
-                {"id": n.id, "text": n.text, "before": n.before, **_view_as_json(n.view)}
-                for n in self.near or ()
-            ],
-            "found": self.found,
-            "among": self.among,
-            "duplicates": [one.as_row(texts=False) for one in self.duplicates],
-            "dropped": self.dropped,
-        }
+        """Return the fields by name, for JSON: settings that decide, ids in extended JSON."""
+        values: dict[str, Any] = _plain(self)
+        return values
 
 
 def inspect(
@@ -178,12 +147,8 @@ def inspect(
     with opened(settings, target, progress, given=given) as on:
         inspector = _Inspector(on.settings, on.equipment, progress, on)
         base = inspector.compared(texts, ids)
-        base = replace(
-            base,
-            settings_of=on.settings_of,
-            target=on.target.name,
-            source=on.target.source.full_name,
-        )
+        name, source = on.target.name, on.target.source.full_name
+        base = replace(base, settings_of=on.settings_of, target=name, source=source)
         return base if count > 1 else inspector.explained(base, limit, max_distance)
 
 
@@ -234,6 +199,7 @@ class _Inspector:
         self._progress.stage("looking the document up")
         record, *others = decided_records(self._on, self._records, written)
         number = record.row["run"] if record.row else record.kept.run if record.kept else 0
+        run = (self._on.target.run(number) if number else None) or {}
         if record.row is None:
             item = self._kept(record.key, record.kept)
         else:
@@ -243,7 +209,7 @@ class _Inspector:
             also=tuple(unmistakable(other.key) for other in others),
             row=record.row,
             kept=record.kept,
-            run=self._on.target.run(number) if number else None,
+            run={name: run[name] for name in ("status", "started") if name in run},
         )
 
     def _of_source(self, record: Record) -> Item:
@@ -274,7 +240,7 @@ class _Inspector:
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
         prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
-        value, short = int(prints.values[0]), bool(prints.short[0])
+        value, short = f"{int(prints.values[0]):016x}", bool(prints.short[0])
         return replace(item, text=text, fingerprint=value, short=short, why=why)
 
     @cached_property
@@ -331,12 +297,8 @@ class _Inspector:
         if not item.key:  # a run looks no further than its own distance
             narrow = distance is None or distance <= self._settings.index.distance
             base = replace(base, items=(self._decided(item, index if narrow else self._index()),))
-        return replace(
-            base,
-            near=tuple(near[:limit]),
-            found=len(found),
-            among=among - (item.row is None and bool(item.key)),
-        )
+        among -= item.key != b"" and item.row is None  # it is one of them
+        return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
 
     def _index(self, distance: int = 0) -> KeptIndex:
         """Load the index of a run, or one that finds what lies so many bits apart."""
@@ -390,21 +352,13 @@ def _nearness(view: PairView) -> tuple[float, int]:
     return -view.similarity, 64 if view.distance is None else view.distance
 
 
-def _kept_as_json(kept: KeptRecord) -> dict[str, Any]:
-    refused = kept.refused
-    return {
-        "run": kept.run or None,
-        "void": [*map(shown_value, kept.missing_originals)],
-        "refused": refused and {**refused, "of": shown_value(refused.get("of"))},
-    }
-
-
-def _view_as_json(view: PairView) -> dict[str, Any]:
-    """Return the fields of a view, with the class of each difference as lists name it."""
-    values = {field.name: getattr(view, field.name) for field in fields(view)}
-    values["channels"] = [*map(str, view.channels)]
-    values["differences"] = [
-        {"class": str(one.kind), "harmless": one.harmless, "text": one.text, "other": one.other}
-        for one in view.differences
-    ]
-    return values
+def _plain(value: Any) -> Any:
+    """Return a value for JSON, of a record its fields by name."""
+    if isinstance(value, Settings):
+        return value.model_dump(mode="json", include={*_SECTIONS})
+    if isinstance(value, list | tuple):
+        return [*map(_plain, value)]
+    if is_dataclass(value):
+        names = [one.name for one in fields(value) if one.name != "key"]
+        return {name: _plain(getattr(value, name)) for name in names}
+    return json.loads(json_util.dumps(value))

@@ -12,7 +12,7 @@ from bson import ObjectId
 from pymongo.database import Database
 
 from dedup_job.decision import DecisionSettings
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.errors import UsageError
 from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
 
@@ -55,9 +55,9 @@ def inspected(database: Db, *words: str, **environment: str) -> str:
     return invoke(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment}).stdout
 
 
-def refused(database: Db, id_: str, *more: str) -> Exception:
+def refused(database: Db, id_: str) -> Exception:
     """Return the error that the command ends with."""
-    command = ["inspect", id_, "--db", database.name, "--target", "target", *more]
+    command = ["inspect", id_, "--db", database.name, "--target", "target"]
     return refusal(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS})
 
 
@@ -72,8 +72,7 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     decided: Db,
 ) -> None:
     output = inspected(decided, "3")
-    row = decided["target.ledger"].find_one({"_id": 3})
-    assert row is not None
+    row = decided["target.ledger"].find_one({"_id": 3}) or {}
     assert value(output, "decision") == "duplicate: near"
     assert value(output, "of") == "1"
     assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
@@ -81,29 +80,27 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     assert "{+。+}" in output
     assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
     assert value(output, "similarity (jaccard)").startswith(f"{row['similarity']:.3f};")
-    assert value(output, "found by") == ", ".join(row["found_by"])
+    by = ", ".join(row["found_by"])
+    assert value(output, "found by") == by
+    then = f"distance {row['distance']}, similarity {row['similarity']}, found by {by}"
+    assert value(output, "then") == then
     assert value(output, "differences") == "all harmless"
     for one in row["differences"]:
         assert re.search(rf"^{one['class']} +yes ", output, re.M)
     assert "光合作用" in value(output, "keywords of both")
     assert value(output, "only of 3") == "none"
     assert "With today's texts: still duplicates (near)." in output
-    assert f"harmless = [{', '.join(HARMLESS)}]" in output
+    assert f"harmless = {json.dumps(HARMLESS)}" in output
 
 
-def test_of_an_exact_duplicate_the_text_is_shown_once(decided: Db) -> None:
+def test_the_source_is_cleaned_as_by_a_run_and_an_equal_text_shown_once(decided: Db) -> None:
+    assert "<p>" not in (output := inspected(decided, str(OID)))
+    assert value(output, "decision") == "duplicate: near"
     output = inspected(decided, "2")
     assert value(output, "decision") == "duplicate: exact"
     assert value(output, "found by") == "text"
     assert "is the same" in output
     assert output.count(TEXT) == 1
-
-
-def test_the_text_of_the_source_is_cleaned_as_by_a_run(decided: Db) -> None:
-    output = inspected(decided, str(OID))
-    assert value(output, "_id") == str(OID)
-    assert value(output, "decision") == "duplicate: near"
-    assert "<p>" not in output
 
 
 def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: Db) -> None:
@@ -126,9 +123,8 @@ def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
 
 def test_documents_within_a_distance_are_listed_for_any_document(decided: Db) -> None:
     found = json.loads(inspected(decided, "2", "--max-distance", "0", "--json"))
-    assert [(near["id"], near["distance"], near["channels"]) for near in found["near"]] == [
-        ("1", 0, ["text"])
-    ]
+    (near,) = found["near"]
+    assert (near["id"], near["view"]["channels"]) == ("1", ["text"])
     assert (found["found"], found["among"]) == (1, decided.target.count_documents({}))
     assert "within distance 0: 0 of" in inspected(decided, "8", "--max-distance", "0")
 
@@ -164,20 +160,15 @@ def test_a_document_and_a_text_are_compared(decided: Db) -> None:
     assert "\nduplicates (exact)." in output
 
 
-def test_a_number_and_a_string_of_digits_are_told_apart(decided: Db) -> None:
+def test_extended_json_names_any_id_and_tells_a_number_from_digits(decided: Db) -> None:
+    output = inspected(decided, '{"year": 2020, "no": 3}')
+    assert (value(output, "decision"), value(output, "of")) == ("duplicate: exact", '"17"')
     number = inspected(decided, "17")
     assert value(number, "_id") == "17"
     assert value(number, "also decided").startswith("""'"17"', quoted for a shell""")
     string = inspected(decided, '"17"')
     assert value(string, "_id") == '"17"'
     assert "also decided" not in string
-
-
-def test_extended_json_names_any_id(decided: Db) -> None:
-    output = inspected(decided, '{"year": 2020, "no": 3}')
-    assert value(output, "decision") == "duplicate: exact"
-    assert value(output, "of") == '"17"'
-    assert value(inspected(decided, f'{{"$oid": "{OID}"}}'), "_id") == str(OID)
 
 
 def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
@@ -209,23 +200,14 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
 def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
     decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
     decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
-    assert "not duplicates: similarity 0." in (output := inspected(decided, "3"))
-    assert "nothing would propose the pair" in output
-    assert "The texts were equal then. The source document," in inspected(decided, "2")
+    assert "not duplicates: no channel finds the pair. The source" in inspected(decided, "3")
+    assert re.search(r"not duplicates: \w+\. The source document, the", inspected(decided, "2"))
 
 
 def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
     output = inspected(decided, "4", DEDUP_DECISION__HARMLESS="[]")
     assert "settings, those of run 1:" in output
-    assert f"harmless = [{', '.join(HARMLESS)}]" in output
-
-
-def test_settings_that_are_given_must_be_those_of_the_target(decided: Db, tmp_path: Path) -> None:
-    file = tmp_path / "other.toml"
-    file.write_text("[decision]\nsimilarity = 0.9\n")
-    error = refused(decided, "4", "--config", str(file))
-    assert isinstance(error, StateMismatch)
-    assert "decision.similarity = 0.8 then, 0.9 now" in str(error)
+    assert f"harmless = {json.dumps(HARMLESS)}" in output
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
@@ -274,11 +256,11 @@ def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
 def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -> None:
     found = json.loads(inspected(decided, "3", "--json"))
     (item,), original = found["items"], found["original"]
-    assert (item["id"], item["row"]["of"], item["kept"]) == ("3", 1, None)
-    assert (original["id"], original["text"]) == ("1", DOCUMENTS[0]["text"])
+    assert (item["name"], item["row"]["of"], item["kept"]) == ("3", 1, None)
+    assert (original["name"], original["text"]) == ("1", DOCUMENTS[0]["text"])
     assert found["pair"]["refused_by"] is None
     assert {one["harmless"] for one in found["pair"]["differences"]} == {True}
     kept = json.loads(inspected(decided, "4", "--json"))
-    assert kept["items"][0]["kept"]["refused"]["of"] == "1"
+    assert kept["items"][0]["kept"]["refused"]["of"] == 1
     assert [near["id"] for near in kept["near"]] == ["1"]
     assert "uri" not in json.dumps(found["settings"])
