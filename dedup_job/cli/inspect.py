@@ -223,7 +223,7 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
             console.say(f"{side.name}: {side.why_not}")
         if side.text is not None:
             of = f"text of {side.name}" if side.key else side.name
-            console.say(f"{of}: {side.text if full else _beginning(side.text)}")
+            console.say(f"{of}: {_beginning(side.text, full=full)}")
     then = _listed(found.items[0].row or {}, "differences")
     if then := [one for one in then if isinstance(one, Mapping)]:
         rows = ((one.get("class"), True, one.get("text"), one.get("of")) for one in then)
@@ -231,7 +231,9 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
         console.table(pairs.table_of_differences(_DROPPED, rows))
 
 
-def _beginning(text: str) -> str:
+def _beginning(text: str, *, full: bool) -> str:
+    if full:
+        return text
     more = f" … {len(text) - _TEXT:,} characters more" if len(text) > _TEXT else ""
     return f"{pairs.visible(text[:_TEXT])}{more}"
 
@@ -240,10 +242,7 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
     one, other = found.sides
     names = _DROPPED if found.original else _ASKED
     if view.equal:
-        console.say(f"text of {other.name}: {_beginning(other.text or '')}")
-        console.say(
-            f"{'The source' if found.original else 'The first'}'s text, cleaned, is the same."
-        )
+        console.say(f"both texts, cleaned: {_beginning(other.text or '', full=full)}")
     else:
         pieces = pieces_of(one.text or "", other.text or "")
         console.table(pairs.side_by_side(pieces, console, names, whole=full))
@@ -339,10 +338,8 @@ def _features(item: Item) -> Iterator[str]:
 def _show_near(
     found: Inspected, near: Sequence[Near], console: Output, distance: int | None
 ) -> None:
-    settings, shown = (
-        found.settings.index,
-        f", {len(near):,} shown" if len(near) < found.found else "",
-    )
+    settings = found.settings.index
+    shown = f", {len(near):,} shown" if len(near) < found.found else ""
     how = f"candidates ({', '.join(settings.channels)}; distance up to {settings.distance})"
     how = how if distance is None else f"within distance {distance}"
     kept = f"{'other ' if found.items[0].key else ''}kept documents"
@@ -407,6 +404,9 @@ def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
         values = part.model_dump(mode="json", include=_CHIEF.get(section, set()))
         values |= part.model_dump(mode="json", exclude_defaults=True)
         if values:
-            told = (f"{name} = {json.dumps(value)}" for name, value in values.items())
+            told = (
+                f"{name} = {json.dumps(value, ensure_ascii=False)}"
+                for name, value in values.items()
+            )
             yield f"[{section}]", ", ".join(told)
     yield "", "all others are the defaults, see dedup config show"

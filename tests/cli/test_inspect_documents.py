@@ -99,7 +99,7 @@ def test_the_source_is_cleaned_as_by_a_run_and_an_equal_text_shown_once(decided:
     output = inspected(decided, "2")
     assert value(output, "decision") == "duplicate: exact"
     assert value(output, "found by") == "text"
-    assert "is the same" in output
+    assert "both texts, cleaned: 1998" in output
     assert output.count(TEXT) == 1
 
 
