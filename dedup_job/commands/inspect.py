@@ -323,11 +323,11 @@ class _Inspector:
             return replace(item, row={n: v for n, v in row.items() if n not in ("_id", "run")})
         (decision,) = decisions
         assert isinstance(decision, Kept)  # all else has a row
-        tried, refused = decision.tried, None
-        if tried.refused:
-            of, similarity, kind = tried.refused
-            refused = {"of": bson_edit.id_value(of), "similarity": similarity, "class": kind}
-        missing = tuple(map(bson_edit.id_value, tried.missing_originals))
+        refused = None
+        if pair := decision.nearest:
+            of = bson_edit.id_value(pair.of)
+            refused = {"of": of, "similarity": pair.similarity, "class": pair.kind}
+        missing = tuple(map(bson_edit.id_value, decision.candidates.missing))
         return replace(item, kept=KeptRecord(item.text, 0, missing, refused))
 
 
