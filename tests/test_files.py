@@ -200,7 +200,6 @@ def test_the_longest_name_that_a_file_may_have_is_written(tmp_path: Path) -> Non
         ("run", "--source", "d.a", "--target", "d.b", "--embedded="),
         ("run", "--source", "d.a", "--target", "d.b", "--report", ""),
         ("run", "--source", "d.a", "--target", "d.b", "--uri-file", ""),
-        ("idf", "--source", "d.a", "--output", ""),
         ("restore", "--target", "d.b", "--ids", ""),
         ("config", "show", "--config", ""),
     ],

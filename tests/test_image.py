@@ -121,7 +121,6 @@ def test_nothing_is_compiled_in_a_container_of_another_user(
             ["check", *place],
             ["inspect", "--text", TEXT, *target],
             ["inspect", "1", *target],
-            ["calibrate", *place[:2], "--field", "text"],
         ):
             assert compiled(image, *words, **uri)[0] == [], words
     assert database.target.count_documents({}) == 2

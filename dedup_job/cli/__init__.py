@@ -24,7 +24,6 @@ _GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and n
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
-    "idf": ("sources.idf", "Write an IDF file: the weights of words in a collection."),
     "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
     "list": (
         "listing.list_",
@@ -34,7 +33,6 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "report": ("report.report", "Write a page that shows what was kept and dropped, with samples."),
     "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
-    "calibrate": ("sources.calibrate", "Propose distance and similarity for a collection."),
     "status": ("status.status", "Show how a target stands: run at work, progress, last success."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),

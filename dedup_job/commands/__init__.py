@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         restore,
         review,
         run,
-        sources,
         status,
         survey,
     )
@@ -38,7 +37,6 @@ __all__ = [
     "restore",
     "review",
     "run",
-    "sources",
     "status",
     "survey",
 ]

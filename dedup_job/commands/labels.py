@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.decision.near_pairs import Share, shares_by_band
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
 from dedup_job.mongo.care.records import Records
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.printing import command_line
 from dedup_job.report.opinion import Opinion
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
@@ -61,30 +59,6 @@ def import_labels(
         rows = imported_rows(on.target, lines, store.rows(), name)
         store.put(rows)
         return len(rows)
-
-
-def answers_by_similarity(
-    settings: Settings, target: str, progress: Progress = QUIET, *, given: bool = False
-) -> dict[float, Share]:
-    """Return how many pairs people called the same, by the lower edge of a band of similarities.
-
-    Of each pair the latest label counts; those who were unsure are left out. UsageError where
-    there is no label of a pair whose texts were compared.
-    """
-    with opened(settings, target, progress, given=given) as on:
-        rows = LabelStore(on.target).rows()
-    latest = {row.pair: row for row in sorted(rows, key=lambda row: row.when)}
-    said = [
-        (row.similarity, row.opinion is Opinion.SAME)
-        for row in latest.values()
-        if row.similarity is not None and row.opinion is not Opinion.UNSURE
-    ]
-    if not said:
-        raise UsageError(
-            f"nobody has labelled pairs of {target} yet: "
-            f"`{command_line('review', '--target', target)}` shows them, and stores the answers."
-        )
-    return shares_by_band(said)
 
 
 def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:

@@ -22,7 +22,6 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.commands.in_memory import deduplicate
 from dedup_job.decision import FirstWins
-from dedup_job.fingerprint import DocumentFrequencies
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.bands import BandIndex
 from dedup_job.mongo.bson.scan import find_fields, pack_path
@@ -53,7 +52,7 @@ def deciding() -> None:
 
 
 def the_rest() -> None:
-    """Compile what the other parts leave: reading, a growing index, other settings, counting."""
+    """Compile what the other parts leave: reading, a growing index, other settings."""
     find_fields(
         np.frombuffer(encode({"0": {"_id": 1, "text": ""}}), np.uint8), *pack_path(["text"])
     )
@@ -64,7 +63,6 @@ def the_rest() -> None:
     for chosen in (settings, *presets, load_settings(None, _OTHERS)):
         list(deduplicate([*_TEXTS, *_TEXTS, f"{_TEXTS[0]}。{_TEXTS[1]}"], chosen))
     fingerprinter = settings.equipment().fingerprinter
-    DocumentFrequencies(fingerprinter).add(_TEXTS)
     _seal_an_index(settings.index, fingerprinter.fingerprint(_TEXTS))
 
 

@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.asked_pairs import AskedPair, Standing, WrongDrop
+from dedup_job.commands.asked_pairs import AskedPair, Share, Standing, WrongDrop
 from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
-from dedup_job.decision.near_pairs import Share
 from dedup_job.errors import UsageError, Vanished
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs

@@ -1,7 +1,6 @@
 """Text -> 64-bit simhash: batches of texts in, uint64 (n,) out."""
 
 from dedup_job.fingerprint.fingerprinter import (
-    DocumentFrequencies,
     Explanation,
     Fingerprinter,
     Route,
@@ -13,7 +12,6 @@ from dedup_job.native.code_points import Packed, pack
 from dedup_job.native.hashing import is_text_hash, text_digest, text_digests, text_hash
 
 __all__ = [
-    "DocumentFrequencies",
     "Explanation",
     "FingerprintSettings",
     "Fingerprinter",

@@ -1,10 +1,8 @@
-"""Fingerprints of texts, explained; how many texts hold each word."""
+"""Fingerprints of texts, and what each is made of."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -16,16 +14,14 @@ from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.characters import case_fold, case_fold_table, stemmer
-from dedup_job.fingerprint.features import Options, count_words, make_features
+from dedup_job.fingerprint.features import Options
 from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM
-from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon
+from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_lexicon, mark_compiled
-from dedup_job.fingerprint.segmentation import make_scratch, segment
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Form, Read, Sketcher
 from dedup_job.native.code_points import Packed, Texts, pack
 from dedup_job.native.hashing import text_digests, text_hash
-from dedup_job.native.jit import native
 
 _WEIGHTINGS = {
     Weighting.TFIDF: TFIDF,
@@ -133,58 +129,3 @@ class Fingerprinter:
 
 def _text(points: NDArray[np.uint32]) -> str:
     return points.tobytes().decode("utf-32-le", "surrogatepass")
-
-
-class DocumentFrequencies:
-    """Counts in how many texts each word stands, batch by batch."""
-
-    def __init__(self, fingerprinter: Fingerprinter) -> None:
-        self._fingerprinter = fingerprinter
-        self._words: Counter[str] = Counter()
-        self.texts = 0
-
-    def add(self, texts: Texts) -> None:
-        """Count the distinct words of each text."""
-        points, offsets = self._fingerprinter.prepare(texts)
-        starts, stops, keys = _distinct(
-            self._fingerprinter.lexicon, points, offsets, self._fingerprinter.options
-        )
-        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-        for i, count in zip(first.tolist(), counts.tolist(), strict=True):
-            word = points[starts[i] : stops[i]].tobytes().decode("utf-32-le", "surrogatepass")
-            self._words[word] += count
-        self.texts += len(offsets) - 1
-
-    def weights(self, least: int) -> Iterator[tuple[str, float]]:
-        """Yield (word, log(1 + texts / texts with the word)), rare words first, then by word.
-
-        Words of fewer than `least` texts are left out: they get the median, as unknown ones do.
-        """
-        for word, count in sorted(self._words.items(), key=lambda item: (item[1], item[0])):
-            if count >= least:
-                yield word, math.log(1 + self.texts / count)
-
-
-@native
-def _distinct(
-    lexicon: Lexicon, points: NDArray[np.uint32], offsets: NDArray[np.int64], options: Options
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    """Return places and keys of the distinct words of each text, one text after the other."""
-    n = offsets.shape[0] - 1
-    longest = 0
-    for i in range(n):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    scratch, room = make_scratch(longest), make_features(longest)
-    starts = np.empty(points.shape[0], dtype=np.int64)
-    stops = np.empty(points.shape[0], dtype=np.int64)
-    keys = np.empty(points.shape[0], dtype=np.uint64)
-    count = 0
-    for i in range(n):
-        tokens = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)
-        found = count_words(lexicon, points, tokens, scratch, options, room)
-        for f in range(found):
-            if room.idf[f] != STOP_WORD:
-                starts[count], stops[count] = room.start[f], room.stop[f]
-                keys[count] = room.token[f]
-                count += 1
-    return starts[:count], stops[:count], keys[:count]

@@ -76,8 +76,7 @@ class FingerprintSettings(BaseModel):
     )
     idf: Path | None = Field(
         default=None,
-        description="file with word weights in place of jieba's: word weight, one per line; "
-        "dedup idf writes one",
+        description="file with word weights in place of jieba's: word weight, one per line",
     )
     stem: bool = Field(default=False, description="reduce English words to their stem (Snowball)")
     single_characters: bool = Field(

@@ -390,7 +390,6 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(
     gone.rmdir()
     for words in (
         ("run", "--source", "d.a", "--target", "d.b", "--report", "r.json"),
-        ("idf", "--source", "d.a", "--output", "x.txt"),
         ("run", "--source", "d.a", "--target", "d.b", "--embedded", "data"),
         ("config", "validate", "c.toml"),
     ):
@@ -430,14 +429,6 @@ def test_a_value_that_an_option_does_not_take_is_repeated(
     result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
     assert_refused(result, 2, words)
     assert len(result.stderr) < 400
-
-
-def test_idf_says_that_it_counts_words(filled: Db, tmp_path: Path) -> None:
-    names = ("--db", filled.name, "--source", "source", "--output", str(tmp_path / "idf"))
-    result = dedup("idf", *names, uri=uri_of(filled))
-    assert result.returncode == 0
-    assert "counting words of 20 documents" in result.stderr
-    assert "deduplicating" not in result.stderr
 
 
 @pytest.mark.parametrize("name", [" target", "target ", "target\u3000"])

@@ -45,7 +45,7 @@ def completed(line: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("dedup c", ["calibrate", "check", "config"]),
+        ("dedup c", ["check", "config"]),
         ("dedup --v", ["--version"]),
         ("dedup run --max-", ["--max-rate", "--max-memory"]),
         ("dedup index ", ["plan", "info", "rebuild"]),

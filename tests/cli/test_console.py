@@ -43,9 +43,8 @@ def hostile(database: Db) -> Db:
 def said(database: Db, *words: str, width: int | None) -> str:
     """Return what a command prints on a terminal so wide, None for a pipe."""
     terminal = {"FORCE_COLOR": "1", "TERM": "dumb", "COLUMNS": f"{width}", "LINES": "50"}
-    where = ["--target", f"t{WEIRD}"] if words[0] != "calibrate" else []
     result = invoke(
-        *(*words[:1], "--db", database.name, *where, *words[1:]),
+        *(*words[:1], "--db", database.name, "--target", f"t{WEIRD}", *words[1:]),
         DEDUP_URI=uri_of(database),
         **({} if width is None else terminal),
     )
@@ -65,7 +64,6 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
         (["inspect", ids[2]], [ids[2]]),
         (["inspect", ids[1], "--limit", "64"], ids),
         (["check", "--source", WEIRD, "--report", str(file)], []),
-        (["calibrate", "--source", WEIRD], []),
     ):
         output = said(hostile, *words, width=width)
         assert commands(output) == [], words

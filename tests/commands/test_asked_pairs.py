@@ -1,0 +1,28 @@
+"""Precision and recall of what a person said, each with its confidence interval."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dedup_job.commands.asked_pairs import Share
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "low", "high"),
+    [  # the worked examples of Newcombe, Statistics in Medicine 17 (1998), table I, method 3
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_the_interval_is_wilsons(part: int, whole: int, low: float, high: float) -> None:
+    assert Share(part, whole).interval == pytest.approx((low, high), abs=5e-5)
+
+
+def test_nothing_of_nothing_may_be_any_share() -> None:
+    assert math.isnan(Share(0, 0).rate)
+    assert Share(0, 0).interval == (0.0, 1.0)
+    assert Share(5, 5).interval[1] == 1.0
