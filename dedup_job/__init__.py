@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored, restore, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.commands.status import target_status
+    from dedup_job.documents import Difference
     from dedup_job.errors import (
         BrakeApplied,
         ConfigurationError,
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     )
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
+    from dedup_job.report.list_filter import ListFilter
+    from dedup_job.report.pairs import Pair
     from dedup_job.report.progress import Callback, Progress
     from dedup_job.report.run import Report, Status
-    from dedup_job.report.samples import Difference, Sample
     from dedup_job.report.status import TargetStatus
-    from dedup_job.report.wanted import Wanted
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
@@ -50,6 +51,7 @@ _HOMES = {  # where each public name lives
     "commands.restore": ("Restored", "restore", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
     "commands.status": ("target_status",),
+    "documents": ("Difference",),
     "errors": (
         "BrakeApplied",
         "ConfigurationError",
@@ -63,11 +65,11 @@ _HOMES = {  # where each public name lives
     ),
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
-    "report.samples": ("Difference", "Sample"),
+    "report.list_filter": ("ListFilter",),
+    "report.pairs": ("Pair",),
     "report.progress": ("Callback", "Progress"),
     "report.run": ("Report", "Status"),
     "report.status": ("TargetStatus",),
-    "report.wanted": ("Wanted",),
     "settings": ("Settings", "load_settings"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}

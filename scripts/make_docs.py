@@ -282,7 +282,7 @@ _KINDS = {
 _WORDS = (
     *_KINDS.values(),
     *("list of names", "list of texts", "all", "required", "none", "no limit", "warn", "by cores"),
-    "20 in a table, else all",
+    "20 in a table or at random, else all",
     *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
     *("that of its last run", "environment DEDUP_PING", "The connection, as for dedup run."),
 )

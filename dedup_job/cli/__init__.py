@@ -29,7 +29,6 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
         "listing.list_",
         "List what was dropped, what nearly was, groups and others.",
     ),
-    "sample": ("listing.sample", "Show pairs at random, with their texts side by side."),
     "report": ("report.report", "Write a page that shows what was kept and dropped, with samples."),
     "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),

@@ -1,11 +1,11 @@
-"""`dedup list` and `dedup sample`: what a person may want to look at in a target."""
+"""`dedup list`: what a person may want to look at in a target."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,8 +22,8 @@ from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from dedup_job.report.samples import Sample
-    from dedup_job.report.wanted import Wanted
+    from dedup_job.report.list_filter import ListFilter
+    from dedup_job.report.pairs import Pair
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
@@ -47,15 +47,6 @@ class What(StrEnum):
     DELETED = "deleted"
 
 
-class PairsOf(StrEnum):
-    """What a sample can be drawn of."""
-
-    DROPPED = "dropped"
-    NEAR = "near"
-    EXACT = "exact"
-    REFUSED = "refused"
-
-
 class ListFormat(StrEnum):
     """How a list is written."""
 
@@ -74,8 +65,8 @@ Class = Annotated[
     typer.Option(
         "--class",
         metavar="CLASS",
-        help="Only pairs with a difference of this class; of refused ones that which keeps them "
-        "apart.",
+        help="Only pairs with a difference of this class; for `refused`: the class that separates "
+        "the pair.",
     ),
 ]
 Run = Annotated[
@@ -113,84 +104,83 @@ def list_(
     ] = False,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Show N at most [default: 20 in a table, else all]."),
+        typer.Option(
+            metavar="N", help="Show N at most [default: 20 in a table or at random, else all]."
+        ),
+    ] = None,
+    random: Annotated[
+        bool, typer.Option("--random", help="Draw pairs at random: dropped, near, exact, refused.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Of --random: the same seed draws the same pairs [default: 0]."
+        ),
     ] = None,
     *,
     options: Given,
 ) -> None:
     """List what was dropped, what nearly was, groups and others.
 
-    A table shows pairs with the differences of their texts marked: of duplicates those with the
+    A table shows pairs side by side with their differences marked: of duplicates those with the
     largest part left out of the comparison first, then the least similar; of refused pairs the most
     similar first, with the class of the difference that keeps them apart. The other formats list
     all in the order of _id, groups with the most duplicates first, and take the same memory however
-    long the list is. Nothing is written.
+    long the list is. With --random all pairs have the same chance, so the share of wrong ones among
+    them is about that of all; the same seed draws the same pairs, while no more are added. Nothing
+    is written.
     """
     wanted = _wanted(what, of, kind, run)
+    if seed is not None:
+        check_range("--seed", seed, 0, _MOST)
+        if not random:
+            raise UsageError("--seed is for --random.")
     as_table = form is ListFormat.TABLE
     if limit is not None:
-        check_range("--limit", limit, 1, _MOST_SHOWN if as_table else _MOST)
+        check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form in (ListFormat.TABLE, ListFormat.IDS):
         raise UsageError(f"--texts is for jsonl and csv, not for {form}.")
-    settings = options.load()
-    if as_table:
+    settings, rows = options.load(), (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts)
+    if as_table or random:
         with working() as progress:
-            found = commands.listing.list_doubtful(
-                settings, target, wanted, limit or _IN_A_TABLE, progress, given=options.given
+            found = commands.listing.sample_pairs(
+                settings,
+                target,
+                wanted,
+                limit or _IN_A_TABLE,
+                (seed or 0) if random else None,
+                progress,
+                texts=as_table or texts,
+                given=options.given,
             )
-        _show(found, what, console())
+        if as_table:
+            _show(found, what, console())
+        elif form is ListFormat.IDS:
+            _write([[one.id for one in found]], "\n".join)
+        else:
+            _write([found], rows)
         return
     with working() as progress:
         more: dict[str, Any] = {"limit": limit, "given": options.given}
         if form is ListFormat.IDS:
             pages = commands.listing.list_ids(settings, target, wanted, progress, **more)
             _write(pages, "\n".join)
-            return
-        rows = commands.listing.list_documents(
-            settings, target, wanted, progress, texts=texts, **more
-        )
-        _write(rows, (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts))
+        else:
+            documents = commands.listing.list_documents(
+                settings, target, wanted, progress, texts=texts, **more
+            )
+            _write(documents, rows)
 
 
-@with_options(*OF_A_TARGET)
-def sample(
-    target: Target,
-    what: Annotated[
-        PairsOf,
-        typer.Option("--what", help="near, exact, dropped (both) or refused, as in dedup list."),
-    ] = PairsOf.NEAR,
-    number: Annotated[int, typer.Option(metavar="N", help="Pairs to show, 1 to 1,000.")] = 10,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed draws the same pairs.")] = 0,
-    of: Of = None,
-    kind: Class = None,
-    run: Run = None,
-    *,
-    options: Given,
-) -> None:
-    """Show pairs at random, with their texts side by side and the differences marked.
-
-    All pairs have the same chance, so the share of wrong ones among them is about that of all. The
-    same seed draws the same pairs, while no more are added. Nothing is written.
-    """
-    check_range("--number", number, 1, 1000)
-    check_range("--seed", seed, 0, _MOST)
-    wanted, settings = _wanted(What(what), of, kind, run), options.load()
-    with working() as progress:
-        found = commands.listing.sample_pairs(
-            settings, target, wanted, number, seed, progress, given=options.given
-        )
-    _show(found, What(what), console())
-
-
-def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> Wanted:
-    from dedup_job.report.wanted import Wanted  # here: --help should not wait for it
+def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> ListFilter:
+    from dedup_job.report.list_filter import ListFilter  # here: --help should not wait for it
 
     if run is not None:
         check_range("--run", run, 1, _MOST)
-    return Wanted(str(what), of, kind, run)
+    return ListFilter(str(what), of, kind, run)
 
 
-def _write(pages: Iterator[list[Any]], form: Callable[[list[Any]], str]) -> None:
+def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None:
     """Write pages of lines until the end, or until nobody reads any more."""
     for page in pages:
         if page:
@@ -199,19 +189,19 @@ def _write(pages: Iterator[list[Any]], form: Callable[[list[Any]], str]) -> None
             return
 
 
-def _jsonl(*, texts: bool) -> Callable[[list[Sample]], str]:
+def _jsonl(*, texts: bool) -> Callable[[list[Pair]], str]:
     encode = json.JSONEncoder(ensure_ascii=False).encode
 
-    def lines(page: list[Sample]) -> str:
+    def lines(page: list[Pair]) -> str:
         return escaped_json("\n".join(encode(one.as_row(texts=texts)) for one in page))
 
     return lines
 
 
-def _csv(*, texts: bool) -> Callable[[list[Sample]], str]:
+def _csv(*, texts: bool) -> Callable[[list[Pair]], str]:
     first = [True]  # the names of the columns come once
 
-    def lines(page: list[Sample]) -> str:
+    def lines(page: list[Pair]) -> str:
         rows = [one.as_row(texts=texts) for one in page]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -231,7 +221,7 @@ def _cell(value: object) -> object:
     return value
 
 
-def _show(found: Sequence[Sample], what: What, console: Output) -> None:
+def _show(found: Sequence[Pair], what: What, console: Output) -> None:
     if not found:
         console.say(_NONE.get(what, f"No document of {what}: the ledger holds no such row."))
         return
@@ -259,7 +249,7 @@ _NONE = {
 }
 
 
-def _head(one: Sample) -> str:
+def _head(one: Pair) -> str:
     if one.duplicates is not None:
         return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
     if one.decision == "kept" and one.of:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dedup_job.report.opinion import Opinion
-from dedup_job.report.samples import Sample
+from dedup_job.report.pairs import Label, Pair
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 
@@ -45,29 +44,20 @@ class AskedPair:
 
     key: str
     number: int
-    sample: Sample
-    opinion: Opinion | None
+    pair: Pair
+    label: Label | None
     hidden: bool
     restored: bool
 
 
 @dataclass(frozen=True, slots=True)
-class WrongDrop:
-    """A document that was dropped, and is another one to the person; text: how it begins."""
-
-    key: str
-    id: str
-    text: str | None
-    restored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
+class ReviewProgress:
     """What one person has said so far.
 
     answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
     the pairs that are the same, those that were joined; unsure counts for neither.
-    wrong: documents that were dropped and are different; wrong_left_out: how many more there are.
+    wrong: pairs that were joined and are different, with how the text of the dropped document
+    begins; wrong_left_out: how many more there are.
     """
 
     answered: int
@@ -75,5 +65,5 @@ class Standing:
     precision: Share
     recall: Share
     unsure: int
-    wrong: Sequence[WrongDrop]
+    wrong: Sequence[AskedPair]
     wrong_left_out: int

@@ -26,11 +26,11 @@ from dedup_job.job.index_loading import load_index
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
-from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
+from dedup_job.mongo.care.sampling import Sampler, naming
+from dedup_job.report.list_filter import ListFilter
+from dedup_job.report.pairs import Pair
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.samples import Sample
-from dedup_job.report.wanted import Wanted
 from dedup_job.settings import Settings, expect_settings
 
 _WIDEST = 7  # bits, the most that an index finds
@@ -97,7 +97,7 @@ class Inspected:
     near: tuple[Near, ...] | None = None
     found: int = 0
     among: int = 0
-    duplicates: tuple[Sample, ...] = ()
+    duplicates: tuple[Pair, ...] = ()
     dropped: int | None = None
 
     @property
@@ -263,10 +263,12 @@ class _Inspector:
 
     def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
         self._progress.stage("looking for its duplicates")
-        clean_all = Cleaner(self._settings.cleaning).clean_all
-        lister = Lister(self._on.target, clean_all, Wanted("dropped"), item.key)
-        duplicates, dropped = lister.counted(_MAX_LISTED)
-        return replace(base, duplicates=tuple(duplicates), dropped=dropped)
+        target, clean_all = self._on.target, Cleaner(self._settings.cleaning).clean_all
+        wanted = ListFilter("dropped")
+        sampler = Sampler(target, clean_all, wanted, item.key, name=naming(target))
+        duplicates = tuple(sampler.first(_MAX_LISTED, texts=False))
+        dropped = sampler.count() if len(duplicates) == _MAX_LISTED else len(duplicates)
+        return replace(base, duplicates=duplicates, dropped=dropped)
 
     def _with_near(
         self, base: Inspected, item: Item, limit: int, distance: int | None

@@ -13,14 +13,15 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
-from dedup_job.mongo.care.records import Records
+from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.opinion import Opinion
+from dedup_job.report.list_filter import KEPT
+from dedup_job.report.pairs import Label, Pair
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-_LETTERS = {"S": Opinion.SAME, "D": Opinion.DIFFERENT, "U": Opinion.UNSURE}
-_LETTER_OF = {opinion: letter for letter, opinion in _LETTERS.items()}
+_LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
+_LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
 _DECISIONS = ("", "duplicate", "kept")
 _TOGETHER = 500  # labels whose texts are read at once
 _NAMED = 10  # problems in a message
@@ -67,16 +68,17 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:
         part = rows[start : start + _TOGETHER]
         texts = _texts(on, part)
         for n, row in enumerate(part, start + 1):
+            pair = row.pair
             line = {
                 "n": n,
-                "label": _LETTER_OF[row.opinion],
-                "a": texts.get(row.of),
-                "b": texts.get(row.id),
-                "id_a": shown_value(bson_edit.storable(row.of)),
-                "id_b": shown_value(bson_edit.storable(row.id)),
-                "kind": row.reason,
-                "decision": row.decision,
-                "similarity": row.similarity,
+                "label": _LETTER_OF[row.label],
+                "a": texts.get(pair.of_key),
+                "b": texts.get(pair.key),
+                "id_a": shown_value(bson_edit.storable(pair.of_key)),
+                "id_b": shown_value(bson_edit.storable(pair.key)),
+                "kind": pair.reason,
+                "decision": pair.decision,
+                "similarity": pair.similarity,
                 "blind": row.blind,
                 "name": row.name,
                 "when": row.when.isoformat(timespec="milliseconds"),
@@ -94,7 +96,7 @@ def imported_rows(
 
     name: whose they are, where a line does not say so.
     """
-    latest = {(*row.pair, row.name): row for row in there}
+    latest = {(*row.pair.keys, row.name): row for row in there}
     fresh: dict[tuple[bytes, bytes, str], LabelRow] = {}
     wrong: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -105,7 +107,7 @@ def imported_rows(
         except ValueError as e:
             wrong.append(f"line {number:,}: {e}")
             continue
-        own = (*row.pair, row.name)
+        own = (*row.pair.keys, row.name)
         if own not in latest or latest[own].when < row.when:
             latest[own] = fresh[own] = row
     if wrong:
@@ -115,7 +117,7 @@ def imported_rows(
             + "\n".join(wrong[:_NAMED])
             + more
         )
-    return [_as_decided(target, row) for row in fresh.values()]
+    return _as_decided(target, [*fresh.values()])
 
 
 def _row_of(line: str, default: str | None) -> LabelRow:
@@ -127,8 +129,8 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     if not isinstance(values, dict):
         raise ValueError("it is not an object")  # noqa: TRY004  # of the line's form, as all here
     said = values.get("label")
-    opinion = _LETTERS.get(said) if isinstance(said, str) else None
-    if opinion is None:
+    label = _LETTERS.get(said) if isinstance(said, str) else None
+    if label is None:
         raise ValueError(f"label is {said!r}, expected S, D or U")
     whose = values.get("name") or default
     if not isinstance(whose, str) or not 0 < len(whose) <= LONGEST_NAME or not whose.isprintable():
@@ -136,17 +138,16 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     similarity, decision = values.get("similarity"), values.get("decision", "")
     if decision not in _DECISIONS:
         raise ValueError(f"decision is {decision!r}, expected duplicate or kept")
-    return LabelRow(
-        _id_of(values, "id_a"),
-        _id_of(values, "id_b"),
-        whose,
-        opinion,
+    of_key, key = _id_of(values, "id_a"), _id_of(values, "id_b")
+    pair = Pair(
+        key,
+        of_key,
         str(decision),
         str(values.get("kind") or ""),
         float(similarity) if isinstance(similarity, int | float) else None,
-        values.get("blind") is True,
-        _time_of(values.get("when")),
     )
+    blind, when = values.get("blind") is True, _time_of(values.get("when"))
+    return LabelRow(pair, whose, label, blind, when)
 
 
 def _id_of(values: Mapping[str, Any], name: str) -> bytes:
@@ -168,29 +169,27 @@ def _time_of(written: Any) -> datetime:
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
-def _as_decided(target: TargetReader, row: LabelRow) -> LabelRow:
-    """Return a label with what was decided of its pair, where a line does not say so."""
-    if row.decision:
-        return row
-    record = Records(target).of(row.id)
-    if record.row is not None and bson_edit.fields({"_id": record.row.get("of")}) == row.of:
-        similarity = record.row.get("similarity")
-        found = str(record.row.get("decision")), str(record.row.get("reason"))
-    elif record.kept is not None:
-        refused = record.kept.refused or {}
-        found, similarity = ("kept", str(refused.get("class") or "")), refused.get("similarity")
-    else:
-        return row
-    return replace(
-        row,
-        decision=found[0],
-        reason=found[1],
-        similarity=similarity if isinstance(similarity, float) else row.similarity,
-    )
+def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
+    """Return labels with what was decided of their pairs, where a line does not say so."""
+    open_ = [row.pair for row in rows if not row.pair.decision]
+    reader = PairReader(target, list)
+    dropped = reader.read(open_, texts=False)
+    kept = reader.read([replace(pair, decision=KEPT) for pair in open_], texts=False)
+
+    def decided(pair: Pair) -> Pair:
+        found = dropped.get(pair.key)
+        if found is None or found.of_key != pair.of_key:
+            found = kept.get(pair.key)
+        if pair.decision or found is None:
+            return pair
+        similarity = pair.similarity if found.similarity is None else found.similarity
+        return replace(pair, decision=found.decision, reason=found.reason, similarity=similarity)
+
+    return [replace(row, pair=decided(row.pair)) for row in rows]
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     """Return texts by key, as they are in the source; what is gone there, as in the target."""
-    keys = [*dict.fromkeys(key for row in rows for key in row.pair)]
+    keys = [*dict.fromkeys(key for row in rows for key in row.pair.keys)]
     found = on.target.source_reader().texts(keys)
     return {**on.target.texts([key for key in keys if key not in found]), **found}

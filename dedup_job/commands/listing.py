@@ -10,91 +10,81 @@ from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.care.lists import Lister
 from dedup_job.mongo.care.records import Records
+from dedup_job.mongo.care.sampling import Sampler, naming
+from dedup_job.report.list_filter import PAIRS, ListFilter
+from dedup_job.report.pairs import Pair
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.samples import Sample
-from dedup_job.report.wanted import PAIRS, Wanted
 from dedup_job.settings import Settings
 
 
 def list_documents(
     settings: Settings,
     target: str,
-    wanted: Wanted,
+    wanted: ListFilter,
     progress: Progress = QUIET,
     *,
     limit: int | None = None,
     texts: bool = False,
     given: bool = True,
-) -> Iterator[list[Sample]]:
+) -> Iterator[list[Pair]]:
     """Yield what is wanted, page by page: in `_id` order, groups the largest first.
 
     texts: read the texts as well. given: the settings are the user's own; else those of the
     target's last run are used.
     """
-    with _lister(settings, target, wanted, progress, given=given) as lister:
-        yield from lister.pages(limit, texts=texts)
+    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+        yield from sampler.pages(limit, texts=texts)
 
 
 def list_ids(
     settings: Settings,
     target: str,
-    wanted: Wanted,
+    wanted: ListFilter,
     progress: Progress = QUIET,
     *,
     limit: int | None = None,
     given: bool = True,
 ) -> Iterator[list[str]]:
     """Yield the ids of what is wanted, page by page, as `restore` and `inspect` take them."""
-    with _lister(settings, target, wanted, progress, given=given) as lister:
-        yield from lister.ids(limit)
-
-
-def list_doubtful(
-    settings: Settings,
-    target: str,
-    wanted: Wanted,
-    limit: int,
-    progress: Progress = QUIET,
-    *,
-    given: bool = True,
-) -> list[Sample]:
-    """Return up to `limit` with their texts, those first that were decided most narrowly.
-
-    Near duplicates with the largest part left out of the comparison first, then the least similar;
-    refused ones the most similar first.
-    """
-    with _lister(settings, target, wanted, progress, given=given) as lister:
-        return lister.doubtful(limit)
+    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+        yield from sampler.ids(limit)
 
 
 def sample_pairs(
     settings: Settings,
     target: str,
-    wanted: Wanted,
+    wanted: ListFilter,
     number: int,
-    seed: int,
+    seed: int | None = None,
     progress: Progress = QUIET,
     *,
+    texts: bool = True,
     given: bool = True,
-) -> list[Sample]:
-    """Return pairs at random with their texts; the same seed draws the same ones."""
-    if wanted.what not in PAIRS:
-        raise UsageError(f"what is {wanted.what!r}; pairs are drawn of {', '.join(PAIRS)}.")
-    with _lister(settings, target, wanted, progress, given=given) as lister:
-        return lister.sample(number, seed)
+) -> list[Pair]:
+    """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
+
+    The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
+    out of the comparison, then the least similar, and refused pairs that are most similar.
+    """
+    if seed is not None and wanted.what not in PAIRS:
+        raise UsageError(f"{wanted.what} are not drawn at random; {', '.join(PAIRS)} are.")
+    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+        return sampler.sample(number, seed, texts=texts)
 
 
 @contextmanager
-def _lister(
-    settings: Settings, target: str, wanted: Wanted, progress: Progress, *, given: bool
-) -> Iterator[Lister]:
+def _sampler(
+    settings: Settings, target: str, wanted: ListFilter, progress: Progress, *, given: bool
+) -> Iterator[Sampler]:
     wanted.check()
     with opened(settings, target, progress, given=given) as on:
         progress.stage(f"looking for what is {wanted.what}")
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
-        yield Lister(on.target, Cleaner(on.settings.cleaning).clean_all, wanted, of_key)
+        clean_all = Cleaner(on.settings.cleaning).clean_all
+        sampler = Sampler(on.target, clean_all, wanted, of_key, name=naming(on.target))
+        sampler.check()
+        yield sampler
 
 
 def _kept_key(on: Opened, written: str) -> bytes:

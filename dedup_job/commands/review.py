@@ -7,28 +7,29 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.asked_pairs import AskedPair, Share, Standing, WrongDrop
+from dedup_job.commands.asked_pairs import AskedPair, ReviewProgress, Share
 from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.errors import UsageError, Vanished
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
 from dedup_job.mongo.care.existing import existing_parts
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
+from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.care.records import texts_of_dropped
-from dedup_job.mongo.care.samples import SampleReader
+from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
-from dedup_job.report.opinion import Opinion
+from dedup_job.report.list_filter import REFUSED, ListFilter
+from dedup_job.report.pairs import Label, Pair
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.samples import Sample
+from dedup_job.report.survey import review_sample
 from dedup_job.settings import Settings
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
@@ -73,7 +74,7 @@ def open_review(
         labels = LabelStore(on.target)
         labels.check()
         on.progress.stage("drawing a sample of pairs")
-        drawn = draw_pairs(on.target, wanted.number, wanted.seed, mixed=wanted.blind)
+        drawn = _draw(on, wanted)
         if not drawn:
             raise UsageError(
                 f"{on.target.name} has nothing to review: no run dropped a near duplicate or "
@@ -92,14 +93,14 @@ class Review:
         on: Opened,
         settings: Settings,
         wanted: Assignment,
-        drawn: Sequence[DrawnPair],
+        drawn: Sequence[Pair],
         *,
         given: bool,
     ) -> None:
         self._on, self._settings, self._wanted, self._given = on, settings, wanted, given
         self._labels = LabelStore(on.target)
-        self._samples = SampleReader(on.target, Cleaner(on.settings.cleaning).clean_all)
-        self._drawn = {_key(pair.pair): pair for pair in drawn}
+        self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
+        self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._restoring = threading.Lock()
         self._storing = threading.Lock()
@@ -158,47 +159,38 @@ class Review:
 
     def pair(self, key: str) -> AskedPair:
         """Return a pair with its texts; UsageError where it is not of this review."""
-        label, drawn = self._said.get(key), self._known(key)
+        said, drawn = self._said.get(key), self._known(key)
         with translated():
-            sample, restored = self._read(drawn)
+            pair, restored = self._read(drawn)
         number = self._keys.index(key) + 1 if key in self._drawn else 0
-        hidden = self._wanted.blind and label is None
-        opinion = None if label is None else label.opinion
-        return AskedPair(key, number, sample, opinion, hidden, restored)
+        hidden = self._wanted.blind and said is None
+        return AskedPair(key, number, pair, said.label if said else None, hidden, restored)
 
-    def answer(self, key: str, opinion: Opinion) -> None:
+    def answer(self, key: str, label: Label) -> None:
         """Store what the person says of a pair, in place of what they said before."""
         with translated(), self._storing:
             former, pair = self._said.get(key), self._known(key)
             # who changes an answer has seen the decision
-            blind = self._wanted.blind if former is None else former.opinion is opinion
-            row = LabelRow(
-                *pair.pair,
-                self.name,
-                opinion,
-                pair.decision,
-                pair.reason,
-                pair.similarity,
-                blind and (former is None or former.blind),
-                datetime.now(UTC),
-            )
+            blind = self._wanted.blind if former is None else former.label is label
+            blind = blind and (former is None or former.blind)
+            row = LabelRow(pair, self.name, label, blind, datetime.now(UTC))
             self._labels.put([row])
             self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
 
-    def standing(self) -> Standing:
+    def progress(self) -> ReviewProgress:
         """Return figures over all that this person said of the target, and what to put back."""
         with translated():
             rows = self._said
-            said = Counter((row.decision, row.opinion) for row in rows.values())
-            same = said["duplicate", Opinion.SAME]
-            joined = same + said["duplicate", Opinion.DIFFERENT]
-            wrong = [row for row in rows.values() if _is_wrong_drop(row)]
-            return Standing(
+            said = Counter((row.pair.decision, row.label) for row in rows.values())
+            same = said["duplicate", Label.SAME]
+            joined = same + said["duplicate", Label.DIFFERENT]
+            wrong = [row.pair for row in rows.values() if row.is_wrong_drop]
+            return ReviewProgress(
                 sum(key in rows for key in self._keys),
                 len(self._keys),
                 Share(same, joined),
-                Share(same, same + said["kept", Opinion.SAME]),
-                sum(n for (_, opinion), n in said.items() if opinion is Opinion.UNSURE),
+                Share(same, same + said["kept", Label.SAME]),
+                sum(n for (_, label), n in said.items() if label is Label.UNSURE),
                 self._wrong_drops(wrong[-_SHOWN:][::-1]),
                 max(len(wrong) - _SHOWN, 0),
             )
@@ -208,7 +200,7 @@ class Review:
 
         Vanished where one is in neither target nor ledger any more.
         """
-        chosen = [self._known(key).id for key in dict.fromkeys(keys)]
+        chosen = [self._known(key).key for key in dict.fromkeys(keys)]
         if not chosen:
             raise UsageError("no document is chosen.")
         self._check_decided(chosen)
@@ -232,28 +224,25 @@ class Review:
         self.refresh()
         return len(rows)
 
-    def _read(self, drawn: DrawnPair) -> tuple[Sample, bool]:
+    def _read(self, drawn: Pair) -> tuple[Pair, bool]:
         """Return a pair with its texts, and whether the dropped one is kept by now."""
-        was_dropped = drawn.decision == "duplicate"
-        read = self._samples.dropped_by_key if was_dropped else self._samples.refused_by_key
-        found = read([drawn.id]).get(drawn.id)
-        if found is not None and found.of == shown(drawn.of):
+        found = self._reader.read([drawn]).get(drawn.key)
+        if found is not None and found.of_key == drawn.of_key:
             return found, False
-        texts = self._on.target.texts([*drawn.pair])
-        text = texts.get(drawn.id) or self._dropped_texts([drawn.id]).get(drawn.id)
-        sample = Sample(
-            shown(drawn.id),
-            drawn.decision,
-            drawn.reason,
-            shown(drawn.of),
-            drawn.similarity,
+        texts = self._on.target.texts([*drawn.keys])
+        text = texts.get(drawn.key) or self._dropped_texts([drawn.key]).get(drawn.key)
+        pair = replace(
+            drawn,
+            id=shown(drawn.key),
+            of=shown(drawn.of_key),
             text=text,
-            other=texts.get(drawn.of),
+            other=texts.get(drawn.of_key),
         )
-        return sample, was_dropped and found is None and drawn.id in texts
+        was_dropped = drawn.decision == "duplicate"
+        return pair, was_dropped and found is None and drawn.key in texts
 
     def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        return texts_of_dropped(self._on.target, self._samples.clean_all, keys)
+        return texts_of_dropped(self._on.target, self._reader.clean_all, keys)
 
     def _check_decided(self, keys: Sequence[bytes]) -> None:
         target = self._on.target
@@ -269,37 +258,41 @@ class Review:
                 "someone removed it while this page was open. Nothing was put back."
             )
 
-    def _known(self, key: str) -> DrawnPair:
+    def _known(self, key: str) -> Pair:
         if key in self._drawn:
             return self._drawn[key]
-        label = self._said.get(key)
-        if label is None:
+        if key not in self._said:
             raise UsageError("this page is of another review: load it anew.")
-        return DrawnPair(label.of, label.id, label.decision, label.reason, label.similarity)
+        return self._said[key].pair
 
-    def _wrong_drops(self, rows: Sequence[LabelRow]) -> list[WrongDrop]:
-        keys = [row.id for row in rows]
+    def _wrong_drops(self, pairs: Sequence[Pair]) -> list[AskedPair]:
+        keys = [pair.key for pair in pairs]
         target = self._on.target
         kept = {
             found.key
             for found in some(majority(target.documents), keys, {"_id": 1}, target.patience)
         }
-        texts = self._dropped_texts(keys)
+        begins = {key: text[:_BEGINNING] for key, text in self._dropped_texts(keys).items() if text}
+        named = [replace(p, id=shown(p.key), text=begins.get(p.key)) for p in pairs]
         return [
-            WrongDrop(
-                _key(row.pair),
-                shown(row.id),
-                text[:_BEGINNING] if (text := texts.get(row.id)) else None,
-                row.id in kept,
-            )
-            for row in rows
+            AskedPair(_key(p), 0, p, Label.DIFFERENT, hidden=False, restored=p.key in kept)
+            for p in named
         ]
 
 
-def _is_wrong_drop(row: LabelRow) -> bool:
-    return row.decision == "duplicate" and row.opinion is Opinion.DIFFERENT
+def _draw(on: Opened, wanted: Assignment) -> list[Pair]:
+    """Draw the sample; of a blind one the order tells nothing of what was decided."""
+    clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
+    near, refused = (
+        Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
+        for what in ("near", REFUSED)
+    )
+    drawn = review_sample(near, refused, number)
+    if wanted.blind:
+        drawn.sort(key=lambda pair: xxhash.xxh3_64_intdigest(pair.key, seed=wanted.seed))
+    return drawn
 
 
-def _key(pair: tuple[bytes, bytes]) -> str:
+def _key(pair: Pair) -> str:
     """Return a short name of a pair that an address or a form can hold."""
-    return xxhash.xxh3_128_hexdigest(b"".join(pair))
+    return xxhash.xxh3_128_hexdigest(b"".join(pair.keys))

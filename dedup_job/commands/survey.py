@@ -13,24 +13,24 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.care import drawing
-from dedup_job.mongo.care.samples import SampleReader
+from dedup_job.mongo.care.pair_reader import PairReader
+from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
 from dedup_job.report.counts import Counts
+from dedup_job.report.list_filter import GROUPS, REFUSED, ListFilter
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import Status
-from dedup_job.report.survey import Group, Layer, Similarities, Survey, layered
+from dedup_job.report.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
-_EXTREME, _RANDOM, _OTHERS, _GROUPS, _MEMBERS, _RUNS = 12, 300, 4, 15, 6, 200
-_NO_TEXT = (
-    Reason.EMPTY,
-    Reason.MISSING,
-    Reason.NOT_TEXT,
-    Reason.TOO_LARGE,
-    Reason.UNDECODABLE,
-)
+_GROUPS, _MEMBERS, _RUNS = 15, 6, 200
+_NO_TEXT = {
+    Reason.EMPTY: "skipped",
+    Reason.MISSING: "skipped",
+    Reason.NOT_TEXT: "skipped",
+    Reason.TOO_LARGE: "quarantined",
+    Reason.UNDECODABLE: "quarantined",
+}
 
 
 def survey_target(
@@ -50,14 +50,7 @@ def survey_target(
         progress.stage("counting")
         rows = on.target.all_runs()
         survey = _counted(on, rows, seed)
-        progress.stage("drawing samples")
-        similarities, layers = _sampled(on, seed)
-        progress.stage("looking for the largest groups")
-        groups = _groups(on)
-        gone = _is_gone(on)
-    return replace(
-        survey, similarities=similarities, layers=layers, groups=groups, source_gone=gone
-    )
+        return _with_pairs(survey, on)
 
 
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
@@ -79,6 +72,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
         counts=sum(counted, Counts()),
+        source_gone=not on.target.patience(on.target.source.estimated_document_count),
         kept=on.target.patience(on.target.documents.estimated_document_count),
         ledger=on.target.patience(on.target.ledger.estimated_document_count),
         restored=by_hand[str(Status.RESTORED)],
@@ -92,50 +86,27 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
     )
 
 
-def _sampled(on: Opened, seed: int) -> tuple[Similarities, list[Layer]]:
-    target = on.target
-    near = drawing.draw_near(target, seed, _EXTREME, _RANDOM)
-    refused = drawing.draw_refused(target, seed, _EXTREME, _RANDOM)
+def _with_pairs(survey: Survey, on: Opened) -> Survey:
+    def sampler(what: str, **more: Any) -> Sampler:
+        return Sampler(on.target, clean_all, ListFilter(what), **more)
+
+    clean_all = Cleaner(on.settings.cleaning).clean_all
+    on.progress.stage("drawing samples")
+    near, refused = (sampler(w).draw(survey.seed, EXTREME, RANDOM) for w in ("near", REFUSED))
+    found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
-        *drawing.draw_exact(target, seed, _OTHERS),
-        *drawing.draw_without_text(target, map(str, _NO_TEXT), _OTHERS),
+        *sampler("exact").sample(OTHERS, survey.seed),
+        *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),
     ]
-    pairs = (near.left_out, near.extreme, [*near.random, *near.by_class])
-    apart = (refused.extreme, [*refused.random, *refused.by_class])
-    near_keys, apart_keys = ([[one.id for one in some] for some in all_] for all_ in (pairs, apart))
-    reader = _reader(on)
-    read = {
-        **reader.dropped_by_key([*chain.from_iterable(near_keys), *others]),
-        **reader.refused_by_key([*chain.from_iterable(apart_keys)]),
-    }
-    found = {key: replace(one, written=unmistakable(key)) for key, one in read.items()}
-    groups = (
-        [found[key] for key in keys if key in found] for keys in (*near_keys, *apart_keys, others)
+    on.progress.stage("looking for the largest groups")
+    groups = [
+        Group(one, sampler("dropped", of_key=one.key).first(_MEMBERS))
+        for one in sampler(GROUPS).first(_GROUPS)
+    ]
+    return replace(
+        survey,
+        near=near.changed(found),
+        refused=refused.changed(found),
+        others=others,
+        groups=groups,
     )
-    return Similarities(near.bins, refused.bins), layered(*groups)
-
-
-def _groups(on: Opened) -> list[Group]:
-    found = drawing.largest_groups(on.target, _GROUPS)
-    members = {key: drawing.members_of(on.target, key, _MEMBERS) for key, _ in found}
-    samples = _reader(on).dropped_by_key([m for keys in members.values() for m in keys])
-    texts = on.target.texts([key for key, _ in found])
-    return [
-        Group(
-            shown(key),
-            texts.get(key),
-            n,
-            [samples[m] for m in members[key] if m in samples],
-            unmistakable(key),
-        )
-        for key, n in found
-    ]
-
-
-def _reader(on: Opened) -> SampleReader:
-    return SampleReader(on.target, Cleaner(on.settings.cleaning).clean_all)
-
-
-def _is_gone(on: Opened) -> bool:
-    """Tell whether the source holds nothing any more."""
-    return on.target.patience(on.target.source.estimated_document_count) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -15,8 +14,8 @@ from markupsafe import Markup, escape
 
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
+from dedup_job.report.pairs import Pair
 from dedup_job.report.pieces import Piece, pieces_of
-from dedup_job.report.samples import Sample
 from dedup_job.report.survey import Layer, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
@@ -148,9 +147,9 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
     ]
 
 
-def _pieces(sample: Sample, most: int) -> list[Piece]:
+def _pieces(pair: Pair, most: int) -> list[Piece]:
     """Return the pieces of a pair's texts, shortened between what differs if longer than `most`."""
-    left, right = sample.other or "", sample.text or ""
+    left, right = pair.other or "", pair.text or ""
     found = pieces_of(left, right)
     if len(left) <= most and len(right) <= most:
         return found
@@ -199,7 +198,7 @@ def _charts(survey: Survey) -> dict[str, Any]:
     runs = [run for run in survey.runs if run.counts.scanned]
     last = next((run for run in reversed(survey.runs) if run.series), None)
     return {
-        "similarities": asdict(survey.similarities),
+        "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
         "threshold": survey.threshold,
         "series": [list(point) for point in last.series] if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],

@@ -51,7 +51,7 @@
     large.hidden = file.size <= Number(input.dataset.most);
     if (!large.hidden) return;
     const at = document.querySelector("[data-pair]")?.dataset.pair ?? "";
-    htmx.ajax("POST", `/import?at=${at}`, { target: "#room", swap: "outerHTML", file });
+    htmx.ajax("POST", `/import?at=${at}`, { target: "#panel", swap: "outerHTML", file });
   });
 
   const download = async () => {

@@ -11,7 +11,7 @@ from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
 from dedup_job.printing import command_line
 
 if TYPE_CHECKING:
-    from dedup_job.commands.asked_pairs import AskedPair, Standing
+    from dedup_job.commands.asked_pairs import AskedPair, ReviewProgress
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),
@@ -25,7 +25,7 @@ _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what 
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRoom:
+class ReviewPanel:
     """What the changing part of the page says.
 
     asked: the pair to answer, None where all have an answer; last: the one that was just answered;
@@ -33,7 +33,7 @@ class ReviewRoom:
     """
 
     asked: AskedPair | None
-    standing: Standing
+    progress: ReviewProgress
     last: AskedPair | None = None
     message: str = ""
 
@@ -53,7 +53,7 @@ def empty_page(language: str) -> str:
     return template.render(language=language, html_language=HTML_LANGUAGE[language])
 
 
-def content_part(heading: Heading, room: ReviewRoom, language: str) -> str:
+def content_part(heading: Heading, panel: ReviewPanel, language: str) -> str:
     """Return what fills the page. Every text is escaped."""
     template = environment().get_template("content.html.j2")
     return template.render(
@@ -62,7 +62,7 @@ def content_part(heading: Heading, room: ReviewRoom, language: str) -> str:
         stored_in=heading.stored_in,
         largest=LARGEST,
         import_command=import_command(heading),
-        **_values(room, language),
+        **_values(panel, language),
     )
 
 
@@ -72,9 +72,9 @@ def import_command(heading: Heading) -> str:
     return command_line("labels", "import", "FILE", *of)
 
 
-def room_part(room: ReviewRoom, language: str) -> str:
+def panel_part(panel: ReviewPanel, language: str) -> str:
     """Return the part of the page that changes."""
-    return environment().get_template("room.html.j2").render(_values(room, language))
+    return environment().get_template("review_panel.html.j2").render(_values(panel, language))
 
 
 def failure_part(why: str) -> str:
@@ -88,12 +88,12 @@ def told(key: str, **values: Any) -> Markup:
     return words(f"review.{key}", **values)
 
 
-def _values(room: ReviewRoom, language: str) -> dict[str, Any]:
+def _values(panel: ReviewPanel, language: str) -> dict[str, Any]:
     return {
         "language": language,
-        "asked": room.asked,
-        "last": room.last,
-        "standing": room.standing,
-        "message": room.message,
+        "asked": panel.asked,
+        "last": panel.last,
+        "progress": panel.progress,
+        "message": panel.message,
         "most": _SHOWN,
     }

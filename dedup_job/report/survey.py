@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain, zip_longest
 from typing import Any
 
 from dedup_job.report.counts import Counts
+from dedup_job.report.pairs import Pair
 from dedup_job.report.run import Machine
-from dedup_job.report.samples import Sample
 
 BINS = 50
 """Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
+EXTREME, RANDOM, OTHERS = 12, 300, 4
+"""How many are drawn for a page: of each end, at random, and of each reason without a pair."""
 
 
 class Stratum(StrEnum):
@@ -33,26 +36,67 @@ class Stratum(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """Near duplicates or refused pairs that were drawn; `BINS` counts of all by similarity.
+
+    extreme: those nearest to the other decision, the nearest first; random: others, in random
+    order; by_class: one for each class of difference; left_out: those with the largest part left
+    out of the comparison.
+    """
+
+    bins: Sequence[int] = (0,) * BINS
+    extreme: Sequence[Pair] = ()
+    random: Sequence[Pair] = ()
+    by_class: Sequence[Pair] = ()
+    left_out: Sequence[Pair] = ()
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All that were drawn, some of them several times."""
+        return [*self.extreme, *self.random, *self.by_class, *self.left_out]
+
+    def changed(self, found: Mapping[bytes, Pair]) -> Drawn:
+        """Return the same with what is found by the key of each; what is not found is left out."""
+        parts = (self.extreme, self.random, self.by_class, self.left_out)
+        return Drawn(self.bins, *([found[p.key] for p in part if p.key in found] for part in parts))
+
+
+def review_sample(near: Drawn, refused: Drawn, number: int) -> list[Pair]:
+    """Return up to `number` pairs, near duplicates and pairs that were kept apart by turns.
+
+    Half of each are those at the boundary, the nearest first; the others are random ones. What one
+    kind lacks, the other has more.
+    """
+    sizes = [len({pair.keys for pair in (*d.extreme, *d.random)}) for d in (near, refused)]
+    of_near = max(number - number // 2, number - sizes[1])
+    of_refused = number - min(of_near, sizes[0])
+    turns = zip_longest(_halves(near, of_near), _halves(refused, of_refused))
+    return [pair for pair in chain.from_iterable(turns) if pair is not None]
+
+
+def _halves(drawn: Drawn, number: int) -> list[Pair]:
+    """Return the pairs at the boundary, then others at random."""
+    first = drawn.extreme[: number - number // 2]
+    named = {pair.keys for pair in first}
+    others = [pair for pair in drawn.random if pair.keys not in named]
+    return [*first, *others[: number - len(first)]]
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """A sample of one stratum. name: of the class, reason or size that its documents share."""
 
     stratum: Stratum
     name: str
-    samples: Sequence[Sample]
+    pairs: Sequence[Pair]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A kept document and some of its duplicates.
+    """A kept document, which says how many duplicates it has, and some of them."""
 
-    id: as a person writes it; text: cleaned; written: `_id` as in `Sample`.
-    """
-
-    id: str
-    text: str | None
-    duplicates: int
-    members: Sequence[Sample]
-    written: str = ""
+    kept: Pair
+    members: Sequence[Pair]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +123,16 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Similarities:
-    """Near duplicates and refused documents by similarity, `BINS` counts each.
-
-    refused: kept documents that had a candidate, by similarity to the nearest one.
-    """
-
-    near: Sequence[int] = (0,) * BINS
-    refused: Sequence[int] = (0,) * BINS
-
-
-@dataclass(frozen=True, slots=True)
 class Survey:
     """What a page says of a target.
 
     counts: of all runs that were not taken back. kept, ledger: documents in the collections now.
-    restored, reopened: documents that a person put back, or had decided again. runs: the last ones;
-    runs_left_out: how many there are before. threshold: of the
+    restored, reopened: documents that a person put back, or had decided again. threshold: of the
     similarity, None where differences decide. seed: of the samples. source_gone: nothing could be
     read from the source. dry_run: nothing was written; kept and ledger are what they would be.
+    near, refused: near duplicates, and kept documents that had a candidate; others: exact
+    duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
+    are before.
     """
 
     target: str
@@ -113,8 +148,9 @@ class Survey:
     seed: int = 0
     source_gone: bool = False
     dry_run: bool = False
-    similarities: Similarities = field(default_factory=Similarities)
-    layers: Sequence[Layer] = ()
+    near: Drawn = Drawn()
+    refused: Drawn = Drawn()
+    others: Sequence[Pair] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[RunLine] = ()
     runs_left_out: int = 0
@@ -128,53 +164,41 @@ class Survey:
         dropped = self.counts.scanned - self.counts.kept
         return self.kept == self.counts.kept + self.restored and self.ledger == dropped - by_hand
 
+    @property
+    def layers(self) -> list[Layer]:
+        """The pairs that are shown, by stratum, a few of each."""
+        some = [*self.near.random, *self.near.by_class]
+        apart = [*self.refused.random, *self.refused.by_class]
+        exact = [one for one in self.others if one.reason == "exact"]
+        without_text = [one for one in self.others if not one.of]
+        parts: list[tuple[Stratum, Mapping[str, Sequence[Pair]]]] = [
+            (Stratum.LEFT_OUT, {"": self.near.left_out}),
+            (Stratum.LEAST_SIMILAR, {"": self.near.extreme}),
+            (Stratum.MOST_SIMILAR, {"": self.refused.extreme}),
+            (Stratum.CLASS, _by(some, lambda one: [each.kind for each in one.differences])),
+            (Stratum.KEPT_APART, _by(apart, lambda one: [one.reason])),
+            (Stratum.RICHER, _by(some, lambda one: one.richer)),
+            (Stratum.SIZE, dict(sorted(_by(some, _size).items(), key=_first_number))),
+            (Stratum.RANDOM, {"": some[:_AT_RANDOM]}),
+            (Stratum.EXACT, {"": exact[:_EACH]}),
+            (Stratum.WITHOUT_TEXT, _by(without_text, lambda one: [one.reason])),
+        ]
+        return [
+            Layer(stratum, name, found)
+            for stratum, groups in parts
+            for name, found in groups.items()
+            if found
+        ]
 
-_EXTREME, _EACH, _RANDOM = 12, 3, 12
+
+_EACH, _AT_RANDOM = 3, 12  # of a stratum
 _SIZES = (30, 100, 300, 1000, 10_000)
 
 
-def layered(
-    left_out: Sequence[Sample],
-    least: Sequence[Sample],
-    near: Sequence[Sample],
-    most: Sequence[Sample],
-    refused: Sequence[Sample],
-    others: Sequence[Sample],
-) -> list[Layer]:
-    """Sort samples into strata, a few of each.
-
-    left_out: near duplicates with the largest part left out of the comparison; least: near
-    duplicates, the least similar first; near: others, in random order; most: kept
-    documents, the most similar to what was refused first; refused: others, in random order; others:
-    exact duplicates, and documents without a text.
-    """
-    exact = [one for one in others if one.reason == "exact"]
-    parts: list[tuple[Stratum, Mapping[str, Sequence[Sample]]]] = [
-        (Stratum.LEFT_OUT, {"": left_out[:_EXTREME]}),
-        (Stratum.LEAST_SIMILAR, {"": least[:_EXTREME]}),
-        (Stratum.MOST_SIMILAR, {"": most[:_EXTREME]}),
-        (Stratum.CLASS, _by(near, lambda one: [each.kind for each in one.differences])),
-        (Stratum.KEPT_APART, _by(refused, lambda one: [one.reason])),
-        (Stratum.RICHER, _by(near, lambda one: one.richer)),
-        (Stratum.SIZE, dict(sorted(_by(near, _size).items(), key=_first_number))),
-        (Stratum.RANDOM, {"": near[:_RANDOM]}),
-        (Stratum.EXACT, {"": exact[:_EACH]}),
-        (Stratum.WITHOUT_TEXT, _by([o for o in others if not o.of], lambda one: [one.reason])),
-    ]
-    return [
-        Layer(stratum, name, found)
-        for stratum, groups in parts
-        for name, found in groups.items()
-        if found
-    ]
-
-
-def _by(
-    samples: Sequence[Sample], names_of: Callable[[Sample], Iterable[str]]
-) -> dict[str, list[Sample]]:
-    """Return the first samples of each name."""
-    found: dict[str, list[Sample]] = {}
-    for one in samples:
+def _by(pairs: Sequence[Pair], names_of: Callable[[Pair], Iterable[str]]) -> dict[str, list[Pair]]:
+    """Return the first pairs of each name."""
+    found: dict[str, list[Pair]] = {}
+    for one in pairs:
         for name in dict.fromkeys(names_of(one)):
             group = found.setdefault(name, [])
             if len(group) < _EACH:
@@ -182,7 +206,7 @@ def _by(
     return found
 
 
-def _size(one: Sample) -> Sequence[str]:
+def _size(one: Pair) -> Sequence[str]:
     """Return the range of sizes that a text is in; nothing where the text is gone."""
     if one.text is None:
         return ()
@@ -191,5 +215,5 @@ def _size(one: Sample) -> Sequence[str]:
     return (f"{low:,}-{_SIZES[place] - 1:,}" if place < len(_SIZES) else f"{low:,}+",)
 
 
-def _first_number(group: tuple[str, Sequence[Sample]]) -> int:
+def _first_number(group: tuple[str, Sequence[Pair]]) -> int:
     return int(group[0].rstrip("+").split("-")[0].replace(",", ""))

@@ -20,15 +20,15 @@ from dedup_job.pages.review_page import (
     LARGEST,
     STATIC,
     Heading,
-    ReviewRoom,
+    ReviewPanel,
     content_part,
     empty_page,
     failure_part,
     import_command,
-    room_part,
+    panel_part,
     told,
 )
-from dedup_job.report.opinion import Opinion
+from dedup_job.report.pairs import Label
 
 
 def review_app(review: Review) -> Starlette:
@@ -64,40 +64,40 @@ class _Desk:
         review.check()
         key = request.query_params.get("at") or review.next_open()
         try:
-            room = self._room(key)
+            panel = self._panel(key)
         except UsageError:  # the address is of another review
-            room = self._room(review.next_open())
-        return HTMLResponse(content_part(self._heading, room, _language(request)))
+            panel = self._panel(review.next_open())
+        return HTMLResponse(content_part(self._heading, panel, _language(request)))
 
     def show(self, request: Request) -> Response:
         """Return a pair; the way back leads to the one before."""
         self._review.check()
-        return self._shown(request, self._room(request.query_params.get("at")), "HX-Push-Url")
+        return self._shown(request, self._panel(request.query_params.get("at")), "HX-Push-Url")
 
     def back(self, request: Request) -> Response:
         """Return the pair before one."""
         self._review.check()
         key = self._review.before(request.query_params.get("pair"))
-        return self._shown(request, self._room(key))
+        return self._shown(request, self._panel(key))
 
     def next(self, request: Request) -> Response:
         """Return the next pair without an answer."""
         self._review.check()
         key = self._review.next_open(request.query_params.get("pair"))
-        return self._shown(request, self._room(key))
+        return self._shown(request, self._panel(key))
 
     async def answer(self, request: Request) -> Response:
         """Store an answer; return the next pair, and what had been decided of this one."""
         form = await self._form(request)
-        key, said = _one(form, "pair"), _one(form, "opinion")
-        if said not in [*Opinion]:
-            raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Opinion)}.")
+        key, said = _one(form, "pair"), _one(form, "label")
+        if said not in [*Label]:
+            raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
 
         def work() -> Response:
             self._review.check()
-            self._review.answer(key, Opinion(said))
+            self._review.answer(key, Label(said))
             last = self._review.pair(key)
-            return self._shown(request, self._room(self._review.next_open(key), last=last))
+            return self._shown(request, self._panel(self._review.next_open(key), last=last))
 
         return await run_in_threadpool(work)
 
@@ -110,8 +110,8 @@ class _Desk:
             done = self._review.restore(form.get("pair", []))
             remarks = "".join(f" {remark}" for remark in done.remarks)
             message = told("done", count=done.documents, target=self._review.target) + remarks
-            room = self._room(_one(form, "at") or None, message=message)
-            return self._shown(request, room)
+            panel = self._panel(_one(form, "at") or None, message=message)
+            return self._shown(request, panel)
 
         return await run_in_threadpool(work)
 
@@ -123,7 +123,7 @@ class _Desk:
             self._review.check()
             count = self._review.import_lines(text.split("\n"))
             at = request.query_params.get("at") or None
-            return self._shown(request, self._room(at, message=told("imported", count=count)))
+            return self._shown(request, self._panel(at, message=told("imported", count=count)))
 
         return await run_in_threadpool(work)
 
@@ -170,17 +170,17 @@ class _Desk:
         except ValueError as e:
             raise UsageError(f"the form cannot be read ({e}).") from e
 
-    def _room(
+    def _panel(
         self, key: str | None, *, last: AskedPair | None = None, message: str = ""
-    ) -> ReviewRoom:
+    ) -> ReviewPanel:
         asked = None if key is None else self._review.pair(key)
-        return ReviewRoom(asked, self._review.standing(), last, message)
+        return ReviewPanel(asked, self._review.progress(), last, message)
 
     def _shown(
-        self, request: Request, room: ReviewRoom, address: str = "HX-Replace-Url"
+        self, request: Request, panel: ReviewPanel, address: str = "HX-Replace-Url"
     ) -> Response:
-        at = f"/?at={room.asked.key}" if room.asked else "/"
-        return HTMLResponse(room_part(room, _language(request)), headers={address: at})
+        at = f"/?at={panel.asked.key}" if panel.asked else "/"
+        return HTMLResponse(panel_part(panel, _language(request)), headers={address: at})
 
 
 class _TooLarge(UsageError):

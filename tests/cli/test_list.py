@@ -1,4 +1,4 @@
-"""`dedup list` and `dedup sample` show what was dropped, and what nearly was."""
+"""`dedup list` shows what was dropped, and what nearly was: all of it, or some at random."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bson import Int64, ObjectId
 from pymongo.database import Database
 
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.care import lists
+from dedup_job.mongo.care import sampling
 from dedup_job.mongo.reading import PageSize
 from tests.proving import command, refused
 from tests.running import environment_for, run_here, uri_of
@@ -239,7 +239,7 @@ def test_ids_can_be_pasted_back_even_where_strings_look_alike(database: Db, stri
 
 def test_a_list_goes_on_over_many_pages(database: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_PAGE", "_WITH_TEXTS"):
-        monkeypatch.setattr(lists, name, PageSize(documents=3))
+        monkeypatch.setattr(sampling, name, PageSize(documents=3))
     database.source.insert_many([{"_id": i, "text": STEM.format(i % 4)} for i in range(30)])
     run_here(database)
     dropped = [str(row["_id"]) for row in database["target.ledger"].find().sort("_id", 1)]
@@ -266,14 +266,25 @@ def test_who_has_seen_enough_ends_it_quietly(decided: Db) -> None:
     assert "Traceback" not in found.stderr
 
 
-def test_a_sample_shows_pairs_side_by_side_the_same_for_the_same_seed(database: Db) -> None:
+def at_random(database: Db, what: str, *words: str) -> str:
+    """Return what a list at random prints."""
+    return command(database, "list", "--what", what, "--random", *words)
+
+
+def test_at_random_pairs_stand_side_by_side_the_same_for_the_same_seed(database: Db) -> None:
     database.source.insert_many([{"_id": i, "text": f"{STEM}{'。' * (i % 2)}"} for i in range(60)])
     run_here(database)
-    both = [command(database, "sample", "--seed", "5", "--number", "4") for _ in range(2)]
+    both = [at_random(database, "near", "--seed", "5", "--limit", "4") for _ in range(2)]
     assert both[0] == both[1]
     assert "shown: 4." in both[0]
     assert "{+" in both[0] or "[-" in both[0]
-    assert "No document of exact" not in command(database, "sample", "--what", "exact")
+    assert "shown: 20." in at_random(database, "exact")
+    shown = re.findall(r"_id +(\d+)", both[0])
+    words = ("near", "--seed", "5", "--limit", "4", "--format")
+    assert at_random(database, *words, "ids").splitlines() == shown
+    rows = [*map(json.loads, at_random(database, *words, "jsonl", "--texts").splitlines())]
+    assert [row["id"] for row in rows] == shown
+    assert all(row["text"] and row["other"] for row in rows)
 
 
 def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None:
@@ -286,13 +297,21 @@ def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None
     database["target.ledger"].insert_many(rows)
     drawn = Counter[str]()
     for seed in range(40):
-        output = command(database, "sample", "--what", "exact", "--seed", str(seed))
+        output = at_random(database, "exact", "--seed", str(seed), "--limit", "10")
         drawn.update(re.findall(r"_id +(\d+)", output))
     assert sum(drawn.values()) == 400
     assert len(drawn) > 180  # of 300 about 223 are expected
     assert max(drawn.values()) < 9
 
 
-@pytest.mark.parametrize("words", [["--number", "0"], ["--seed", "-1"]])
-def test_a_sample_of_what_is_no_pair_is_refused(decided: Db, words: list[str]) -> None:
-    assert refused(decided, "sample", *words).code == 2
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--what", "near", "--random", "--seed", "-1"], "--seed is -1"),
+        (["--what", "near", "--seed", "1"], "--seed is for --random"),
+        (["--what", "groups", "--random"], "groups are not drawn at random"),
+    ],
+)
+def test_what_is_not_drawn_at_random_is_refused(decided: Db, words: list[str], told: str) -> None:
+    error = refused(decided, "list", *words)
+    assert (error.code, told in str(error)) == (2, True)

@@ -33,15 +33,15 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
     found = survey(filled)
     assert found.adds_up
     assert found.counts.scanned == 800
-    assert sum(found.similarities.near) == found.counts.near
-    assert sum(found.similarities.refused) == sum(found.counts.refused.values())
-    by_stratum = {layer.stratum: layer.samples for layer in found.layers}
+    assert sum(found.near.bins) == found.counts.near
+    assert sum(found.refused.bins) == sum(found.counts.refused.values())
+    by_stratum = {layer.stratum: layer.pairs for layer in found.layers}
     least = [one.similarity or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
     assert least == sorted(least)
     rows = filled["target.ledger"].find({"reason": "near"})
     assert least[0] == min(row["similarity"] for row in rows)
     for layer in found.layers:
-        for one in layer.samples:
+        for one in layer.pairs:
             if layer.stratum is Stratum.CLASS:
                 assert layer.name in [each.kind for each in one.differences]
             if layer.stratum is Stratum.KEPT_APART:
@@ -64,8 +64,8 @@ def test_the_largest_groups_are_those_of_the_ledger(filled: Db):
         counted[row["of"]] = counted.get(row["of"], 0) + 1
     groups = survey(filled).groups
     most = sorted(counted.values(), reverse=True)[: len(groups)]
-    assert [group.duplicates for group in groups] == most
-    assert all(1 <= len(group.members) <= group.duplicates for group in groups)
+    assert [group.kept.duplicates for group in groups] == most
+    assert all(1 <= len(group.members) <= group.kept.duplicates for group in groups)
 
 
 def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
@@ -73,7 +73,7 @@ def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
     found = survey(filled)
     assert found.source_gone
     (least, *_) = (layer for layer in found.layers if layer.stratum is Stratum.LEAST_SIMILAR)
-    assert all(one.text is None and one.other for one in least.samples)
+    assert all(one.text is None and one.other for one in least.pairs)
 
 
 def test_a_document_that_is_missing_from_the_target_is_seen(filled: Db):
@@ -91,4 +91,4 @@ def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(databas
     run_here(database, output__document="classic")
     found = survey(database)
     assert found.adds_up
-    assert sum(found.similarities.refused) == 0
+    assert sum(found.refused.bins) == 0

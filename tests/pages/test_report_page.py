@@ -10,17 +10,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from dedup_job.documents import Difference
 from dedup_job.pages.render import report_page
 from dedup_job.report.counts import Counts
+from dedup_job.report.pairs import Pair
 from dedup_job.report.run import Machine
-from dedup_job.report.samples import Difference, Sample
-from dedup_job.report.survey import (
-    Group,
-    RunLine,
-    Similarities,
-    Survey,
-    layered,
-)
+from dedup_job.report.survey import Drawn, Group, RunLine, Survey
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -49,7 +44,8 @@ SERIES = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
 
 def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
     name = text if name is None else name
-    sample = Sample(
+    pair = Pair(
+        b"key",
         decision="duplicate",
         reason="near",
         id=name,
@@ -73,9 +69,9 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         counts=counts,
         kept=2,
         ledger=2,
-        similarities=Similarities((0,) * 45 + (1,) * 5, (1,) * 50),
-        layers=layered([sample], [sample], [sample], [], [], []),
-        groups=[Group(name, text, 9, [sample], written)],
+        near=Drawn((0,) * 45 + (1,) * 5, [pair], [pair], [], [pair]),
+        refused=Drawn((1,) * 50),
+        groups=[Group(replace(pair, text=text, duplicates=9), [pair])],
         runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, SERIES, {name: Machine(2, 1500)})],
         settings={"source": {"field": text}},
         versions={"python": text},
@@ -133,7 +129,7 @@ def test_the_charts_have_the_same_figures_as_the_tables():
     data = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)
     assert data is not None
     charts = json.loads(data[1])
-    assert charts["similarities"]["near"] == list(survey.similarities.near)
+    assert charts["similarities"]["near"] == list(survey.near.bins)
     assert charts["runs"] == [[1, 0.5]]
 
 

@@ -42,9 +42,7 @@ def test_without_the_token_nothing_is_told(page, path, given):
 
 @pytest.mark.parametrize("path", ["/answer", "/restore", "/import", "/", "/static/page.css"])
 def test_without_the_token_nothing_is_taken(page, path):
-    assert (
-        page.ask(path, {"pair": page.review.next_open(), "opinion": "same"}, token=False)[0] == 403
-    )
+    assert page.ask(path, {"pair": page.review.next_open(), "label": "same"}, token=False)[0] == 403
 
 
 def test_the_token_counts_in_its_header_alone_and_once(page):
@@ -71,7 +69,7 @@ def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
         status, _, headers = page.ask(path, Cookie=cookie)
         assert status == 200
         assert "Set-Cookie" not in headers
-    form = {"pair": page.review.next_open(), "opinion": "same"}
+    form = {"pair": page.review.next_open(), "label": "same"}
     assert page.ask("/answer", form, Cookie=cookie)[0] == 200
 
 
@@ -100,7 +98,7 @@ def test_localhost_is_this_machine_too(page):
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "file://"])
 def test_a_foreign_origin_is_refused_and_stores_nothing(page, reviewed, origin):
-    form = {"pair": page.review.next_open(), "opinion": "same"}
+    form = {"pair": page.review.next_open(), "label": "same"}
     assert page.ask("/answer", form, Origin=origin)[0] == 403
     assert page.ask("/", Origin=origin)[0] == 403
     assert page.ask("/content", Origin=origin)[0] == 403

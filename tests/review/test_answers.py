@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from dedup_job.report.opinion import Opinion
+from dedup_job.report.pairs import Label
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
 
@@ -19,9 +19,9 @@ def shown_key(text):
     return re.search(r'data-pair="(\w+)"', text)[1]
 
 
-def answer(page, opinion, key=None):
+def answer(page, label, key=None):
     key = key or page.review.next_open()
-    status, text, headers = page.ask("/answer", {"pair": key, "opinion": opinion})
+    status, text, headers = page.ask("/answer", {"pair": key, "label": label})
     assert status == 200, text
     return key, text, headers
 
@@ -39,7 +39,7 @@ def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(pa
     refused = [pair.similarity for pair in pairs[:20] if pair.decision == "kept"]
     assert near == sorted(near)
     assert refused == sorted(refused, reverse=True)
-    assert len({pair.pair for pair in pairs}) == len(pairs) == 40
+    assert len({pair.keys for pair in pairs}) == len(pairs) == 40
 
 
 def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
@@ -61,7 +61,7 @@ def test_an_answer_can_be_changed_by_going_back(page, reviewed):
     assert shown_key(page.ask(f"/back?pair={shown_key(text)}")[1]) == key
     _, text, _ = answer(page, "unsure", key)
     assert [row["label"] for row in reviewed["target.labels"].find()] == ["unsure"]
-    assert page.review.standing().unsure == 1
+    assert page.review.progress().unsure == 1
 
 
 def test_a_reload_stays_and_a_second_tab_begins_at_the_first_open_pair(page):
@@ -74,21 +74,21 @@ def test_a_reload_stays_and_a_second_tab_begins_at_the_first_open_pair(page):
 def test_the_same_command_goes_on_where_it_ended_and_another_name_begins(page, reviewed):
     key, _, _ = answer(page, "same")
     with served(reviewed) as again:
-        assert again.review.standing().answered == 1
+        assert again.review.progress().answered == 1
         assert again.review.next_open() == page.review.next_open() != key
     with served(reviewed, name="bob") as other:
-        assert other.review.standing().answered == 0
+        assert other.review.progress().answered == 0
         answer(other, "different", key)
     assert reviewed["target.labels"].count_documents({}) == 2
 
 
 def test_precision_and_recall_are_those_of_the_answers(page):
-    for decision, opinion in [("duplicate", "same"), ("kept", "same"), ("duplicate", "different")]:
+    for decision, label in [("duplicate", "same"), ("kept", "same"), ("duplicate", "different")]:
         pairs = page.review._drawn.items()
         said = page.review._said
         key = next(k for k, pair in pairs if pair.decision == decision and k not in said)
-        _, text, _ = answer(page, opinion, key)
-    standing = page.review.standing()
+        _, text, _ = answer(page, label, key)
+    standing = page.review.progress()
     assert (standing.precision.part, standing.precision.whole) == (1, 2)
     assert (standing.recall.part, standing.recall.whole) == (1, 2)
     assert "95 %: 9.5% to 90.5%" in text
@@ -116,8 +116,8 @@ def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(revie
 @pytest.mark.parametrize(
     ("form", "told"),
     [
-        ({"pair": "x", "opinion": "same"}, "of another review"),
-        ({"pair": "x", "opinion": "maybe"}, "expected same, different, unsure"),
+        ({"pair": "x", "label": "same"}, "of another review"),
+        ({"pair": "x", "label": "maybe"}, "expected same, different, unsure"),
         ({}, "expected same, different, unsure"),
     ],
 )
@@ -138,8 +138,8 @@ def test_what_is_not_there_is_not_found_and_a_restore_of_nothing_is_refused(page
 
 
 def test_labels_are_exported_and_imported_again(page, reviewed):
-    for opinion in Opinion:
-        answer(page, opinion)
+    for label in Label:
+        answer(page, label)
     status, text, headers = page.ask("/export")
     assert status == 200
     assert headers["Content-Type"] == "application/jsonl"
@@ -162,16 +162,16 @@ def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
     for key in pairs:
         answer(page, "different", key)
-    ids = [page.review._drawn[key].id for key in pairs]
+    ids = [page.review._drawn[key].key for key in pairs]
     assert len(ids) == 3
     status, text, _ = page.ask("/restore", {"pair": pairs[:2], "at": pairs[0]})
     assert status == 200, text
     assert "2 documents are back in" in text
     assert shown_key(text) == pairs[0]
-    assert [one.restored for one in page.review.standing().wrong] == [False, True, True]
+    assert [one.restored for one in page.review.progress().wrong] == [False, True, True]
     restored = page.review.pair(pairs[0])
     assert restored.restored
-    assert restored.sample.text
+    assert restored.pair.text
     assert ">put back<" in page.ask(f"/content?at={pairs[0]}")[1]
     status, text, _ = page.ask("/restore", {"pair": pairs[0]})
     assert status == 409
@@ -244,4 +244,4 @@ def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
     for tab in tabs:
         tab.join()
     assert reviewed["target.labels"].count_documents({}) == 10
-    assert page.review.standing().answered == 10
+    assert page.review.progress().answered == 10

@@ -141,7 +141,7 @@ def test_a_page_whose_server_ended_says_so(reviewed, chromium):
 def test_another_site_cannot_read_the_page_or_answer_in_its_name(page, reviewed, chromium):
     tab = chromium.tab()
     open_page(tab, page.ticket.address)
-    form = f"pair={tab.evaluate(KEY)}&opinion=same"
+    form = f"pair={tab.evaluate(KEY)}&label=same"
     with served(reviewed, name="mallory") as other:  # the same machine, another origin
         foreign = chromium.tab()
         open_page(foreign, other.ticket.address)

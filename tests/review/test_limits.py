@@ -97,7 +97,7 @@ def requests(page):
     key = first(page, "duplicate")
     for path in ("/content", f"/show?at={key}", f"/back?pair={key}", "/next", "/export"):
         yield path, {}
-    yield "/answer", {"form": {"pair": key, "opinion": "different"}}
+    yield "/answer", {"form": {"pair": key, "label": "different"}}
     yield "/restore", {"form": {"pair": key}}
     yield "/import", {"body": '{"label": "S", "id_a": "1", "id_b": "2"}'}
 
@@ -123,10 +123,10 @@ def test_answers_that_vanished_are_told_and_a_reload_begins_anew(own):
     status, text, _ = page.ask(f"/next?pair={key}")
     assert status == 410
     assert "target.labels, which held the answers" in text
-    assert page.ask("/answer", {"pair": key, "opinion": "same"})[0] == 410
+    assert page.ask("/answer", {"pair": key, "label": "same"})[0] == 410
     assert "target.labels" not in database.list_collection_names()
     assert page.ask("/content")[0] == 200
-    assert page.review.standing().answered == 0
+    assert page.review.progress().answered == 0
     answer(page, "same", key)
 
 

@@ -19,7 +19,7 @@ from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.opinion import Opinion
+from dedup_job.report.pairs import Label, Pair
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _WRITE = 1000  # labels in a command
@@ -27,27 +27,21 @@ _WRITE = 1000  # labels in a command
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What someone says of a pair, and what dedup had decided of it then.
+    """What someone says of a pair, as dedup had decided it then.
 
-    of, id: the `_id` fields of the kept document and of the other one. decision: `duplicate` or
-    `kept`, "" where that is not known; reason: `near`, or the class that keeps them apart; blind:
-    the decision was hidden from who answered; when: UTC.
+    blind: the decision was hidden from who answered; when: UTC.
     """
 
-    of: bytes
-    id: bytes
+    pair: Pair
     name: str
-    opinion: Opinion
-    decision: str = ""
-    reason: str = ""
-    similarity: float | None = None
+    label: Label
     blind: bool = False
     when: datetime = NEVER
 
     @property
-    def pair(self) -> tuple[bytes, bytes]:
-        """The pair that this is said of."""
-        return self.of, self.id
+    def is_wrong_drop(self) -> bool:
+        """Tell whether the person says that a document was dropped wrongly."""
+        return self.pair.decision == "duplicate" and self.label is Label.DIFFERENT
 
 
 class LabelStore:
@@ -87,17 +81,17 @@ class LabelStore:
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     own = bson_edit.document(
-        bson_edit.renamed(row.of, b"of"),
-        bson_edit.renamed(row.id, b"id"),
+        bson_edit.renamed(row.pair.of_key, b"of"),
+        bson_edit.renamed(row.pair.key, b"id"),
         bson_edit.fields({"name": row.name}),
     )
     key = RawBSONDocument(own)
     values = {
         "_id": key,
-        "label": str(row.opinion),
-        "decision": row.decision,
-        "reason": row.reason,
-        "similarity": row.similarity,
+        "label": str(row.label),
+        "decision": row.pair.decision,
+        "reason": row.pair.reason,
+        "similarity": row.pair.similarity,
         "blind": row.blind,
         "when": row.when,
     }
@@ -113,16 +107,19 @@ def _read(found: RawDocument) -> LabelRow | None:
         name = values["_id"]["name"]
     except (KeyError, TypeError, ValueError):
         return None
-    if of is None or id_ is None or label not in [*Opinion] or not isinstance(name, str):
+    if of is None or id_ is None or label not in [*Label] or not isinstance(name, str):
         return None
-    return LabelRow(
-        bson_edit.renamed(own[of.start : of.end], b"_id"),
+    pair = Pair(
         bson_edit.renamed(own[id_.start : id_.end], b"_id"),
-        name,
-        Opinion(str(label)),
+        bson_edit.renamed(own[of.start : of.end], b"_id"),
         _text(values, "decision"),
         _text(values, "reason"),
         s if isinstance(s := values.get("similarity"), float) else None,
+    )
+    return LabelRow(
+        pair,
+        name,
+        Label(str(label)),
         values.get("blind") is True,
         _utc(when) if isinstance(when, datetime) else NEVER,
     )

@@ -17,7 +17,7 @@ PAIRS = (*DROPPED, REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ListFilter:
     """Which documents are listed.
 
     what: one of `WHAT`; of: of pairs, the `_id` of the kept document, as a person writes it; kind:

@@ -10,9 +10,12 @@ from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit
-from dedup_job.mongo.care.drawing import DrawnPair, draw_pairs
+from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.patience import NO_PATIENCE
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.list_filter import ListFilter
+from dedup_job.report.pairs import Pair
+from dedup_job.report.survey import review_sample
 
 Db = Database[dict[str, Any]]
 
@@ -64,31 +67,34 @@ def filled(database: Db) -> Db:
     return database
 
 
-def drawn(database: Db, number: int, seed: int = 0, *, mixed: bool = False) -> list[DrawnPair]:
+def drawn(database: Db, number: int, seed: int = 0, *, has_runs: bool = True) -> list[Pair]:
     """Draw from a target."""
-    return draw_pairs(cast("TargetReader", Fake(database)), number, seed, mixed=mixed)
+    target = cast("TargetReader", Fake(database, has_runs=has_runs))
+    near, refused = (
+        Sampler(target, list, ListFilter(what)).draw(seed, number, number)
+        for what in ("near", "refused")
+    )
+    return review_sample(near, refused, number)
 
 
-def ids(pairs: list[DrawnPair]) -> list[Any]:
+def ids(pairs: list[Pair]) -> list[Any]:
     """Return the ids of the documents."""
-    return [edit.id_value(pair.id) for pair in pairs]
+    return [edit.id_value(pair.key) for pair in pairs]
 
 
 def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> None:
     pairs = drawn(filled, 40)
-    assert len(pairs) == len({pair.pair for pair in pairs}) == 40
+    assert len(pairs) == len({pair.keys for pair in pairs}) == 40
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
     assert ids(pairs[:20:2]) == [*range(10)]
     assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(99, 89, -1)]
-    assert [edit.id_value(pair.of) for pair in pairs[:4:2]] == [-1, -2]
+    assert [edit.id_value(pair.of_key) for pair in pairs[:4:2]] == [-1, -2]
     assert pairs[1].reason == "number"
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled: Db) -> None:
     assert drawn(filled, 40, 7) == drawn(filled, 40, 7)
     assert {*ids(drawn(filled, 40, 7))} != {*ids(drawn(filled, 40, 8))}
-    assert {*ids(drawn(filled, 40, 7, mixed=True))} == {*ids(drawn(filled, 40, 7))}
-    assert drawn(filled, 40, 7, mixed=True) != drawn(filled, 40, 7)
 
 
 def test_what_one_kind_lacks_the_other_has_more(filled: Db) -> None:
@@ -107,8 +113,7 @@ def test_the_random_half_is_spread_over_all(filled: Db) -> None:
 
 
 def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled: Db) -> None:
-    target = cast("TargetReader", Fake(filled, has_runs=False))
-    assert {pair.decision for pair in draw_pairs(target, 40, 0, mixed=False)} == {"duplicate"}
+    assert {pair.decision for pair in drawn(filled, 40, has_runs=False)} == {"duplicate"}
 
 
 def test_rows_that_dedup_does_not_write_are_passed_over(database: Db) -> None:

@@ -1,47 +1,49 @@
-"""Rows of the ledger and kept documents read as samples, with their texts."""
+"""Rows of the ledger and kept documents read as pairs, with their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import bson
 
+from dedup_job.documents import Difference
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.care.records import object_at, texts_of_dropped
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.samples import Difference, Sample
-
-_KEPT = "kept"
+from dedup_job.report.list_filter import KEPT
+from dedup_job.report.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True)
-class SampleReader:
-    """Reads documents of a target to be looked at; name: how their ids are written."""
+class PairReader:
+    """Reads what was decided of documents; name: how their ids are written."""
 
     target: TargetReader
     clean_all: Callable[[Sequence[str]], list[str]]
     name: Callable[[bytes], str] = shown
 
-    def dropped_by_key(self, keys: Sequence[bytes]) -> dict[bytes, Sample]:
-        """Return documents of the ledger with their texts; those that are gone are left out."""
-        once = [*dict.fromkeys(keys)]
-        rows = some(majority(self.target.ledger), once, {DOCUMENT: 0}, self.target.patience)
-        found = list(rows)
-        return dict(zip([row.key for row in found], self.dropped(found, texts=True), strict=True))
+    def read(self, drawn: Iterable[Pair], *, texts: bool = True) -> dict[bytes, Pair]:
+        """Return pairs as they stand now, by `key`; those that are gone are left out.
 
-    def refused_by_key(self, keys: Sequence[bytes]) -> dict[bytes, Sample]:
-        """Return kept documents, each with the one that it was compared with, and their texts."""
-        once, form = [*dict.fromkeys(keys)], self.target.rows.projection
-        found = list(some(majority(self.target.documents), once, form, self.target.patience))
-        return dict(zip([row.key for row in found], self.kept(found, texts=True), strict=True))
+        A kept document is looked for in the target, any other one in the ledger.
+        """
+        kept, dropped = dict[bytes, None](), dict[bytes, None]()
+        for one in drawn:
+            (kept if one.decision == KEPT else dropped)[one.key] = None
+        target, forms = self.target, self.target.rows
+        form = forms.projection if texts else forms.marks_only
+        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.patience)
+        documents = some(majority(target.documents), [*kept], form, target.patience)
+        found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
+        return {one.key: one for one in found}
 
-    def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Sample]:
+    def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Pair]:
         """Return rows of the ledger."""
         decoded = [bson.decode(row.raw, bson_edit.LENIENT) for row in rows]
         of = [_original(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
@@ -51,26 +53,24 @@ class SampleReader:
             mine = texts_of_dropped(self.target, self.clean_all, keys)
             others = self.target.texts([*dict.fromkeys(filter(None, of))])
         return [
-            Sample(
-                self.name(row.key),
-                str(found.get("decision")),
-                str(found.get("reason")),
-                self.name(key) if key else "",
-                number(found.get("similarity")),
-                _run(found),
-                mine.get(row.key),
-                others.get(key),
-                _differences(found.get("differences")),
-                _names(found.get("richer")),
-                number(found.get("left_out")) or 0,
-                str(found.get("detail") or ""),
+            self.named(
+                row.key,
+                key,
+                decision=str(found.get("decision")),
+                reason=str(found.get("reason")),
+                similarity=number(found.get("similarity")),
+                run=_run(found),
+                text=mine.get(row.key),
+                other=others.get(key),
+                differences=_differences(found.get("differences")),
+                richer=_names(found.get("richer")),
+                left_out=number(found.get("left_out")) or 0,
+                detail=str(found.get("detail") or ""),
             )
             for row, found, key in zip(rows, decoded, of, strict=True)
         ]
 
-    def kept(
-        self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
-    ) -> list[Sample]:
+    def kept(self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True) -> list[Pair]:
         """Return kept documents; refused: each with the one that it was nearly joined with."""
         marks = [object_at(row.raw, "dedup") for row in rows]
         apart = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
@@ -79,18 +79,29 @@ class SampleReader:
         of = [bson_edit.fields({"_id": one["of"]}) if "of" in one else b"" for one in apart]
         others = self.target.texts([*dict.fromkeys(filter(None, of))]) if texts else {}
         return [
-            Sample(
-                self.name(row.key),
-                _KEPT,
-                str(one.get("class", "")),
-                self.name(key) if key else "",
-                number(one.get("similarity")),
-                _run(mark),
-                self.target.rows.read(row)[0] if texts else None,
-                others.get(key),
+            self.named(
+                row.key,
+                key,
+                decision=KEPT,
+                reason=str(one.get("class", "")),
+                similarity=number(one.get("similarity")),
+                run=_run(mark),
+                text=self.target.rows.read(row)[0] if texts else None,
+                other=others.get(key),
             )
             for row, mark, one, key in zip(rows, marks, apart, of, strict=True)
         ]
+
+    def named(self, key: bytes, of_key: bytes = b"", **facts: Any) -> Pair:
+        """Return a pair with the forms in which a person reads its ids."""
+        return Pair(
+            key,
+            of_key,
+            id=self.name(key),
+            of=self.name(of_key) if of_key else "",
+            written=unmistakable(key),
+            **facts,
+        )
 
 
 def number(value: object) -> float | None:

@@ -1,0 +1,300 @@
+"""Documents of a target that a person wants to look at: all of them in pages, or a sample.
+
+The server chooses, orders and counts, so memory stays flat however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from random import Random
+from typing import Any, Final
+
+import bson
+from bson import Int64
+from bson.raw_bson import RawBSONDocument
+
+from dedup_job.errors import UsageError
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT
+from dedup_job.mongo.care.pair_reader import PairReader, number
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.list_filter import CHANGED, DROPPED, GROUPS, KEPT, REFUSED, ListFilter
+from dedup_job.report.pairs import Pair
+from dedup_job.report.survey import BINS, Drawn
+
+_FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
+    "dropped": {"decision": "duplicate"},
+    "near": {"reason": "near"},
+    "exact": {"reason": "exact"},
+    "skipped": {"decision": "skipped"},
+    "quarantined": {"decision": "quarantined"},
+    GROUPS: {"decision": "duplicate"},
+    **{what: {"what": what} for what in CHANGED},
+}
+_PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
+_LAST: Final = Int64(1 << 62)
+
+
+def naming(target: TargetReader) -> Callable[[bytes], str]:
+    """Return how a list writes ids: 17 may be a string, too, where any id is one."""
+    text = {"_id": {"$type": "string"}}
+    strings = any(look_up(c, text, {"_id": 1}, target.patience, limit=1) for c in target.decided)
+    return unmistakable if strings else shown
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Reads what a filter lets through.
+
+    of_key: the kept document that `wanted.of` stands for; reason: of rows of the ledger.
+    """
+
+    target: TargetReader
+    clean_all: Callable[[Sequence[str]], list[str]]
+    wanted: ListFilter
+    of_key: bytes | None = None
+    reason: str | None = None
+    name: Callable[[bytes], str] = shown
+
+    def check(self) -> None:
+        """Refuse what the form of the target does not hold, with UsageError."""
+        needs_mark = self._of_target and (self.wanted.what == REFUSED or self.wanted.run)
+        if needs_mark and not self.target.rows.has_runs:
+            raise UsageError(
+                f"the form of {self.target.name} (output.document = classic) holds neither what "
+                "was refused nor the run."
+            )
+
+    def ids(self, limit: int | None) -> Iterator[list[str]]:
+        """Yield the ids of all that is wanted."""
+        if self.wanted.what == GROUPS:
+            for found in self._groups(_PAGE, limit):
+                yield [self.name(key) for key, _ in found]
+            return
+        for page in self._pages(_PAGE, {"_id": 1}, limit):
+            yield [self.name(row.key) for row in page]
+
+    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[Pair]]:
+        """Yield all that is wanted: in `_id` order, groups the largest first."""
+        size = _WITH_TEXTS if texts else _PAGE
+        if self.wanted.what == GROUPS:
+            for found in self._groups(size, limit):
+                own = self.target.texts([key for key, _ in found]) if texts else {}
+                yield [
+                    self._reader.named(key, decision=KEPT, duplicates=n, text=own.get(key))
+                    for key, n in found
+                ]
+            return
+        for page in self._pages(size, self._projection(texts=texts), limit):
+            yield self._pairs(page, texts=texts)
+
+    def first(self, count: int, *, texts: bool = True) -> list[Pair]:
+        """Return the first of `pages`."""
+        return [one for page in self.pages(count, texts=texts) for one in page]
+
+    def count(self) -> int:
+        """Return how many rows or documents are wanted."""
+        collection = majority(self._collection)
+        return self.target.patience(lambda: collection.count_documents(self._query()))
+
+    def sample(self, count: int, seed: int | None = None, *, texts: bool = True) -> list[Pair]:
+        """Return some: by seed at random, else those first that were decided most narrowly.
+
+        The same seed draws the same ones. Of duplicates those with the largest part left out of
+        the comparison come first, then the least similar; refused ones the most similar first.
+        """
+        if self.wanted.what == GROUPS:
+            return self.first(count, texts=texts)
+        at = self._at_random(seed or 0)
+        order = self._narrowest if seed is None else {"at": 1}
+        steps: list[dict[str, Any]] = [
+            {"$match": self._query()},
+            *([] if seed is None else [{"$project": {"at": at}}]),
+            {"$sort": {**order, "_id": 1}},
+            {"$limit": count},
+            {"$project": {"_id": 1}},
+        ]
+        keys = [bson_edit.id_element(bytes(one.raw)) for one in self._aggregate(steps)]
+        projection = self._projection(texts=texts)
+        rows = some(majority(self._collection), keys, projection, self.target.patience)
+        by_key = {row.key: row for row in rows}
+        return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
+
+    def draw(self, seed: int, extreme: int, random: int) -> Drawn:
+        """Draw near duplicates or refused pairs in one pass, without texts.
+
+        extreme: how many of those nearest to the other decision; random: how many by the seed.
+        """
+        if self._of_target and not self.target.rows.has_runs:
+            return Drawn()
+        if self._of_target:
+            own, order = "dedup.refused.", -1
+            fields: dict[str, Any] = {"d": KEPT, "r": f"${own}class", "c": [f"${own}class"]}
+        else:
+            own, order = "", 1
+            classes = "$differences.class"
+            fields = {"d": "$decision", "r": "$reason", "c": classes, "l": "$left_out"}
+        values = {"of": f"${own}of", "s": f"${own}similarity", "k": self._at_random(seed)}
+        steps: list[dict[str, Any]] = [
+            {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
+            {"$project": {**fields, **values}},
+            {"$facet": _facets({"s": order, "k": 1, "_id": 1}, extreme, random)},
+        ]
+        (found,) = self._aggregate(steps)
+        bins = [0] * BINS
+        for row in found["bins"]:
+            bins[int(row["_id"])] += int(row["n"])
+        return Drawn(bins, *([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN))
+
+    @property
+    def _of_target(self) -> bool:
+        return self.wanted.what in (KEPT, REFUSED)
+
+    @property
+    def _collection(self) -> AnyCollection:
+        if self.wanted.what in CHANGED:
+            return self.target.changes.collection
+        return self.target.documents if self._of_target else self.target.ledger
+
+    @property
+    def _reader(self) -> PairReader:
+        return PairReader(self.target, self.clean_all, self.name)
+
+    @property
+    def _narrowest(self) -> Mapping[str, int]:
+        if self.wanted.what == REFUSED:
+            return {"dedup.refused.similarity": -1}
+        narrow = self.wanted.what in DROPPED and self.wanted.what != "exact"
+        return {"left_out": -1, "similarity": 1} if narrow else {}
+
+    def _at_random(self, seed: int) -> Mapping[str, Any]:
+        """Return a number that orders rows at random, the same with each seed.
+
+        It is the remainder of a field of 64 random bits, which every version of the server can
+        compute. Rows without it, as former versions wrote them, come last.
+        """
+        hashed = "$dedup.fingerprint" if self._of_target else "$digest"
+        by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
+        rest = {"$abs": {"$mod": [hashed, by]}}
+        return {"$cond": [{"$isNumber": hashed}, rest, _LAST]}
+
+    def _query(self) -> dict[str, Any]:
+        wanted, own = self.wanted, "dedup." if self._of_target else ""
+        query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
+        if wanted.what == REFUSED:
+            query["dedup.refused"] = {"$exists": True}
+        if self.reason is not None:
+            query["reason"] = self.reason
+        if wanted.run is not None:
+            query[f"{own}run"] = wanted.run
+        if wanted.kind is not None:
+            query["dedup.refused.class" if self._of_target else "differences.class"] = wanted.kind
+        if self.of_key is not None:
+            name = b"dedup.refused.of" if self._of_target else b"of"
+            same = bson_edit.document(bson_edit.renamed(self.of_key, b"$eq"))
+            only = bson_edit.document(b"\x03" + name + b"\0" + same)
+            query = {"$and": [query, RawBSONDocument(only)]}
+        return query
+
+    def _projection(self, *, texts: bool) -> dict[str, int]:
+        if not self._of_target:
+            return dict.fromkeys((DOCUMENT, "distance", "found_by", "richer", "void", "digest"), 0)
+        rows = self.target.rows
+        return rows.projection if texts else rows.marks_only
+
+    def _pages(
+        self, size: PageSize, projection: Mapping[str, int], limit: int | None
+    ) -> Iterator[Sequence[RawDocument]]:
+        collection, left = majority(self._collection), limit
+        if limit is not None:
+            size = replace(size, documents=min(size.documents, limit))
+        for page in pages(collection, size, self._query(), projection, self.target.patience):
+            yield page[:left]
+            left = None if left is None else left - len(page)
+            if left is not None and left <= 0:
+                return
+
+    def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
+        """Yield kept documents with their number of duplicates, the most first."""
+        steps: list[dict[str, Any]] = [
+            {"$match": self._query()},
+            {"$group": {"_id": "$of", "n": {"$sum": 1}}},
+            {"$sort": {"n": -1, "_id": 1}},
+            *([] if limit is None else [{"$limit": limit}]),
+        ]
+        batch: dict[str, Any] = {
+            "allowDiskUse": True,
+            "batchSize": size.documents,
+        }  # else one of 16 MiB
+        found = majority(self.target.ledger).aggregate(steps, **batch)
+        groups = ((bson_edit.id_element(bytes(one.raw)), int(one["n"])) for one in found)
+        while page := list(islice(groups, size.documents)):
+            yield page
+
+    def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Pair]:
+        reader = self._reader
+        if self.wanted.what in CHANGED:
+            found = ((row.key, bson.decode(row.raw, bson_edit.LENIENT)) for row in rows)
+            return [
+                reader.named(key, decision=self.wanted.what, run=of["run"]) for key, of in found
+            ]
+        if self._of_target:
+            return reader.kept(rows, texts=texts, refused=self.wanted.what == REFUSED)
+        return reader.dropped(rows, texts=texts)
+
+    def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
+        collection = majority(self._collection)
+        return self.target.patience(
+            lambda: list(collection.aggregate(list(steps), allowDiskUse=True))
+        )
+
+
+_DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
+
+
+def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str, Any]:
+    """Return what draws from rows in one pass.
+
+    A row has the other document (of), decision (d), reason (r), similarity (s), classes (c), the
+    share left out (l), if any, and its place in a random order (k).
+    """
+    pair = {"of": 1, "d": 1, "r": 1, "s": 1}
+    place = {"$min": [{"$floor": {"$multiply": ["$s", BINS]}}, BINS - 1]}
+    return {
+        "bins": [
+            {"$match": {"s": {"$type": "number"}}},
+            {"$group": {"_id": place, "n": {"$sum": 1}}},
+        ],
+        "extreme": [{"$sort": order}, {"$limit": extreme}, {"$project": pair}],
+        "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
+        "by_class": [
+            {"$unwind": "$c"},
+            {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
+            {"$replaceRoot": {"newRoot": "$first.row"}},
+            {"$project": pair},
+        ],
+        "left_out": [
+            {"$match": {"l": {"$gt": 0}}},
+            {"$sort": {"l": -1, "k": 1, "_id": 1}},
+            {"$limit": extreme},
+            {"$project": pair},
+        ],
+    }
+
+
+def _pair(row: bytes) -> Pair:
+    values, of = bson.decode(row, bson_edit.LENIENT), bson_edit.find(row, b"of")
+    assert of is not None  # it was asked for
+    return Pair(
+        bson_edit.id_element(row),
+        bson_edit.renamed(row[of.start : of.end], b"_id"),
+        decision=str(values.get("d")),
+        reason=str(values.get("r")),
+        similarity=number(values.get("s")),
+    )
