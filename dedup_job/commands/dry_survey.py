@@ -16,7 +16,7 @@ from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.report.list_filter import KEPT
 from dedup_job.report.pairs import Pair
-from dedup_job.report.run import Report
+from dedup_job.report.run import Report, RunLine
 from dedup_job.report.survey import (
     BINS,
     EXTREME,
@@ -24,7 +24,6 @@ from dedup_job.report.survey import (
     RANDOM,
     Drawn,
     Group,
-    RunLine,
     Survey,
 )
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.report.run import Checkpoint, Machine, Report, Scope
+from dedup_job.report.run import Checkpoint, Machine, Report, RunLine, Scope
 from dedup_job.report.stages import Stopwatch
-from dedup_job.report.survey import RunLine
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 

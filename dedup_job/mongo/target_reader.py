@@ -38,7 +38,7 @@ from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, check_run, is_by_hand, run_line
 from dedup_job.native.byte_strings import ByteStrings, strings_of
 from dedup_job.native.code_points import decoded
-from dedup_job.report.survey import RunLine
+from dedup_job.report.run import RunLine
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -103,6 +103,29 @@ class Machine(NamedTuple):
 
     workers: int
     documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in a list of runs.
+
+    series: (seconds, documents decided, resident bytes) over time; machines: of a run on a cluster.
+    """
+
+    number: int
+    status: str
+    started: datetime | None
+    finished: datetime | None
+    counts: Counts
+    known: int
+    seconds: float
+    series: Sequence[Sequence[float]] = ()
+    machines: Mapping[str, Machine] = field(default_factory=dict)
+
+    @property
+    def docs_per_second(self) -> float:
+        """Documents decided per second of wall time."""
+        return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from dedup_job.printing import command_line, on_one_line
-from dedup_job.report.run import Status
-from dedup_job.report.survey import RunLine
+from dedup_job.report.run import RunLine, Status
 
 _RECENT = 5.0  # seconds of a run whose rate is that of now
 

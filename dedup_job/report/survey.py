@@ -12,7 +12,7 @@ from typing import Any
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.pairs import Pair
-from dedup_job.report.run import Machine
+from dedup_job.report.run import RunLine
 
 BINS = 50
 """Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
@@ -97,29 +97,6 @@ class Group:
 
     kept: Pair
     members: Sequence[Pair]
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run in a list of runs.
-
-    series: (seconds, documents decided, resident bytes) over time; machines: of a run on a cluster.
-    """
-
-    number: int
-    status: str
-    started: datetime | None
-    finished: datetime | None
-    counts: Counts
-    known: int
-    seconds: float
-    series: Sequence[Sequence[float]] = ()
-    machines: Mapping[str, Machine] = field(default_factory=dict)
-
-    @property
-    def docs_per_second(self) -> float:
-        """Documents decided per second of wall time."""
-        return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

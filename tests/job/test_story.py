@@ -22,9 +22,8 @@ from dedup_job.job.story import Job, run
 from dedup_job.native.code_points import pack
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.run import About, Checkpoint, Cluster, Scope, Status
+from dedup_job.report.run import About, Checkpoint, Cluster, RunLine, Scope, Status
 from dedup_job.report.stages import Stage
-from dedup_job.report.survey import RunLine
 from tests.deciding import decisions_of
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.

@@ -14,8 +14,8 @@ from dedup_job.documents import Difference
 from dedup_job.pages.render import report_page
 from dedup_job.report.counts import Counts
 from dedup_job.report.pairs import Pair
-from dedup_job.report.run import Machine
-from dedup_job.report.survey import Drawn, Group, RunLine, Survey
+from dedup_job.report.run import Machine, RunLine
+from dedup_job.report.survey import Drawn, Group, Survey
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dedup_job.report.counts import Counts
+from dedup_job.report.run import RunLine
 from dedup_job.report.status import Holder, Standing, TargetStatus
-from dedup_job.report.survey import RunLine
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LINE = RunLine(

@@ -14,9 +14,8 @@ from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line, with_checkpoint
-from dedup_job.report.run import Status
+from dedup_job.report.run import RunLine, Status
 from dedup_job.report.status import Holder, Standing, TargetStatus
-from dedup_job.report.survey import RunLine
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
 _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}

@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from dedup_job.errors import StateMismatch
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Machine, Status
-from dedup_job.report.survey import RunLine
+from dedup_job.report.run import Checkpoint, Machine, RunLine, Status
 
 FORMAT = 1
 LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out, of former versions
