@@ -18,11 +18,11 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_
 from dedup_job.cli.streams import is_read
 from dedup_job.errors import UsageError
 from dedup_job.printing import escaped_json
+from dedup_job.report.list_filter import ListFilter, What
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from dedup_job.report.list_filter import ListFilter
     from dedup_job.report.pairs import Pair
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
@@ -30,21 +30,6 @@ _MOST = 2**53
 _NAMES = ("kept", "kept before")  # of _id and of
 _DROPPED = ("dropped", "kept")
 _TEXT = 600  # characters of a text that stands alone
-
-
-class What(StrEnum):
-    """What can be listed."""
-
-    DROPPED = "dropped"
-    NEAR = "near"
-    EXACT = "exact"
-    REFUSED = "refused"
-    KEPT = "kept"
-    SKIPPED = "skipped"
-    QUARANTINED = "quarantined"
-    GROUPS = "groups"
-    CHANGED = "changed"
-    DELETED = "deleted"
 
 
 class ListFormat(StrEnum):
@@ -130,7 +115,9 @@ def list_(
     them is about that of all; the same seed draws the same pairs, while no more are added. Nothing
     is written.
     """
-    wanted = _wanted(what, of, kind, run)
+    wanted = ListFilter(what, of, kind, run)
+    if run is not None:
+        check_range("--run", run, 1, _MOST)
     if seed is not None:
         check_range("--seed", seed, 0, _MOST)
         if not random:
@@ -170,14 +157,6 @@ def list_(
                 settings, target, wanted, progress, texts=texts, **more
             )
             _write(documents, rows)
-
-
-def _wanted(what: What, of: str | None, kind: str | None, run: int | None) -> ListFilter:
-    from dedup_job.report.list_filter import ListFilter  # here: --help should not wait for it
-
-    if run is not None:
-        check_range("--run", run, 1, _MOST)
-    return ListFilter(str(what), of, kind, run)
 
 
 def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None:

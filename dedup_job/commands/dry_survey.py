@@ -14,8 +14,7 @@ import xxhash
 from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.report.list_filter import KEPT
-from dedup_job.report.pairs import Pair
+from dedup_job.report.pairs import DUPLICATE, KEPT, Pair
 from dedup_job.report.run import Report, RunLine
 from dedup_job.report.survey import (
     BINS,
@@ -169,7 +168,7 @@ def _pair(document: Document, decision: Decision) -> Pair:
         return replace(
             pair,
             of_key=decision.of,
-            decision="duplicate",
+            decision=DUPLICATE,
             reason=reason,
             similarity=decision.similarity,
             of=shown(decision.of),

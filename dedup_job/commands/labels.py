@@ -15,14 +15,13 @@ from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
 from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.list_filter import KEPT
-from dedup_job.report.pairs import Label, Pair
+from dedup_job.report.pairs import DUPLICATE, KEPT, Label, Pair
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
-_DECISIONS = ("", "duplicate", "kept")
+_DECISIONS = ("", DUPLICATE, KEPT)
 _TOGETHER = 500  # labels whose texts are read at once
 _NAMED = 10  # problems in a message
 LONGEST_NAME = 100

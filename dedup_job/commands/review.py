@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.asked_pairs import AskedPair, ReviewProgress, Share
 from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
@@ -26,8 +25,9 @@ from dedup_job.mongo.care.records import texts_of_dropped
 from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
-from dedup_job.report.list_filter import REFUSED, ListFilter
-from dedup_job.report.pairs import Label, Pair
+from dedup_job.report.asked_pairs import AskedPair, ReviewProgress, Share
+from dedup_job.report.list_filter import ListFilter, What
+from dedup_job.report.pairs import DUPLICATE, KEPT, Label, Pair
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.survey import review_sample
 from dedup_job.settings import Settings
@@ -182,14 +182,14 @@ class Review:
         with translated():
             rows = self._said
             said = Counter((row.pair.decision, row.label) for row in rows.values())
-            same = said["duplicate", Label.SAME]
-            joined = same + said["duplicate", Label.DIFFERENT]
+            same = said[DUPLICATE, Label.SAME]
+            joined = same + said[DUPLICATE, Label.DIFFERENT]
             wrong = [row.pair for row in rows.values() if row.is_wrong_drop]
             return ReviewProgress(
                 sum(key in rows for key in self._keys),
                 len(self._keys),
                 Share(same, joined),
-                Share(same, same + said["kept", Label.SAME]),
+                Share(same, same + said[KEPT, Label.SAME]),
                 sum(n for (_, label), n in said.items() if label is Label.UNSURE),
                 self._wrong_drops(wrong[-_SHOWN:][::-1]),
                 max(len(wrong) - _SHOWN, 0),
@@ -238,7 +238,7 @@ class Review:
             text=text,
             other=texts.get(drawn.of_key),
         )
-        was_dropped = drawn.decision == "duplicate"
+        was_dropped = drawn.decision == DUPLICATE
         return pair, was_dropped and found is None and drawn.key in texts
 
     def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -285,7 +285,7 @@ def _draw(on: Opened, wanted: Assignment) -> list[Pair]:
     clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
     near, refused = (
         Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
-        for what in ("near", REFUSED)
+        for what in (What.NEAR, What.REFUSED)
     )
     drawn = review_sample(near, refused, number)
     if wanted.blind:

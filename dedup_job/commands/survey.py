@@ -17,7 +17,7 @@ from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
 from dedup_job.report.counts import Counts
-from dedup_job.report.list_filter import GROUPS, REFUSED, ListFilter
+from dedup_job.report.list_filter import ListFilter, What
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import Status
 from dedup_job.report.survey import EXTREME, OTHERS, RANDOM, Group, Survey
@@ -25,11 +25,11 @@ from dedup_job.settings import Settings
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
 _NO_TEXT = {
-    Reason.EMPTY: "skipped",
-    Reason.MISSING: "skipped",
-    Reason.NOT_TEXT: "skipped",
-    Reason.TOO_LARGE: "quarantined",
-    Reason.UNDECODABLE: "quarantined",
+    Reason.EMPTY: What.SKIPPED,
+    Reason.MISSING: What.SKIPPED,
+    Reason.NOT_TEXT: What.SKIPPED,
+    Reason.TOO_LARGE: What.QUARANTINED,
+    Reason.UNDECODABLE: What.QUARANTINED,
 }
 
 
@@ -87,21 +87,23 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
 
 
 def _with_pairs(survey: Survey, on: Opened) -> Survey:
-    def sampler(what: str, **more: Any) -> Sampler:
+    clean_all = Cleaner(on.settings.cleaning).clean_all
+
+    def sampler(what: What, **more: Any) -> Sampler:
         return Sampler(on.target, clean_all, ListFilter(what), **more)
 
-    clean_all = Cleaner(on.settings.cleaning).clean_all
     on.progress.stage("drawing samples")
-    near, refused = (sampler(w).draw(survey.seed, EXTREME, RANDOM) for w in ("near", REFUSED))
+    near = sampler(What.NEAR).draw(survey.seed, EXTREME, RANDOM)
+    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
-        *sampler("exact").sample(OTHERS, survey.seed),
+        *sampler(What.EXACT).sample(OTHERS, survey.seed),
         *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),
     ]
     on.progress.stage("looking for the largest groups")
     groups = [
-        Group(one, sampler("dropped", of_key=one.key).first(_MEMBERS))
-        for one in sampler(GROUPS).first(_GROUPS)
+        Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
+        for one in sampler(What.GROUPS).first(_GROUPS)
     ]
     return replace(
         survey,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
 from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
 from dedup_job.printing import command_line
-
-if TYPE_CHECKING:
-    from dedup_job.commands.asked_pairs import AskedPair, ReviewProgress
+from dedup_job.report.asked_pairs import AskedPair, ReviewProgress
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from dedup_job.errors import UsageError
-from dedup_job.judgment.classes import CLASSES
 
-DROPPED = ("dropped", "near", "exact")
-REFUSED, KEPT, GROUPS = "refused", "kept", "groups"
-CHANGED = ("changed", "deleted")
-WHAT = (*DROPPED, REFUSED, KEPT, "skipped", "quarantined", GROUPS, *CHANGED)
-"""All that can be listed."""
-PAIRS = (*DROPPED, REFUSED)
+
+class What(StrEnum):
+    """What can be listed."""
+
+    DROPPED = "dropped"
+    NEAR = "near"
+    EXACT = "exact"
+    REFUSED = "refused"
+    KEPT = "kept"
+    SKIPPED = "skipped"
+    QUARANTINED = "quarantined"
+    GROUPS = "groups"
+    CHANGED = "changed"
+    DELETED = "deleted"
+
+
+PAIRS = (What.DROPPED, What.NEAR, What.EXACT, What.REFUSED)
 """What is listed with another document, so that two texts can be compared."""
 
 
@@ -20,9 +31,9 @@ PAIRS = (*DROPPED, REFUSED)
 class ListFilter:
     """Which documents are listed.
 
-    what: one of `WHAT`; of: of pairs, the `_id` of the kept document, as a person writes it; kind:
-    of pairs, the class of a difference, or for `refused` also "similarity"; run: only what this run
-    decided, or found to have changed.
+    what: a value of `What`; of: of pairs, the `_id` of the kept document, as a person writes it;
+    kind: of pairs, the class of a difference, or for `refused` also "similarity"; run: only what
+    this run decided, or found to have changed.
     """
 
     what: str
@@ -32,13 +43,15 @@ class ListFilter:
 
     def check(self) -> None:
         """Raise UsageError for what does not exist or does not go together."""
-        if self.what not in WHAT:
-            raise UsageError(f"what is {self.what!r}, expected one of {', '.join(WHAT)}.")
+        from dedup_job.judgment.classes import CLASSES  # here: --help should not wait for it
+
+        if self.what not in [*What]:
+            raise UsageError(f"what is {self.what!r}, expected one of {', '.join(What)}.")
         if self.what not in PAIRS and (self.of is not None or self.kind is not None):
             raise UsageError(
                 f"{self.what} are listed without a second text, so neither --of nor --class "
                 f"applies; they do to {', '.join(PAIRS)}."
             )
-        kinds = [*map(str, CLASSES), *(["similarity"] if self.what == REFUSED else [])]
+        kinds = [*map(str, CLASSES), *(["similarity"] if self.what == What.REFUSED else [])]
         if self.kind is not None and self.kind not in kinds:
             raise UsageError(f"--class is {self.kind!r}, expected one of {', '.join(kinds)}.")

@@ -9,6 +9,9 @@ from typing import Any
 
 from dedup_job.documents import Difference
 
+KEPT, DUPLICATE = "kept", "duplicate"
+"""Decisions of a pair."""
+
 
 class Label(StrEnum):
     """Whether a person would keep only one of two documents."""

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from dedup_job.commands.asked_pairs import AskedPair
 from dedup_job.commands.review import Review
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError, Vanished
 from dedup_job.pages.render import asset
@@ -28,6 +27,7 @@ from dedup_job.pages.review_page import (
     panel_part,
     told,
 )
+from dedup_job.report.asked_pairs import AskedPair
 from dedup_job.report.pairs import Label
 
 

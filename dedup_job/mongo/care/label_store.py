@@ -19,7 +19,7 @@ from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.pairs import Label, Pair
+from dedup_job.report.pairs import DUPLICATE, Label, Pair
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _WRITE = 1000  # labels in a command
@@ -41,7 +41,7 @@ class LabelRow:
     @property
     def is_wrong_drop(self) -> bool:
         """Tell whether the person says that a document was dropped wrongly."""
-        return self.pair.decision == "duplicate" and self.label is Label.DIFFERENT
+        return self.pair.decision == DUPLICATE and self.label is Label.DIFFERENT
 
 
 class LabelStore:

@@ -16,8 +16,7 @@ from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.care.records import object_at, texts_of_dropped
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.list_filter import KEPT
-from dedup_job.report.pairs import Pair
+from dedup_job.report.pairs import KEPT, Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bson
@@ -139,13 +139,11 @@ class Records:
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
-        row, held = None, None
-        for found in look_up(self._target.ledger, bson_edit.among([key])):
-            held = stored_document(found._replace(key=key), self._source)
-            row = bson.decode(found.raw, bson_edit.LENIENT)
-            row.pop(DOCUMENT, None)  # it is read from the bytes above
         source = self._source.documents([key]).get(key)
-        return Record(key, row, self.kept(key), source, *(held or ()))
+        record = Record(key, None, None, source)
+        for row in look_up(self._target.ledger, bson_edit.among([key])):
+            record = self._with(row._replace(key=key), source)[1]
+        return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, None where there is none."""
@@ -200,9 +198,7 @@ def texts_of_dropped(
     return dict(zip(found, clean_all([*found.values()]), strict=True))
 
 
-def object_at(raw: bytes, *path: str) -> dict[str, Any]:
-    """Return the object that a path leads to in a document, an empty one where it is malformed."""
-    found: Any = bson.decode(raw, bson_edit.LENIENT)
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
+def object_at(raw: bytes, name: str) -> dict[str, Any]:
+    """Return the object that a field of a document holds, an empty one where it is malformed."""
+    found = bson.decode(raw, bson_edit.LENIENT).get(name)
     return found if isinstance(found, dict) else {}

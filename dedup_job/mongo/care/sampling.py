@@ -24,18 +24,19 @@ from dedup_job.mongo.care.pair_reader import PairReader, number
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.list_filter import CHANGED, DROPPED, GROUPS, KEPT, REFUSED, ListFilter
-from dedup_job.report.pairs import Pair
+from dedup_job.report.list_filter import ListFilter, What
+from dedup_job.report.pairs import KEPT, Pair
 from dedup_job.report.survey import BINS, Drawn
 
+_CHANGED = (What.CHANGED, What.DELETED)
 _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
-    "dropped": {"decision": "duplicate"},
-    "near": {"reason": "near"},
-    "exact": {"reason": "exact"},
-    "skipped": {"decision": "skipped"},
-    "quarantined": {"decision": "quarantined"},
-    GROUPS: {"decision": "duplicate"},
-    **{what: {"what": what} for what in CHANGED},
+    What.DROPPED: {"decision": "duplicate"},
+    What.NEAR: {"reason": "near"},
+    What.EXACT: {"reason": "exact"},
+    What.SKIPPED: {"decision": "skipped"},
+    What.QUARANTINED: {"decision": "quarantined"},
+    What.GROUPS: {"decision": "duplicate"},
+    **{what: {"what": str(what)} for what in _CHANGED},
 }
 _PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
 _LAST: Final = Int64(1 << 62)
@@ -64,7 +65,7 @@ class Sampler:
 
     def check(self) -> None:
         """Refuse what the form of the target does not hold, with UsageError."""
-        needs_mark = self._of_target and (self.wanted.what == REFUSED or self.wanted.run)
+        needs_mark = self._of_target and (self.wanted.what == What.REFUSED or self.wanted.run)
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
                 f"the form of {self.target.name} (output.document = classic) holds neither what "
@@ -73,9 +74,8 @@ class Sampler:
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:
         """Yield the ids of all that is wanted."""
-        if self.wanted.what == GROUPS:
-            for found in self._groups(_PAGE, limit):
-                yield [self.name(key) for key, _ in found]
+        if self.wanted.what == What.GROUPS:
+            yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return
         for page in self._pages(_PAGE, {"_id": 1}, limit):
             yield [self.name(row.key) for row in page]
@@ -83,7 +83,7 @@ class Sampler:
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[Pair]]:
         """Yield all that is wanted: in `_id` order, groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
-        if self.wanted.what == GROUPS:
+        if self.wanted.what == What.GROUPS:
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
                 yield [
@@ -109,7 +109,7 @@ class Sampler:
         The same seed draws the same ones. Of duplicates those with the largest part left out of
         the comparison come first, then the least similar; refused ones the most similar first.
         """
-        if self.wanted.what == GROUPS:
+        if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
         at = self._at_random(seed or 0)
         order = self._narrowest if seed is None else {"at": 1}
@@ -154,11 +154,11 @@ class Sampler:
 
     @property
     def _of_target(self) -> bool:
-        return self.wanted.what in (KEPT, REFUSED)
+        return self.wanted.what in (What.KEPT, What.REFUSED)
 
     @property
     def _collection(self) -> AnyCollection:
-        if self.wanted.what in CHANGED:
+        if self.wanted.what in _CHANGED:
             return self.target.changes.collection
         return self.target.documents if self._of_target else self.target.ledger
 
@@ -168,9 +168,9 @@ class Sampler:
 
     @property
     def _narrowest(self) -> Mapping[str, int]:
-        if self.wanted.what == REFUSED:
+        if self.wanted.what == What.REFUSED:
             return {"dedup.refused.similarity": -1}
-        narrow = self.wanted.what in DROPPED and self.wanted.what != "exact"
+        narrow = self.wanted.what in (What.DROPPED, What.NEAR)
         return {"left_out": -1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
@@ -187,7 +187,7 @@ class Sampler:
     def _query(self) -> dict[str, Any]:
         wanted, own = self.wanted, "dedup." if self._of_target else ""
         query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
-        if wanted.what == REFUSED:
+        if wanted.what == What.REFUSED:
             query["dedup.refused"] = {"$exists": True}
         if self.reason is not None:
             query["reason"] = self.reason
@@ -239,13 +239,13 @@ class Sampler:
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Pair]:
         reader = self._reader
-        if self.wanted.what in CHANGED:
+        if self.wanted.what in _CHANGED:
             found = ((row.key, bson.decode(row.raw, bson_edit.LENIENT)) for row in rows)
             return [
                 reader.named(key, decision=self.wanted.what, run=of["run"]) for key, of in found
             ]
         if self._of_target:
-            return reader.kept(rows, texts=texts, refused=self.wanted.what == REFUSED)
+            return reader.kept(rows, texts=texts, refused=self.wanted.what == What.REFUSED)
         return reader.dropped(rows, texts=texts)
 
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
