@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored, restore, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.commands.status import target_status
-    from dedup_job.documents import Difference
+    from dedup_job.documents import Difference, Pair
     from dedup_job.errors import (
         BrakeApplied,
         ConfigurationError,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     )
     from dedup_job.mongo.care.rollback import Undone
     from dedup_job.report.check import Checked
+    from dedup_job.report.decided import DecidedDocument
     from dedup_job.report.list_filter import ListFilter
-    from dedup_job.report.pairs import Pair
     from dedup_job.report.progress import Callback, Progress
     from dedup_job.report.run import Report, Status
     from dedup_job.report.status import TargetStatus
@@ -51,7 +51,7 @@ _HOMES = {  # where each public name lives
     "commands.restore": ("Restored", "restore", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
     "commands.status": ("target_status",),
-    "documents": ("Difference",),
+    "documents": ("Difference", "Pair"),
     "errors": (
         "BrakeApplied",
         "ConfigurationError",
@@ -66,7 +66,7 @@ _HOMES = {  # where each public name lives
     "mongo.care.rollback": ("Undone",),
     "report.check": ("Checked",),
     "report.list_filter": ("ListFilter",),
-    "report.pairs": ("Pair",),
+    "report.decided": ("DecidedDocument",),
     "report.progress": ("Callback", "Progress"),
     "report.run": ("Report", "Status"),
     "report.status": ("TargetStatus",),

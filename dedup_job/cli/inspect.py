@@ -389,7 +389,7 @@ def _show_duplicates(found: Inspected, dropped: int, console: Output) -> None:
     console.say(f"{dropped:,} {were} dropped for it{first}:\n")
     table = new_table(Column("_id", no_wrap=True), "reason", *figures("similarity", "run"))
     for one in found.duplicates:
-        similarity = "" if one.similarity is None else f"{one.similarity:.3f}"
+        similarity = "" if one.pair.similarity is None else f"{one.pair.similarity:.3f}"
         table.add_row(one.id, one.reason, similarity, str(one.run))
     console.table(table)
     if first:

@@ -23,7 +23,7 @@ from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from dedup_job.report.pairs import Pair
+    from dedup_job.report.decided import DecidedDocument
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
@@ -168,19 +168,19 @@ def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None
             return
 
 
-def _jsonl(*, texts: bool) -> Callable[[list[Pair]], str]:
+def _jsonl(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
     encode = json.JSONEncoder(ensure_ascii=False).encode
 
-    def lines(page: list[Pair]) -> str:
+    def lines(page: list[DecidedDocument]) -> str:
         return escaped_json("\n".join(encode(one.as_row(texts=texts)) for one in page))
 
     return lines
 
 
-def _csv(*, texts: bool) -> Callable[[list[Pair]], str]:
+def _csv(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
     first = [True]  # the names of the columns come once
 
-    def lines(page: list[Pair]) -> str:
+    def lines(page: list[DecidedDocument]) -> str:
         rows = [one.as_row(texts=texts) for one in page]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -200,7 +200,7 @@ def _cell(value: object) -> object:
     return value
 
 
-def _show(found: Sequence[Pair], what: What, console: Output) -> None:
+def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None:
     if not found:
         console.say(_NONE.get(what, f"No document of {what}: the ledger holds no such row."))
         return
@@ -228,17 +228,18 @@ _NONE = {
 }
 
 
-def _head(one: Pair) -> str:
+def _head(one: DecidedDocument) -> str:
     if one.duplicates is not None:
         return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
     if one.decision == "kept" and one.of:
-        return f"similarity {one.similarity or 0:.3f}, kept apart by {one.reason}"
+        return f"similarity {one.pair.similarity or 0:.3f}, kept apart by {one.reason}"
     if one.decision == "kept":
         return f"kept by run {one.run}" if one.run else "kept"
     if not one.reason:
         return f"{one.decision} in the source, found by run {one.run}"
-    similarity = "" if one.similarity is None else f", similarity {one.similarity:.3f}"
-    left_out = f", {one.left_out:.0%} of a text not compared" if one.left_out else ""
+    similarity = "" if one.pair.similarity is None else f", similarity {one.pair.similarity:.3f}"
+    share = one.pair.left_out
+    left_out = f", {share:.0%} of a text not compared" if share else ""
     return f"{one.reason}{similarity}{left_out}{f': {one.detail}' if one.detail else ''}"
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import xxhash
 
 from dedup_job.columns import Batch, Decisions
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.report.pairs import DUPLICATE, KEPT, Pair
+from dedup_job.report.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.report.run import Report, RunLine
 from dedup_job.report.survey import (
     BINS,
@@ -34,10 +34,10 @@ class LowestPairs:
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._heap: list[tuple[float, int, Pair]] = []
+        self._heap: list[tuple[float, int, DecidedDocument]] = []
         self._added = 0
 
-    def add(self, rank: float, make: Callable[[], Pair]) -> None:
+    def add(self, rank: float, make: Callable[[], DecidedDocument]) -> None:
         """Take a pair if it is among the lowest; it is made only then."""
         self._added += 1
         if len(self._heap) < self._number:
@@ -45,7 +45,7 @@ class LowestPairs:
         elif -rank > self._heap[0][0]:
             heapq.heapreplace(self._heap, (-rank, -self._added, make()))
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[DecidedDocument]:
         """Yield them, the lowest first."""
         return (pair for *_, pair in sorted(self._heap, reverse=True, key=lambda entry: entry[:2]))
 
@@ -58,16 +58,14 @@ class Drawing:
         self._extreme, self._left_out = LowestPairs(EXTREME), LowestPairs(EXTREME)
         self._random = LowestPairs(RANDOM)
 
-    def add(
-        self, rank: float, similarity: float | None, left_out: float, make: Callable[[], Pair]
-    ) -> None:
+    def add(self, rank: float, pair: Pair, make: Callable[[], DecidedDocument]) -> None:
         """Take a pair; rank: its place in a random order."""
-        if similarity is not None:
-            self._bins[min(int(similarity * BINS), BINS - 1)] += 1
-        self._extreme.add(self._nearest * (similarity or 0.0), make)
+        if pair.similarity is not None:
+            self._bins[min(int(pair.similarity * BINS), BINS - 1)] += 1
+        self._extreme.add(self._nearest * (pair.similarity or 0.0), make)
         self._random.add(rank, make)
-        if left_out:
-            self._left_out.add(-left_out, make)
+        if pair.left_out:
+            self._left_out.add(-pair.left_out, make)
 
     def drawn(self) -> Drawn:
         """Return what was drawn so far."""
@@ -85,7 +83,7 @@ class SurveyCollector:
 
     def see(self, batch: Batch, decisions: Decisions) -> None:
         """Take the decisions on a batch."""
-        for row in np.flatnonzero(~decisions.kept | (decisions.refused.lengths > 0)).tolist():
+        for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
 
     def finish(self, report: Report, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
@@ -93,9 +91,9 @@ class SurveyCollector:
         near, refused = self._near.drawn(), self._refused.drawn()
         others = [pair for pairs in self._others.values() for pair in pairs]
         pairs = {one.key: one for one in (*near.pairs, *refused.pairs, *others)}
-        of = texts(sorted({one.of_key for one in pairs.values() if one.of_key}))
+        of = texts(sorted({one.pair.of for one in pairs.values() if one.pair.of}))
         found = {
-            key: replace(one, other=of.get(one.of_key, "")[:_MAX_TEXT] or None)
+            key: replace(one, other=of.get(one.pair.of, "")[:_MAX_TEXT] or None)
             for key, one in pairs.items()
         }
         checkpoint, about = report.checkpoint, report.about
@@ -126,7 +124,7 @@ class SurveyCollector:
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
             groups=[
-                Group(Pair(b"", id=c.shown, text=c.sample, duplicates=c.duplicates), ())
+                Group(DecidedDocument(b"", id=c.shown, text=c.sample, duplicates=c.duplicates), ())
                 for c in report.clusters
             ],
             runs=[line],
@@ -137,44 +135,33 @@ class SurveyCollector:
     def _take(self, document: Document, decision: Decision) -> None:
         rank = xxhash.xxh3_64_intdigest(document.key, seed=self._seed)
 
-        def pair() -> Pair:
-            return _pair(document, decision)
+        def decided() -> DecidedDocument:
+            return _decided(document, decision)
 
         if isinstance(decision, Kept):
             if decision.nearest is not None:
-                self._refused.add(rank, decision.nearest.similarity, 0, pair)
+                self._refused.add(rank, decision.nearest, decided)
         elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
-            self._near.add(rank, decision.pair.similarity, decision.pair.left_out, pair)
+            self._near.add(rank, decision.pair, decided)
         else:
-            self._others.setdefault(decision.reason, LowestPairs(OTHERS)).add(rank, pair)
+            self._others.setdefault(decision.reason, LowestPairs(OTHERS)).add(rank, decided)
 
 
-def _pair(document: Document, decision: Decision) -> Pair:
-    text = document.content[:_MAX_TEXT] if isinstance(document.content, str) else None
-    pair = Pair(document.key, id=shown(document.key), text=text)
+def _decided(document: Document, decision: Decision) -> DecidedDocument:
     if isinstance(decision, Kept):
-        refused = decision.tried.refused
-        assert refused is not None  # only such ones are taken
-        return replace(
-            pair,
-            of_key=refused.of,
-            decision=KEPT,
-            reason=refused.kind,
-            similarity=refused.similarity,
-            of=shown(refused.of),
-        )
-    reason = str(decision.reason)
-    if isinstance(decision, Duplicate):
-        return replace(
-            pair,
-            of_key=decision.of,
-            decision=DUPLICATE,
-            reason=reason,
-            similarity=decision.similarity,
-            of=shown(decision.of),
-            differences=decision.differences,
-            richer=decision.richer,
-            left_out=decision.left_out,
-        )
-    detail = getattr(decision, "detail", "")
-    return replace(pair, decision=type(decision).__name__.lower(), reason=reason, detail=detail)
+        pair = decision.nearest or NO_PAIR
+        name, reason = KEPT, pair.kind
+    elif isinstance(decision, Duplicate):
+        name, reason, pair = DUPLICATE, str(decision.reason), decision.pair
+    else:
+        name, reason, pair = type(decision).__name__.lower(), str(decision.reason), NO_PAIR
+    return DecidedDocument(
+        document.key,
+        name,
+        reason,
+        pair,
+        id=shown(document.key),
+        of=shown(pair.of) if pair.of else "",
+        text=document.content[:_MAX_TEXT] if isinstance(document.content, str) else None,
+        detail=getattr(decision, "detail", ""),
+    )

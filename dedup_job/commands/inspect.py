@@ -28,8 +28,8 @@ from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.care.records import KeptRecord, Record, Records
 from dedup_job.mongo.care.sampling import Sampler, naming
-from dedup_job.report.list_filter import ListFilter
-from dedup_job.report.pairs import Pair
+from dedup_job.report.decided import DecidedDocument
+from dedup_job.report.list_filter import ListFilter, What
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
@@ -97,7 +97,7 @@ class Inspected:
     near: tuple[Near, ...] | None = None
     found: int = 0
     among: int = 0
-    duplicates: tuple[Pair, ...] = ()
+    duplicates: tuple[DecidedDocument, ...] = ()
     dropped: int | None = None
 
     @property
@@ -264,7 +264,7 @@ class _Inspector:
     def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
         self._progress.stage("looking for its duplicates")
         target, clean_all = self._on.target, Cleaner(self._settings.cleaning).clean_all
-        wanted = ListFilter("dropped")
+        wanted = ListFilter(What.DROPPED)
         sampler = Sampler(target, clean_all, wanted, item.key, name=naming(target))
         duplicates = tuple(sampler.first(_MAX_LISTED, texts=False))
         dropped = sampler.count() if len(duplicates) == _MAX_LISTED else len(duplicates)
@@ -360,6 +360,8 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json", include={*_SECTIONS})
     if isinstance(value, list | tuple):
         return [*map(_plain, value)]
+    if isinstance(value, DecidedDocument):
+        return _plain(value.as_row(texts=False))
     if is_dataclass(value):
         names = [one.name for one in fields(value) if one.name != "key"]
         return {name: _plain(getattr(value, name)) for name in names}

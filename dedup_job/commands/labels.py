@@ -9,13 +9,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.commands.opened import Opened, opened
+from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
 from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.pairs import DUPLICATE, KEPT, Label, Pair
+from dedup_job.report.asked_pairs import Label
+from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -67,17 +69,17 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:
         part = rows[start : start + _TOGETHER]
         texts = _texts(on, part)
         for n, row in enumerate(part, start + 1):
-            pair = row.pair
+            document = row.document
             line = {
                 "n": n,
                 "label": _LETTER_OF[row.label],
-                "a": texts.get(pair.of_key),
-                "b": texts.get(pair.key),
-                "id_a": shown_value(bson_edit.storable(pair.of_key)),
-                "id_b": shown_value(bson_edit.storable(pair.key)),
-                "kind": pair.reason,
-                "decision": pair.decision,
-                "similarity": pair.similarity,
+                "a": texts.get(document.pair.of),
+                "b": texts.get(document.key),
+                "id_a": shown_value(bson_edit.storable(document.pair.of)),
+                "id_b": shown_value(bson_edit.storable(document.key)),
+                "kind": document.reason,
+                "decision": document.decision,
+                "similarity": document.pair.similarity,
                 "blind": row.blind,
                 "name": row.name,
                 "when": row.when.isoformat(timespec="milliseconds"),
@@ -95,7 +97,7 @@ def imported_rows(
 
     name: whose they are, where a line does not say so.
     """
-    latest = {(*row.pair.keys, row.name): row for row in there}
+    latest = {(*row.document.keys, row.name): row for row in there}
     fresh: dict[tuple[bytes, bytes, str], LabelRow] = {}
     wrong: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -106,7 +108,7 @@ def imported_rows(
         except ValueError as e:
             wrong.append(f"line {number:,}: {e}")
             continue
-        own = (*row.pair.keys, row.name)
+        own = (*row.document.keys, row.name)
         if own not in latest or latest[own].when < row.when:
             latest[own] = fresh[own] = row
     if wrong:
@@ -138,15 +140,12 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     if decision not in _DECISIONS:
         raise ValueError(f"decision is {decision!r}, expected duplicate or kept")
     of_key, key = _id_of(values, "id_a"), _id_of(values, "id_b")
-    pair = Pair(
-        key,
-        of_key,
-        str(decision),
-        str(values.get("kind") or ""),
-        float(similarity) if isinstance(similarity, int | float) else None,
+    alike = float(similarity) if isinstance(similarity, int | float) else None
+    document = DecidedDocument(
+        key, str(decision), str(values.get("kind") or ""), Pair(of_key, 0, alike, ())
     )
     blind, when = values.get("blind") is True, _time_of(values.get("when"))
-    return LabelRow(pair, whose, label, blind, when)
+    return LabelRow(document, whose, label, blind, when)
 
 
 def _id_of(values: Mapping[str, Any], name: str) -> bytes:
@@ -170,25 +169,26 @@ def _time_of(written: Any) -> datetime:
 
 def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
     """Return labels with what was decided of their pairs, where a line does not say so."""
-    open_ = [row.pair for row in rows if not row.pair.decision]
+    open_ = [row.document for row in rows if not row.document.decision]
     reader = PairReader(target, list)
     dropped = reader.read(open_, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in open_], texts=False)
 
-    def decided(pair: Pair) -> Pair:
-        found = dropped.get(pair.key)
-        if found is None or found.of_key != pair.of_key:
-            found = kept.get(pair.key)
-        if pair.decision or found is None:
-            return pair
-        similarity = pair.similarity if found.similarity is None else found.similarity
-        return replace(pair, decision=found.decision, reason=found.reason, similarity=similarity)
+    def decided(one: DecidedDocument) -> DecidedDocument:
+        found = dropped.get(one.key)
+        if found is None or found.pair.of != one.pair.of:
+            found = kept.get(one.key)
+        if one.decision or found is None:
+            return one
+        alike = found.pair.similarity
+        pair = one.pair if alike is None else one.pair._replace(similarity=alike)
+        return replace(one, decision=found.decision, reason=found.reason, pair=pair)
 
-    return [replace(row, pair=decided(row.pair)) for row in rows]
+    return [replace(row, document=decided(row.document)) for row in rows]
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     """Return texts by key, as they are in the source; what is gone there, as in the target."""
-    keys = [*dict.fromkeys(key for row in rows for key in row.pair.keys)]
+    keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
     found = on.target.source_reader().texts(keys)
     return {**on.target.texts([key for key in keys if key not in found]), **found}

@@ -12,8 +12,8 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care.records import Records
 from dedup_job.mongo.care.sampling import Sampler, naming
+from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.list_filter import PAIRS, ListFilter
-from dedup_job.report.pairs import Pair
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -27,7 +27,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
     given: bool = True,
-) -> Iterator[list[Pair]]:
+) -> Iterator[list[DecidedDocument]]:
     """Yield what is wanted, page by page: in `_id` order, groups the largest first.
 
     texts: read the texts as well. given: the settings are the user's own; else those of the
@@ -61,7 +61,7 @@ def sample_pairs(
     *,
     texts: bool = True,
     given: bool = True,
-) -> list[Pair]:
+) -> list[DecidedDocument]:
     """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
 
     The same seed draws the same ones. Most doubtful are near duplicates with the largest part left

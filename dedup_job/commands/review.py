@@ -25,9 +25,9 @@ from dedup_job.mongo.care.records import texts_of_dropped
 from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.reading import majority, some
-from dedup_job.report.asked_pairs import AskedPair, ReviewProgress, Share
+from dedup_job.report.asked_pairs import AskedPair, Label, ReviewProgress, Share
+from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.pairs import DUPLICATE, KEPT, Label, Pair
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.survey import review_sample
 from dedup_job.settings import Settings
@@ -93,7 +93,7 @@ class Review:
         on: Opened,
         settings: Settings,
         wanted: Assignment,
-        drawn: Sequence[Pair],
+        drawn: Sequence[DecidedDocument],
         *,
         given: bool,
     ) -> None:
@@ -127,7 +127,7 @@ class Review:
         """Read this person's labels again: they may come from another process as well."""
         with translated(), self._storing:
             rows = sorted(self._labels.rows(self.name), key=lambda row: row.when)
-            self._said = {_key(row.pair): row for row in rows}
+            self._said = {_key(row.document): row for row in rows}
 
     def check(self) -> None:
         """Raise Vanished where a collection is gone that the page shows something of."""
@@ -181,10 +181,10 @@ class Review:
         """Return figures over all that this person said of the target, and what to put back."""
         with translated():
             rows = self._said
-            said = Counter((row.pair.decision, row.label) for row in rows.values())
+            said = Counter((row.document.decision, row.label) for row in rows.values())
             same = said[DUPLICATE, Label.SAME]
             joined = same + said[DUPLICATE, Label.DIFFERENT]
-            wrong = [row.pair for row in rows.values() if row.is_wrong_drop]
+            wrong = [row.document for row in rows.values() if row.is_wrong_drop]
             return ReviewProgress(
                 sum(key in rows for key in self._keys),
                 len(self._keys),
@@ -224,19 +224,19 @@ class Review:
         self.refresh()
         return len(rows)
 
-    def _read(self, drawn: Pair) -> tuple[Pair, bool]:
+    def _read(self, drawn: DecidedDocument) -> tuple[DecidedDocument, bool]:
         """Return a pair with its texts, and whether the dropped one is kept by now."""
         found = self._reader.read([drawn]).get(drawn.key)
-        if found is not None and found.of_key == drawn.of_key:
+        if found is not None and found.pair.of == drawn.pair.of:
             return found, False
         texts = self._on.target.texts([*drawn.keys])
         text = texts.get(drawn.key) or self._dropped_texts([drawn.key]).get(drawn.key)
         pair = replace(
             drawn,
             id=shown(drawn.key),
-            of=shown(drawn.of_key),
+            of=shown(drawn.pair.of),
             text=text,
-            other=texts.get(drawn.of_key),
+            other=texts.get(drawn.pair.of),
         )
         was_dropped = drawn.decision == DUPLICATE
         return pair, was_dropped and found is None and drawn.key in texts
@@ -258,14 +258,14 @@ class Review:
                 "someone removed it while this page was open. Nothing was put back."
             )
 
-    def _known(self, key: str) -> Pair:
+    def _known(self, key: str) -> DecidedDocument:
         if key in self._drawn:
             return self._drawn[key]
         if key not in self._said:
             raise UsageError("this page is of another review: load it anew.")
-        return self._said[key].pair
+        return self._said[key].document
 
-    def _wrong_drops(self, pairs: Sequence[Pair]) -> list[AskedPair]:
+    def _wrong_drops(self, pairs: Sequence[DecidedDocument]) -> list[AskedPair]:
         keys = [pair.key for pair in pairs]
         target = self._on.target
         kept = {
@@ -280,7 +280,7 @@ class Review:
         ]
 
 
-def _draw(on: Opened, wanted: Assignment) -> list[Pair]:
+def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
     """Draw the sample; of a blind one the order tells nothing of what was decided."""
     clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
     near, refused = (
@@ -293,6 +293,6 @@ def _draw(on: Opened, wanted: Assignment) -> list[Pair]:
     return drawn
 
 
-def _key(pair: Pair) -> str:
+def _key(pair: DecidedDocument) -> str:
     """Return a short name of a pair that an address or a form can hold."""
     return xxhash.xxh3_128_hexdigest(b"".join(pair.keys))

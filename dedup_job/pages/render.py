@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
-from dedup_job.report.pairs import Pair
+from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.report.survey import Layer, Stratum, Survey
 
@@ -147,7 +147,7 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
     ]
 
 
-def _pieces(pair: Pair, most: int) -> list[Piece]:
+def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
     """Return the pieces of a pair's texts, shortened between what differs if longer than `most`."""
     left, right = pair.other or "", pair.text or ""
     found = pieces_of(left, right)

@@ -5,10 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from dedup_job.report.pairs import Label, Pair
+from dedup_job.report.decided import DecidedDocument
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
+
+
+class Label(StrEnum):
+    """Whether a person would keep only one of two documents."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class AskedPair:
 
     key: str
     number: int
-    pair: Pair
+    document: DecidedDocument
     label: Label | None
     hidden: bool
     restored: bool

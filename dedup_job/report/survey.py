@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from dedup_job.report.counts import Counts
-from dedup_job.report.pairs import Pair
+from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.run import RunLine
 
 BINS = 50
@@ -45,23 +45,23 @@ class Drawn:
     """
 
     bins: Sequence[int] = (0,) * BINS
-    extreme: Sequence[Pair] = ()
-    random: Sequence[Pair] = ()
-    by_class: Sequence[Pair] = ()
-    left_out: Sequence[Pair] = ()
+    extreme: Sequence[DecidedDocument] = ()
+    random: Sequence[DecidedDocument] = ()
+    by_class: Sequence[DecidedDocument] = ()
+    left_out: Sequence[DecidedDocument] = ()
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[DecidedDocument]:
         """All that were drawn, some of them several times."""
         return [*self.extreme, *self.random, *self.by_class, *self.left_out]
 
-    def changed(self, found: Mapping[bytes, Pair]) -> Drawn:
+    def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
         """Return the same with what is found by the key of each; what is not found is left out."""
         parts = (self.extreme, self.random, self.by_class, self.left_out)
         return Drawn(self.bins, *([found[p.key] for p in part if p.key in found] for part in parts))
 
 
-def review_sample(near: Drawn, refused: Drawn, number: int) -> list[Pair]:
+def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
     """Return up to `number` pairs, near duplicates and pairs that were kept apart by turns.
 
     Half of each are those at the boundary, the nearest first; the others are random ones. What one
@@ -74,7 +74,7 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[Pair]:
     return [pair for pair in chain.from_iterable(turns) if pair is not None]
 
 
-def _halves(drawn: Drawn, number: int) -> list[Pair]:
+def _halves(drawn: Drawn, number: int) -> list[DecidedDocument]:
     """Return the pairs at the boundary, then others at random."""
     first = drawn.extreme[: number - number // 2]
     named = {pair.keys for pair in first}
@@ -88,15 +88,15 @@ class Layer:
 
     stratum: Stratum
     name: str
-    pairs: Sequence[Pair]
+    pairs: Sequence[DecidedDocument]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """A kept document, which says how many duplicates it has, and some of them."""
 
-    kept: Pair
-    members: Sequence[Pair]
+    kept: DecidedDocument
+    members: Sequence[DecidedDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Survey:
     dry_run: bool = False
     near: Drawn = Drawn()
     refused: Drawn = Drawn()
-    others: Sequence[Pair] = ()
+    others: Sequence[DecidedDocument] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[RunLine] = ()
     runs_left_out: int = 0
@@ -148,13 +148,13 @@ class Survey:
         apart = [*self.refused.random, *self.refused.by_class]
         exact = [one for one in self.others if one.reason == "exact"]
         without_text = [one for one in self.others if not one.of]
-        parts: list[tuple[Stratum, Mapping[str, Sequence[Pair]]]] = [
+        parts: list[tuple[Stratum, Mapping[str, Sequence[DecidedDocument]]]] = [
             (Stratum.LEFT_OUT, {"": self.near.left_out}),
             (Stratum.LEAST_SIMILAR, {"": self.near.extreme}),
             (Stratum.MOST_SIMILAR, {"": self.refused.extreme}),
-            (Stratum.CLASS, _by(some, lambda one: [each.kind for each in one.differences])),
+            (Stratum.CLASS, _by(some, lambda one: [each.kind for each in one.pair.differences])),
             (Stratum.KEPT_APART, _by(apart, lambda one: [one.reason])),
-            (Stratum.RICHER, _by(some, lambda one: one.richer)),
+            (Stratum.RICHER, _by(some, lambda one: one.pair.richer)),
             (Stratum.SIZE, dict(sorted(_by(some, _size).items(), key=_first_number))),
             (Stratum.RANDOM, {"": some[:_AT_RANDOM]}),
             (Stratum.EXACT, {"": exact[:_EACH]}),
@@ -172,9 +172,11 @@ _EACH, _AT_RANDOM = 3, 12  # of a stratum
 _SIZES = (30, 100, 300, 1000, 10_000)
 
 
-def _by(pairs: Sequence[Pair], names_of: Callable[[Pair], Iterable[str]]) -> dict[str, list[Pair]]:
+def _by(
+    pairs: Sequence[DecidedDocument], names_of: Callable[[DecidedDocument], Iterable[str]]
+) -> dict[str, list[DecidedDocument]]:
     """Return the first pairs of each name."""
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[DecidedDocument]] = {}
     for one in pairs:
         for name in dict.fromkeys(names_of(one)):
             group = found.setdefault(name, [])
@@ -183,7 +185,7 @@ def _by(pairs: Sequence[Pair], names_of: Callable[[Pair], Iterable[str]]) -> dic
     return found
 
 
-def _size(one: Pair) -> Sequence[str]:
+def _size(one: DecidedDocument) -> Sequence[str]:
     """Return the range of sizes that a text is in; nothing where the text is gone."""
     if one.text is None:
         return ()
@@ -192,5 +194,5 @@ def _size(one: Pair) -> Sequence[str]:
     return (f"{low:,}-{_SIZES[place] - 1:,}" if place < len(_SIZES) else f"{low:,}+",)
 
 
-def _first_number(group: tuple[str, Sequence[Pair]]) -> int:
+def _first_number(group: tuple[str, Sequence[DecidedDocument]]) -> int:
     return int(group[0].rstrip("+").split("-")[0].replace(",", ""))

@@ -36,14 +36,14 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
     assert sum(found.near.bins) == found.counts.near
     assert sum(found.refused.bins) == sum(found.counts.refused.values())
     by_stratum = {layer.stratum: layer.pairs for layer in found.layers}
-    least = [one.similarity or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
+    least = [one.pair.similarity or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
     assert least == sorted(least)
     rows = filled["target.ledger"].find({"reason": "near"})
     assert least[0] == min(row["similarity"] for row in rows)
     for layer in found.layers:
         for one in layer.pairs:
             if layer.stratum is Stratum.CLASS:
-                assert layer.name in [each.kind for each in one.differences]
+                assert layer.name in [each.kind for each in one.pair.differences]
             if layer.stratum is Stratum.KEPT_APART:
                 assert (one.decision, one.reason) == ("kept", layer.name)
             if one.of:

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dedup_job.documents import Difference
+from dedup_job.documents import Difference, Pair
 from dedup_job.pages.render import report_page
 from dedup_job.report.counts import Counts
-from dedup_job.report.pairs import Pair
+from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.run import Machine, RunLine
 from dedup_job.report.survey import Drawn, Group, Survey
 
@@ -44,19 +44,24 @@ SERIES = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
 
 def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
     name = text if name is None else name
-    pair = Pair(
+    pair = DecidedDocument(
         b"key",
         decision="duplicate",
         reason="near",
         id=name,
+        pair=Pair(
+            b"of",
+            3,
+            0.9,
+            ("simhash",),
+            differences=(Difference("numbering", text[:40], text[:40]),),
+            richer=("image",),
+            left_out=0.12,
+        ),
         of=name,
-        similarity=0.9,
         run=1,
         text=f"1. {text}",
         other=f"2. {text}",
-        differences=(Difference("numbering", text[:40], text[:40]),),
-        richer=("image",),
-        left_out=0.12,
         detail=text,
         written=written,
     )

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from dedup_job.report.pairs import Label
+from dedup_job.report.asked_pairs import Label
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
 
@@ -35,8 +35,8 @@ def first(page, decision):
 def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(page):
     pairs = [*page.review._drawn.values()]
     assert [pair.decision for pair in pairs[:4]] == ["duplicate", "kept"] * 2
-    near = [pair.similarity for pair in pairs[:20] if pair.decision == "duplicate"]
-    refused = [pair.similarity for pair in pairs[:20] if pair.decision == "kept"]
+    near = [one.pair.similarity for one in pairs[:20] if one.decision == "duplicate"]
+    refused = [one.pair.similarity for one in pairs[:20] if one.decision == "kept"]
     assert near == sorted(near)
     assert refused == sorted(refused, reverse=True)
     assert len({pair.keys for pair in pairs}) == len(pairs) == 40
@@ -171,7 +171,7 @@ def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     assert [one.restored for one in page.review.progress().wrong] == [False, True, True]
     restored = page.review.pair(pairs[0])
     assert restored.restored
-    assert restored.pair.text
+    assert restored.document.text
     assert ">put back<" in page.ask(f"/content?at={pairs[0]}")[1]
     status, text, _ = page.ask("/restore", {"pair": pairs[0]})
     assert status == 409

@@ -12,6 +12,7 @@ import bson
 from bson.raw_bson import RawBSONDocument
 from pymongo import ReplaceOne
 
+from dedup_job.documents import Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
@@ -19,7 +20,8 @@ from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.pairs import DUPLICATE, Label, Pair
+from dedup_job.report.asked_pairs import Label
+from dedup_job.report.decided import DUPLICATE, DecidedDocument
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _WRITE = 1000  # labels in a command
@@ -32,7 +34,7 @@ class LabelRow:
     blind: the decision was hidden from who answered; when: UTC.
     """
 
-    pair: Pair
+    document: DecidedDocument
     name: str
     label: Label
     blind: bool = False
@@ -41,7 +43,7 @@ class LabelRow:
     @property
     def is_wrong_drop(self) -> bool:
         """Tell whether the person says that a document was dropped wrongly."""
-        return self.pair.decision == DUPLICATE and self.label is Label.DIFFERENT
+        return self.document.decision == DUPLICATE and self.label is Label.DIFFERENT
 
 
 class LabelStore:
@@ -81,17 +83,17 @@ class LabelStore:
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     own = bson_edit.document(
-        bson_edit.renamed(row.pair.of_key, b"of"),
-        bson_edit.renamed(row.pair.key, b"id"),
+        bson_edit.renamed(row.document.pair.of, b"of"),
+        bson_edit.renamed(row.document.key, b"id"),
         bson_edit.fields({"name": row.name}),
     )
     key = RawBSONDocument(own)
     values = {
         "_id": key,
         "label": str(row.label),
-        "decision": row.pair.decision,
-        "reason": row.pair.reason,
-        "similarity": row.pair.similarity,
+        "decision": row.document.decision,
+        "reason": row.document.reason,
+        "similarity": row.document.pair.similarity,
         "blind": row.blind,
         "when": row.when,
     }
@@ -109,15 +111,15 @@ def _read(found: RawDocument) -> LabelRow | None:
         return None
     if of is None or id_ is None or label not in [*Label] or not isinstance(name, str):
         return None
-    pair = Pair(
+    similarity = s if isinstance(s := values.get("similarity"), float) else None
+    document = DecidedDocument(
         bson_edit.renamed(own[id_.start : id_.end], b"_id"),
-        bson_edit.renamed(own[of.start : of.end], b"_id"),
         _text(values, "decision"),
         _text(values, "reason"),
-        s if isinstance(s := values.get("similarity"), float) else None,
+        Pair(bson_edit.renamed(own[of.start : of.end], b"_id"), 0, similarity, ()),
     )
     return LabelRow(
-        pair,
+        document,
         name,
         Label(str(label)),
         values.get("blind") is True,

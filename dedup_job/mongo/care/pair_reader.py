@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bson
 
-from dedup_job.documents import Difference
+from dedup_job.documents import Difference, Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
@@ -16,7 +16,7 @@ from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.care.records import object_at, texts_of_dropped
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.pairs import KEPT, Pair
+from dedup_job.report.decided import KEPT, NO_PAIR, DecidedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,10 @@ class PairReader:
     clean_all: Callable[[Sequence[str]], list[str]]
     name: Callable[[bytes], str] = shown
 
-    def read(self, drawn: Iterable[Pair], *, texts: bool = True) -> dict[bytes, Pair]:
-        """Return pairs as they stand now, by `key`; those that are gone are left out.
+    def read(
+        self, drawn: Iterable[DecidedDocument], *, texts: bool = True
+    ) -> dict[bytes, DecidedDocument]:
+        """Return documents as they stand now, by `key`; those that are gone are left out.
 
         A kept document is looked for in the target, any other one in the ledger.
         """
@@ -42,7 +44,7 @@ class PairReader:
         found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
         return {one.key: one for one in found}
 
-    def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Pair]:
+    def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         """Return rows of the ledger."""
         decoded = [bson.decode(row.raw, bson_edit.LENIENT) for row in rows]
         of = [_original(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
@@ -54,22 +56,20 @@ class PairReader:
         return [
             self.named(
                 row.key,
-                key,
-                decision=str(found.get("decision")),
-                reason=str(found.get("reason")),
-                similarity=number(found.get("similarity")),
+                str(found.get("decision")),
+                str(found.get("reason")),
+                _pair(key, found) if key else NO_PAIR,
                 run=_run(found),
                 text=mine.get(row.key),
                 other=others.get(key),
-                differences=_differences(found.get("differences")),
-                richer=_names(found.get("richer")),
-                left_out=number(found.get("left_out")) or 0,
                 detail=str(found.get("detail") or ""),
             )
             for row, found, key in zip(rows, decoded, of, strict=True)
         ]
 
-    def kept(self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True) -> list[Pair]:
+    def kept(
+        self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
+    ) -> list[DecidedDocument]:
         """Return kept documents; refused: each with the one that it was nearly joined with."""
         marks = [object_at(row.raw, "dedup") for row in rows]
         apart = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
@@ -80,10 +80,9 @@ class PairReader:
         return [
             self.named(
                 row.key,
-                key,
-                decision=KEPT,
-                reason=str(one.get("class", "")),
-                similarity=number(one.get("similarity")),
+                KEPT,
+                str(one.get("class", "")),
+                Pair(key, 0, number(one.get("similarity")), ()),
                 run=_run(mark),
                 text=self.target.rows.read(row)[0] if texts else None,
                 other=others.get(key),
@@ -91,16 +90,13 @@ class PairReader:
             for row, mark, one, key in zip(rows, marks, apart, of, strict=True)
         ]
 
-    def named(self, key: bytes, of_key: bytes = b"", **facts: Any) -> Pair:
-        """Return a pair with the forms in which a person reads its ids."""
-        return Pair(
-            key,
-            of_key,
-            id=self.name(key),
-            of=self.name(of_key) if of_key else "",
-            written=unmistakable(key),
-            **facts,
-        )
+    def named(
+        self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any
+    ) -> DecidedDocument:
+        """Return a document with the forms in which a person reads its ids."""
+        of = self.name(pair.of) if pair.of else ""
+        named = DecidedDocument(key, decision, reason, pair, self.name(key), of, unmistakable(key))
+        return replace(named, **facts)
 
 
 def number(value: object) -> float | None:
@@ -114,17 +110,31 @@ def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
     return b"" if of is None else bson_edit.renamed(raw[of.start : of.end], b"_id")
 
 
+def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:
+    """Return the pair that a row of the ledger says was compared."""
+    distance = row.get("distance")
+    return Pair(
+        of,
+        distance if isinstance(distance, int) else 0,
+        number(row.get("similarity")),
+        _names(row.get("found_by")),
+        differences=_differences(row.get("differences")),
+        richer=_names(row.get("richer")),
+        left_out=number(row.get("left_out")) or 0,
+    )
+
+
 def _run(found: Mapping[str, Any]) -> int:
     return run if isinstance(run := found.get("run"), int) else 0
 
 
-def _names(stored: object) -> list[str]:
-    return [*map(str, stored)] if isinstance(stored, list) else []
+def _names(stored: object) -> tuple[str, ...]:
+    return (*map(str, stored),) if isinstance(stored, list) else ()
 
 
-def _differences(stored: object) -> list[Difference]:
-    return [
+def _differences(stored: object) -> tuple[Difference, ...]:
+    return tuple(
         Difference(str(one.get("class")), str(one.get("of")), str(one.get("text")))
         for one in (stored if isinstance(stored, list) else ())
         if isinstance(one, dict)
-    ]
+    )

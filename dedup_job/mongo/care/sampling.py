@@ -15,6 +15,7 @@ import bson
 from bson import Int64
 from bson.raw_bson import RawBSONDocument
 
+from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -24,8 +25,8 @@ from dedup_job.mongo.care.pair_reader import PairReader, number
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.decided import KEPT, DecidedDocument
 from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.pairs import KEPT, Pair
 from dedup_job.report.survey import BINS, Drawn
 
 _CHANGED = (What.CHANGED, What.DELETED)
@@ -80,21 +81,21 @@ class Sampler:
         for page in self._pages(_PAGE, {"_id": 1}, limit):
             yield [self.name(row.key) for row in page]
 
-    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[Pair]]:
+    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
         """Yield all that is wanted: in `_id` order, groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.wanted.what == What.GROUPS:
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
                 yield [
-                    self._reader.named(key, decision=KEPT, duplicates=n, text=own.get(key))
+                    self._reader.named(key, KEPT, duplicates=n, text=own.get(key))
                     for key, n in found
                 ]
             return
         for page in self._pages(size, self._projection(texts=texts), limit):
             yield self._pairs(page, texts=texts)
 
-    def first(self, count: int, *, texts: bool = True) -> list[Pair]:
+    def first(self, count: int, *, texts: bool = True) -> list[DecidedDocument]:
         """Return the first of `pages`."""
         return [one for page in self.pages(count, texts=texts) for one in page]
 
@@ -103,7 +104,9 @@ class Sampler:
         collection = majority(self._collection)
         return self.target.patience(lambda: collection.count_documents(self._query()))
 
-    def sample(self, count: int, seed: int | None = None, *, texts: bool = True) -> list[Pair]:
+    def sample(
+        self, count: int, seed: int | None = None, *, texts: bool = True
+    ) -> list[DecidedDocument]:
         """Return some: by seed at random, else those first that were decided most narrowly.
 
         The same seed draws the same ones. Of duplicates those with the largest part left out of
@@ -204,7 +207,7 @@ class Sampler:
 
     def _projection(self, *, texts: bool) -> dict[str, int]:
         if not self._of_target:
-            return dict.fromkeys((DOCUMENT, "distance", "found_by", "richer", "void", "digest"), 0)
+            return dict.fromkeys((DOCUMENT, "void", "digest"), 0)
         rows = self.target.rows
         return rows.projection if texts else rows.marks_only
 
@@ -237,13 +240,11 @@ class Sampler:
         while page := list(islice(groups, size.documents)):
             yield page
 
-    def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[Pair]:
+    def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = self._reader
         if self.wanted.what in _CHANGED:
             found = ((row.key, bson.decode(row.raw, bson_edit.LENIENT)) for row in rows)
-            return [
-                reader.named(key, decision=self.wanted.what, run=of["run"]) for key, of in found
-            ]
+            return [reader.named(key, self.wanted.what, run=of["run"]) for key, of in found]
         if self._of_target:
             return reader.kept(rows, texts=texts, refused=self.wanted.what == What.REFUSED)
         return reader.dropped(rows, texts=texts)
@@ -288,13 +289,11 @@ def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str,
     }
 
 
-def _pair(row: bytes) -> Pair:
+def _pair(row: bytes) -> DecidedDocument:
     values, of = bson.decode(row, bson_edit.LENIENT), bson_edit.find(row, b"of")
     assert of is not None  # it was asked for
-    return Pair(
-        bson_edit.id_element(row),
-        bson_edit.renamed(row[of.start : of.end], b"_id"),
-        decision=str(values.get("d")),
-        reason=str(values.get("r")),
-        similarity=number(values.get("s")),
+    of_key = bson_edit.renamed(row[of.start : of.end], b"_id")
+    pair = Pair(of_key, 0, number(values.get("s")), ())
+    return DecidedDocument(
+        bson_edit.id_element(row), str(values.get("d")), str(values.get("r")), pair
     )

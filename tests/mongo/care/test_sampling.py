@@ -13,8 +13,8 @@ from dedup_job.mongo.bson import edit
 from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.patience import NO_PATIENCE
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.list_filter import ListFilter
-from dedup_job.report.pairs import Pair
 from dedup_job.report.survey import review_sample
 
 Db = Database[dict[str, Any]]
@@ -67,7 +67,9 @@ def filled(database: Db) -> Db:
     return database
 
 
-def drawn(database: Db, number: int, seed: int = 0, *, has_runs: bool = True) -> list[Pair]:
+def drawn(
+    database: Db, number: int, seed: int = 0, *, has_runs: bool = True
+) -> list[DecidedDocument]:
     """Draw from a target."""
     target = cast("TargetReader", Fake(database, has_runs=has_runs))
     near, refused = (
@@ -77,7 +79,7 @@ def drawn(database: Db, number: int, seed: int = 0, *, has_runs: bool = True) ->
     return review_sample(near, refused, number)
 
 
-def ids(pairs: list[Pair]) -> list[Any]:
+def ids(pairs: list[DecidedDocument]) -> list[Any]:
     """Return the ids of the documents."""
     return [edit.id_value(pair.key) for pair in pairs]
 
@@ -88,7 +90,7 @@ def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> Non
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
     assert ids(pairs[:20:2]) == [*range(10)]
     assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(99, 89, -1)]
-    assert [edit.id_value(pair.of_key) for pair in pairs[:4:2]] == [-1, -2]
+    assert [edit.id_value(one.pair.of) for one in pairs[:4:2]] == [-1, -2]
     assert pairs[1].reason == "number"
 
 
@@ -120,7 +122,7 @@ def test_rows_that_dedup_does_not_write_are_passed_over(database: Db) -> None:
     database["target.ledger"].insert_many([{"reason": "near"}, {"reason": "near", "of": 3}])
     strange: list[Any] = [5, {"of": 1}, {"similarity": "x", "of": 2}, [], None]
     database.target.insert_many([{"dedup": {"refused": one}} for one in strange])
-    assert [pair.similarity for pair in drawn(database, 40)] == [None] * 3
+    assert [one.pair.similarity for one in drawn(database, 40)] == [None] * 3
 
 
 @pytest.mark.parametrize("seed", [0, 5 * 1_073_741_814, 2**63 - 1])

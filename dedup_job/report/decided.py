@@ -1,0 +1,65 @@
+"""Decided documents as lists, pages and labels have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dedup_job.documents import Pair
+
+KEPT, DUPLICATE = "kept", "duplicate"
+"""Decisions of a document that was compared with another."""
+NO_PAIR = Pair(b"", 0, None, ())
+"""Of a document that was compared with no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedDocument:
+    """A document, what was decided of it, and the kept one that it was compared with, if any.
+
+    key: its `_id` field; id, of: the `_id` of the document and of the kept one, as restore and
+    explain read it; written: `_id` as a command to be copied has it, whole and unmistakable; ""
+    where no form was asked for. decision: `duplicate`, `kept`, `skipped` and so on, "" where it is
+    not known; reason: of a kept document the class that separates the pair. run: 0 where it is not
+    said. text, other: cleaned text of the document and of the kept one, None where it is gone or
+    was not asked for. detail: why it was quarantined. duplicates: of a kept document in a list of
+    groups.
+    """
+
+    key: bytes
+    decision: str = ""
+    reason: str = ""
+    pair: Pair = NO_PAIR
+    id: str = ""
+    of: str = ""
+    written: str = ""
+    run: int = 0
+    text: str | None = None
+    other: str | None = None
+    detail: str = ""
+    duplicates: int | None = None
+
+    @property
+    def keys(self) -> tuple[bytes, bytes]:
+        """The keys of both, by which the pair is told from others."""
+        return self.pair.of, self.key
+
+    def as_row(self, *, texts: bool) -> dict[str, Any]:
+        """Return values for JSON, by the names of the columns; what there is not is None."""
+        if self.duplicates is not None:
+            row: dict[str, Any] = {"id": self.id, "duplicates": self.duplicates}
+            return {**row, "text": self.text} if texts else row
+        row = {
+            "id": self.id,
+            "decision": self.decision,
+            "reason": self.reason or None,
+            "of": self.of or None,
+            "similarity": self.pair.similarity,
+            "left_out": self.pair.left_out or None,
+            "run": self.run or None,
+            "differences": [
+                {"class": one.kind, "of": one.of, "text": one.text} for one in self.pair.differences
+            ],
+            "detail": self.detail or None,
+        }
+        return {**row, "text": self.text, "other": self.other} if texts else row
