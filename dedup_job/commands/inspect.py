@@ -361,7 +361,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [*map(_plain, value)]
     if isinstance(value, DecidedDocument):
-        return _plain(value.as_row(texts=False))
+        return value.as_row(texts=False)
     if is_dataclass(value):
         names = [one.name for one in fields(value) if one.name != "key"]
         return {name: _plain(getattr(value, name)) for name in names}
