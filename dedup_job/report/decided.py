@@ -18,7 +18,7 @@ class DecidedDocument:
     """A document, what was decided of it, and the kept one that it was compared with, if any.
 
     key: its `_id` field; id, of: the `_id` of the document and of the kept one, as restore and
-    explain read it; written: `_id` as a command to be copied has it, whole and unmistakable; ""
+    inspect read it; written: `_id` as a command to be copied has it, whole and unmistakable; ""
     where no form was asked for. decision: `duplicate`, `kept`, `skipped` and so on, "" where it is
     not known; reason: of a kept document the class that separates the pair. run: 0 where it is not
     said. text, other: cleaned text of the document and of the kept one, None where it is gone or
