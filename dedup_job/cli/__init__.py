@@ -36,7 +36,10 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),
-    "index": ("index.app", "Plan the index of kept documents, inspect its snapshot."),
+    "index": (
+        "index.index",
+        "Show or rebuild the snapshot of a target's index, or what an index of a size needs.",
+    ),
     "lock": ("lock.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),
 }

@@ -24,7 +24,7 @@ from dedup_job.cluster.shards import ShardedIndex
 from dedup_job.cluster.workbench import Order
 from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
 from dedup_job.columns import Batch, Decisions
-from dedup_job.commands.memory_plan import REST, IndexPlan
+from dedup_job.commands.memory_plan import PROCESS, index_needs
 from dedup_job.commands.run import Spread, Wired
 from dedup_job.decision import FirstWins
 from dedup_job.errors import DatabaseUnreachable, UsageError
@@ -34,6 +34,7 @@ from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.report.run import Checkpoint
+from dedup_job.settings import Settings
 
 _LOCAL = "local:"
 _REACH_SECONDS = 10.0
@@ -144,7 +145,7 @@ def _spread(wired: Wired) -> story.Job:
     )
     rooms = [node["Resources"].get("memory", 0.0) for node in ray.nodes() if node["Alive"]]
     shards = settings.run.shards or len(rooms)
-    room = room_of_a_shard(settings.run.max_memory, wired.plan, shards, rooms)
+    room = room_of_a_shard(settings, wired.documents, shards, rooms)
     index = ShardedIndex(settings.index, shards, room, target.kept)
     target.commit_by = _Writing(target, force).commit
     return replace(
@@ -158,24 +159,21 @@ def _spread(wired: Wired) -> story.Job:
     )
 
 
-def room_of_a_shard(
-    allowed: int | None, plan: IndexPlan, shards: int, rooms: Sequence[float]
-) -> int:
+def room_of_a_shard(settings: Settings, documents: int, shards: int, rooms: Sequence[float]) -> int:
     """Return the memory in bytes that each of the shards needs at most, which is in no file.
 
-    allowed: bytes for each of them, None for what the machines have; rooms: bytes that each machine
-    gives to processes. Raises UsageError where that is too little.
+    documents: kept in the end at most; rooms: bytes that each machine gives to processes. Raises
+    UsageError where these, or run.max_memory, are too little.
     """
-    each = REST + plan.bytes / shards
+    part, allowed = index_needs(settings, -(-documents // shards)), settings.run.max_memory
+    each = PROCESS + part.bytes
     needed = (
-        f"the index may need {plan.bytes / 1e9:,.1f} GB for {plan.kept:,} documents kept and about "
-        f"{plan.more:,} to be decided: {shards} parts of {each / 1e9:,.1f} GB with the rest of a "
-        "process"
+        f"the index of up to {documents:,} documents, in {shards} parts, may need {part} for each"
     )
     if allowed is not None and each > allowed:
         raise UsageError(
-            f"{needed}, and run.max_memory allows {allowed / 1e9:,.1f} GB for each. Raise it, or "
-            "raise run.shards."
+            f"{needed}, and run.max_memory allows {allowed / 1e9:,.1f} GB. Raise it, or raise "
+            "run.shards."
         )
     if sum(int(room // each) for room in rooms) < shards:
         shown = ", ".join(f"{room / 1e9:,.1f}" for room in sorted(rooms, reverse=True)[:_SHOWN])

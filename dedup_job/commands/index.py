@@ -1,21 +1,20 @@
-"""The index's snapshot of a target: described, compared with the target, and made anew."""
+"""What an index needs; the snapshot of a target's index: described, compared and made anew."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from dedup_job.commands.memory_plan import PROCESS, index_memory, index_needs
 from dedup_job.commands.opened import Opened, opened, refusal_of
 from dedup_job.decision import Comparison
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.files import make_private
-from dedup_job.index import KeptIndex, snapshot
-from dedup_job.index import plan as plan
+from dedup_job.index import KeptIndex
 from dedup_job.index.hamming import MOST as MOST
-from dedup_job.index.layout import Block, Layout
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
 from dedup_job.mongo.bson.extended_json import shown
@@ -23,11 +22,10 @@ from dedup_job.mongo.target_reader import Version
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-_SECTOR = 512
+Rows = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(NamedTuple):
     """A snapshot that was made."""
 
     file: Path
@@ -35,25 +33,49 @@ class Rebuilt:
     seconds: float
 
 
-def describe(
-    settings: Settings, name: str, progress: Progress = QUIET, *, given: bool = True
-) -> list[tuple[str, str]]:
+def describe_needs(settings: Settings, documents: int) -> Rows:
+    """Return what an index of so many documents takes, with these settings, by name.
+
+    Warns where it does not fit into the memory that a run may take.
+    """
+    needs = index_needs(settings, documents)
+    index_memory(settings, documents)
+    disk = sum(needs.disk.values())
+    return [
+        ("kept documents", f"{documents:,}"),
+        ("layout", f"distance {needs.layout.distance}: {needs.layout}"),
+        *((name, f"{each:,.0f} bytes each") for name, each in needs.memory.items()),
+        ("in memory", f"{needs.bytes / 1e9:,.2f} GB, {needs.each:,.0f} bytes each"),
+        ("besides", f"{PROCESS / 1e9:,.1f} GB for the rest of a run"),
+        ("on disk", f"{disk * documents / 1e9:,.2f} GB, {disk:,.0f} bytes each"),
+    ]
+
+
+def describe_snapshot(
+    settings: Settings,
+    name: str,
+    progress: Progress = QUIET,
+    *,
+    given: bool = True,
+    documents: int | None = None,
+) -> Rows:
     """Return what there is to say of a target's snapshot, whether there is one or not.
 
-    given: the settings are the user's own; else those of the target's last run are used.
+    given: the settings are the user's own; else those of the target's last run are used;
+    documents: say also what an index of so many would take.
     """
     with opened(settings, name, progress, given=given, as_made=False) as on:
-        version, file = _version_and_file(on)
+        file = _version_and_file(on)[1]
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)
         used = "yes" if why_not is None else f"no: {why_not or 'there is none'}"
         return [
             ("target", on.target.name),
             ("its documents", f"{on.target.documents.estimated_document_count():,}"),
-            ("its batches", f"{version.generation:,}"),
-            *_facts(file, on.snapshots.files()),
+            *_facts(on, file),
             ("used by the next run", used),
             *([("settings", f"those of run {on.settings_of}")] if on.settings_of else []),
+            *([] if documents is None else describe_needs(on.settings, documents)),
         ]
 
 
@@ -86,7 +108,7 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     return done, list(_differences(comparison))
 
 
-def rebuild(
+def rebuild_snapshot(
     settings: Settings, name: str, progress: Progress = QUIET, *, given: bool = True
 ) -> Rebuilt:
     """Read the target under its lease and save a snapshot of it, however small it is.
@@ -132,32 +154,19 @@ def _why_not(on: Opened) -> str | None:
     return on.snapshots.load(KeptIndex(on.settings.index))
 
 
-def _facts(file: Path, files: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    try:
-        size = sum(map(_bytes_on_disk, files or [file]))
-    except OSError as e:
-        why = "" if isinstance(e, FileNotFoundError) else f" ({e.strerror})"
-        yield "snapshot", f"none; it would be {file}{why}"
+def _facts(on: Opened, file: Path) -> Iterator[tuple[str, str]]:
+    files, indexes = on.snapshots.files(), [facts["index"] for facts in on.snapshots.loaded]
+    if not files:
+        yield "snapshot", f"none; it would be {file}"
         return
     yield "snapshot", str(file)
-    yield "size on disk", f"{size / 1e6:,.1f} MB"
+    yield "size on disk", f"{sum(one.stat().st_size for one in files) / 1e6:,.1f} MB"
     if len(files) > 1:
         yield "in files", f"{len(files)}"
-    try:
-        each = [snapshot.facts_of(one) for one in files]
-    except (OSError, SnapshotError):
-        return  # the reason is the one why it would not be used
-    near = each[0]["index"]["near"]
-    yield "format", str(snapshot.FORMAT)  # another one is not read
-    yield "documents", f"{sum(facts['kept'] for facts in each):,}"
-    blocks = tuple(Block(*block) for block in near["blocks"])
-    yield "layout", f"distance {near['distance']}: {Layout(near['distance'], blocks)}"
-    yield "of batch", f"{each[-1]['generation']:,}"
-
-
-def _bytes_on_disk(file: Path) -> int:
-    status = file.stat()  # which may compress it
-    return status.st_blocks * _SECTOR if hasattr(status, "st_blocks") else status.st_size
+    if indexes:
+        yield "documents", f"{sum(index['ids']['size'] for index in indexes):,}"
+        layout = indexes[0]["near"]["layout"]
+        yield "layout", f"distance {on.settings.index.distance}: {layout}"
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:

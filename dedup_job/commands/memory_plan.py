@@ -1,8 +1,9 @@
-"""How much of an index may lie in memory, said before the run rather than by its end."""
+"""How much memory the index of a number of documents needs, and how much of it a run may take."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,85 +11,97 @@ import psutil
 
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
-from dedup_job.index import IndexSettings
+from dedup_job.index.layout import Layout, layout_of, room_for
+from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-REST = 500e6  # bytes of a process: dictionary, native code, batches under way
+PROCESS = 500e6  # bytes without the index: dictionary, native code, batches under way
 _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
 _CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
+_ID, _EQUAL = (13, 13), (17, 16)  # bytes in memory and on disk: an ObjectId; what finds equal texts
+_SKETCHES = {Channel.MINHASH: (190, 112), Channel.SENTENCES: (10, 5), Channel.FORM: (10, 5)}
 
 
-def index_memory(allowed: int | None) -> float:
-    """Return how many bytes the part of an index that grows may take; what is more goes into files.
+class IndexNeeds(NamedTuple):
+    """What an index of so many documents takes.
 
-    allowed: bytes for the whole process, None for what the machine has. Raises UsageError where
-    they are too few for any index.
-    """
-    limit = _available() if allowed is None else allowed
-    if allowed is not None and allowed < REST + _LEAST:
-        raise UsageError(
-            f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
-            f"{(REST + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
-            "--max-memory."
-        )
-    return max((limit - REST) / _PACKING, _LEAST)
-
-
-class IndexPlan(NamedTuple):
-    """What an index may hold in the end.
-
-    each: bytes that a kept document takes; kept: documents that it begins with; more: those to be
-    decided, all of which may be kept.
+    memory, disk: bytes for each document by part, while it grows and as it lies in files.
     """
 
-    each: float
-    kept: int
-    more: int
+    documents: int
+    layout: Layout
+    memory: Mapping[str, float]
+    disk: Mapping[str, float]
+
+    @property
+    def each(self) -> float:
+        """Bytes of memory for each document."""
+        return sum(self.memory.values())
 
     @property
     def bytes(self) -> float:
-        """Memory of the index at most."""
-        return (self.kept + self.more) * self.each
+        """Memory of the index."""
+        return self.documents * self.each
+
+    def __str__(self) -> str:
+        """Say how much memory a process with this index needs."""
+        return (
+            f"{(PROCESS + self.bytes) / 1e9:,.1f} GB for {self.documents:,} documents "
+            f"({self.each:.0f} bytes each and {PROCESS / 1e9:,.1f} GB for the rest)"
+        )
 
 
-def check_memory(allowed: int | None, index: IndexSettings, plan: IndexPlan) -> None:
-    """Warn where the index of a run may not fit into its memory.
+def index_needs(settings: Settings, documents: int) -> IndexNeeds:
+    """Return what an index of so many documents takes, as measured, with ObjectIds."""
+    index, channels = settings.index, [*settings.index.channels]
+    if settings.decision.judges:
+        channels.append(Channel.FORM)  # the judge has a column of keys of its own
+    room = room_for(documents)
+    layout = layout_of(index.distance, room, index.blocks)
+    near = layout.bytes_each(room // 2)  # the most: a new layout is half full
+    parts = {"ids": _ID, "equal texts": _EQUAL, "fingerprints": (near, near)}
+    parts |= {str(channel): _SKETCHES[channel] for channel in channels if channel in _SKETCHES}
+    memory, disk = ({name: part[i] for name, part in parts.items()} for i in (0, 1))
+    return IndexNeeds(documents, layout, memory, disk)
 
-    allowed: as above, and the same error.
+
+def index_memory(settings: Settings, documents: int = 0) -> float:
+    """Return how many bytes the part of an index that grows may take; what is more goes into files.
+
+    Warns where an index of so many documents needs more. Raises UsageError where the memory allowed
+    is too little for any index.
     """
-    index_memory(allowed)
+    allowed = settings.run.max_memory
     limit = _available() if allowed is None else allowed
-    needed = REST + plan.bytes
-    if needed > limit:
-        whose = "this machine has" if allowed is None else "run.max_memory allows"
-        left = " available" if allowed is None else ""
+    if allowed is not None and allowed < PROCESS + _LEAST:
+        raise UsageError(
+            f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
+            f"{(PROCESS + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
+            "--max-memory."
+        )
+    needs = index_needs(settings, documents)
+    if documents and PROCESS + needs.bytes > limit:
+        has = f"{limit / 1e9:,.1f} GB"
         log.warning(
-            "the index may need %.1f GB for %s documents kept and about %s to be decided (%.0f "
-            "bytes each and %.1f GB for the rest), and %s %.1f GB%s. What does not fit is put into "
-            "files, packed, in the folder of the index, and read from there, which is slower. %s",
-            needed / 1e9,
-            f"{plan.kept:,}",
-            f"{plan.more:,}",
-            plan.each,
-            REST / 1e9,
-            whose,
-            limit / 1e9,
-            left,
-            _way_out(allowed, index, plan.each),
+            "the index may need %s, and %s. What does not fit is put into files, packed, in the "
+            "folder of the index, and read from there, which is slower. What can be done: %s.",
+            needs,
+            f"this machine has {has} available"
+            if allowed is None
+            else f"run.max_memory allows {has}",
+            ", or ".join(_ways_out(settings, needs)),
         )
+    return max((limit - PROCESS) / _PACKING, _LEAST)
 
 
-def _way_out(allowed: int | None, index: IndexSettings, each: float) -> str:
-    """Return what can be done about it."""
-    ways = ["raise --max-memory" if allowed is not None else "use a machine with more"]
-    if Channel.MINHASH in index.channels:
-        without = index.model_copy(update={"channels": (Channel.SIMHASH,)})
-        saved = index.bytes_each(judged=False) - without.bytes_each(judged=False)
-        ways.append(
-            f'begin a new target with index.channels = ["simhash"], {each - saved:.0f} bytes each'
-        )
-    return f"What can be done: {', or '.join(ways)}."
+def _ways_out(settings: Settings, needs: IndexNeeds) -> list[str]:
+    """Return what can be done where an index does not fit into memory."""
+    ways = ["use a machine with more" if settings.run.max_memory is None else "raise --max-memory"]
+    if Channel.MINHASH in settings.index.channels:
+        each = needs.each - needs.memory[str(Channel.MINHASH)]
+        ways.append(f'begin a new target with index.channels = ["simhash"], {each:.0f} bytes each')
+    return ways
 
 
 def _available() -> float:

@@ -106,8 +106,7 @@ def _opened(
             form_of(settings, equipment, as_made=as_made),
             patience_with(client, settings.run.retry_for, progress),
         )
-        memory = index_memory(settings.run.max_memory)
-        snapshots = SnapshotStore(target, settings.index, memory)
+        snapshots = SnapshotStore(target, settings.index, index_memory(settings))
         yield Opened(settings, equipment, target, snapshots, progress, database)
 
 

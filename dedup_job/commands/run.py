@@ -13,7 +13,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.dry_survey import SurveyCollector
-from dedup_job.commands.memory_plan import IndexPlan, check_memory, index_memory
+from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Brakes, Equipment, FirstWins
@@ -76,12 +76,12 @@ _NOBODY = Watch()
 
 @dataclass(frozen=True, slots=True)
 class Wired:
-    """A job that is ready, and what it was made of."""
+    """A job that is ready, and what it was made of; documents: kept in the end at most, about."""
 
     settings: Settings
     source: Source
     target: Target
-    plan: IndexPlan
+    documents: int
     job: story.Job
 
 
@@ -112,18 +112,17 @@ def run_job(
         source, target = patience(
             lambda: _checked(client, settings, request, names, form, patience)
         )
-        plan = _plan(settings, request.limit, source, target)
-        if spread is None:
-            check_memory(settings.run.max_memory, settings.index, plan)
+        documents = _kept_at_most(request.limit, source, target)
+        memory = index_memory(settings, 0 if spread else documents)
         if watch.agree and not request.dry_run and patience(lambda: target.is_new):
             watch.agree(source.name, target.name)
         progress.stage("loading the dictionary")
         FirstWins.compile(settings.index, settings.decision, equipment)
-        made = _job(settings, request, watch, source, target, equipment, versions(client))
+        made = _job(settings, request, watch, source, target, equipment, versions(client), memory)
         watch.begun()
         if spread is None:
             return story.run(made)
-        with spread(Wired(settings, source, target, plan, made)) as job:
+        with spread(Wired(settings, source, target, documents, made)) as job:
             return story.run(job)
 
 
@@ -135,6 +134,7 @@ def _job(
     target: Target,
     equipment: Equipment,
     used: Mapping[str, str],
+    memory: float,
 ) -> story.Job:
     """Wire the parts of a run together."""
     cleaner = Cleaner(settings.cleaning)
@@ -158,7 +158,7 @@ def _job(
         index=index,
         decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
         brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
-        snapshots=kind(target, settings.index, index_memory(settings.run.max_memory)),
+        snapshots=kind(target, settings.index, memory),
         threads=settings.run.threads or preparing_threads(target.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,
@@ -193,11 +193,11 @@ def _checked(
     return source, target
 
 
-def _plan(settings: Settings, limit: int | None, source: Source, target: Target) -> IndexPlan:
+def _kept_at_most(limit: int | None, source: Source, target: Target) -> int:
+    """Return about how many documents the target holds if all that are to be decided are kept."""
     kept = target.patience(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
-    each = settings.index.bytes_each(judged=settings.decision.judges)
-    return IndexPlan(each, kept, min(more, limit or more))
+    return kept + min(more, limit or more)
 
 
 def package_versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
@@ -36,7 +37,7 @@ class SnapshotStore:
         self._folder = settings.folder or user_state_path("dedup")
         self._least = settings.snapshot_from
         self._settings = settings
-        self._generations: list[int] = []  # of the files that the index was loaded from
+        self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
 
     @property
     def file(self) -> Path | None:
@@ -59,7 +60,7 @@ class SnapshotStore:
         except SnapshotError as e:
             kept.forget()
             return str(e)
-        self._generations = [one["generation"] for one in files]
+        self.loaded = files
         return None
 
     def relieve(self, kept: KeptIndex) -> None:
@@ -118,7 +119,7 @@ class SnapshotStore:
         version = self._target.version()
         if version is None or len(kept) < self._least:
             return
-        if self._generations and self._generations[-1] == version.generation:
+        if self.loaded and self.loaded[-1]["generation"] == version.generation:
             return
         try:
             self.write(kept, version)
@@ -135,25 +136,20 @@ class SnapshotStore:
 
         Only the last segments are written, as one. Raises OSError; the former files stay then.
         """
-        number = min(kept.to_merge(), len(self._generations))  # others lie in no file
-        del self._generations[number:]
+        number = min(kept.to_merge(), len(self.loaded))  # others lie in no file
+        del self.loaded[number:]
         file = self._file_of(version, number)
         snapshot.remove_partial(file)
-        facts, arrays = kept.sealed(number)
-        snapshot.write(
-            file,
-            {
-                "target": self._target.name,
-                "generation": version.generation,
-                "after": self._generations[-1] if number else None,
-                "stamp": self._target.stamp,
-                "run": self._last_run(),
-                "kept": facts["ids"]["size"],
-                "index": facts,
-            },
-            arrays,
-        )
-        self._generations.append(version.generation)
+        index, arrays = kept.sealed(number)
+        facts = {
+            "generation": version.generation,
+            "after": self.loaded[-1]["generation"] if number else None,
+            "stamp": self._target.stamp,
+            "run": self._last_run(),
+            "index": index,
+        }
+        snapshot.write(file, facts, arrays)
+        self.loaded.append(facts)
         while (old := self._file_of(version, number := number + 1)).exists():
             old.unlink()
         return self._file_of(version)
@@ -202,7 +198,8 @@ class SnapshotStore:
         if (count := self._target.count(len(kept))) != len(kept):
             raise SnapshotError(f"it holds {len(kept):,} documents, the target {count:,}")
         numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
-        sample = dict(kept.sample(numbers))
+        values = kept.held(np.array(numbers, dtype=np.int64)).values.tolist()
+        sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")
 

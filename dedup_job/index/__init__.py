@@ -4,7 +4,7 @@ from dedup_job.index.candidates import Candidates
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex, pairs_within
 from dedup_job.index.kept import KeptIndex, Neighbour
-from dedup_job.index.layout import Layout, Plan, plan
+from dedup_job.index.layout import Layout, layout_of
 from dedup_job.index.settings import IndexSettings
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "KeptIndex",
     "Layout",
     "Neighbour",
-    "Plan",
+    "layout_of",
     "pairs_within",
-    "plan",
 ]

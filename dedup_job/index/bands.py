@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dedup_job.index import buckets
 from dedup_job.index.candidates import Candidates
-from dedup_job.index.sharing import Searching
+from dedup_job.index.sharing import checked, search_columns
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.growing import Growing
 
@@ -28,7 +28,11 @@ _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is l
 
 
 class BandIndex:
-    """Finds the documents that share a key in a column; they are numbered from 0."""
+    """Finds the documents that share a key in a column; they are numbered from 0.
+
+    dropped: int64 (columns,), how many documents each column left out, beyond `most_equal` of a
+    key.
+    """
 
     def __init__(self, columns: int, *, most_equal: int = MOST_EQUAL) -> None:
         """Make an empty index of 1 to 32 columns.
@@ -41,9 +45,8 @@ class BandIndex:
         if most_equal < 1:
             raise ValueError(f"at most {most_equal} documents under a key; 1 is the least")
         self.columns, self.most_equal = columns, most_equal
-        self._searching = Searching(columns, most_equal)
         self._size = 0
-        self._dropped = np.zeros(columns, dtype=np.int64)
+        self.dropped = np.zeros(columns, dtype=np.int64)
         self._buckets = _LEAST_BUCKETS
         self._heads: Growing[np.uint32] = Growing(self._buckets * columns, WORDS, np.uint32)
         self._more: Growing[np.uint32] = Growing(1, WORDS, np.uint32)
@@ -52,11 +55,6 @@ class BandIndex:
     def __len__(self) -> int:
         """Return how many documents were added."""
         return self._size
-
-    @property
-    def dropped(self) -> NDArray[np.int64]:
-        """How many documents each column left out, beyond `most_equal` of a key; (columns,)."""
-        return self._dropped.copy()
 
     @property
     def nbytes(self) -> int:
@@ -70,17 +68,17 @@ class BandIndex:
         what is held under its keys already; None to count it here. Raises ValueError for keys of
         another shape or not below 2**KEY_BITS, and OverflowError beyond 2**32 - 2 documents.
         """
-        keys = self._searching.checked(keys)
+        keys = checked(keys, self.columns)
         if self._size + len(keys) > _MOST:
             raise OverflowError(f"{self._size + len(keys):,} documents; one index holds {_MOST:,}")
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             self._grow(len(some))
             if stored is None:
-                buckets.insert(self._pages, some, self._size, self.most_equal, self._dropped)
+                buckets.insert(self._pages, some, self._size, self.most_equal, self.dropped)
             else:
                 own = stored[start : start + _AT_ONCE]
-                buckets.insert_stored(self._pages, some, self._size, own, self._dropped)
+                buckets.insert_stored(self._pages, some, self._size, own, self.dropped)
             self._size += len(some)
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:
@@ -88,11 +86,12 @@ class BandIndex:
 
         Raises ValueError as `extend` does.
         """
-        return self._searching.search(buckets.search, self._pages, keys, self._size)
+        keys = checked(keys, self.columns)
+        return search_columns(buckets.search, self._pages, keys, self._size, self.most_equal)
 
     def column(self, column: int) -> NDArray[np.uint64]:
         """Return what a column holds, in no order: key << 32 | number, uint64 (m,)."""
-        items = np.empty(self._size - self._dropped[column], dtype=np.uint64)
+        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
         buckets.collect_column(self._pages, self.columns, column, items)
         return items
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index.packed import PackedColumns, column_of, find_first, pack
-from dedup_job.index.snapshot import Part, Pieces
+from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.byte_strings import ByteStrings, elements_of, joined, repeated
 from dedup_job.native.growing import Growing
 from dedup_job.native.jit import jit_no_refcount
@@ -60,8 +59,8 @@ class Ids:
         """Memory of the arrays in bytes."""
         return self._short.nbytes + self._is_long.nbytes + self._long.nbytes
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, Pieces]]:
-        """Return what a snapshot keeps: facts and arrays."""
+    def dump(self) -> Dump:
+        """Return what a snapshot keeps."""
         return {"size": self._size, "long_size": self._long_size}, {
             "short": Pieces.of(self._short.array[: self._size]),
             "is_long": Pieces.of(self._is_long.array[: self._size]),
@@ -69,13 +68,13 @@ class Ids:
         }
 
     @classmethod
-    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> Ids:
+    def load(cls, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> Ids:
         """Return the ids that `dump` gave away."""
         made = cls()
         made._size, made._long_size = facts["size"], facts["long_size"]
-        made._short = Growing.mapped(parts["short"].pages, _WIDTH, np.uint8)
-        made._is_long = Growing.mapped(parts["is_long"].pages, 0, np.bool_)
-        made._long = Growing.mapped(parts["long"].pages, 0, np.uint8)
+        made._short = Growing.fixed(parts["short"])
+        made._is_long = Growing.fixed(parts["is_long"])
+        made._long = Growing.fixed(parts["long"])
         return made
 
     def extend(self, keys: ByteStrings) -> None:
@@ -168,6 +167,21 @@ class EqualIndex:
         """All digests by number, uint64 (n,); not to be changed."""
         return self._digests.array[: self._size]
 
+    def dump(self) -> Dump:
+        """Return what a snapshot keeps."""
+        table = self._table.array[: self._slots]
+        return {}, {"digests": Pieces.of(self.digests), "table": Pieces.of(table)}
+
+    @classmethod
+    def load(cls, parts: Mapping[str, NDArray[Any]]) -> EqualIndex:
+        """Return the index that `dump` gave away. Raises ValueError where no search would end."""
+        made, (digests, table) = cls(), (parts["digests"], parts["table"])
+        made._size, made._slots = len(digests), len(table)
+        if made._slots & (made._slots - 1) or made._size >= made._slots:
+            raise ValueError("a table of another size than its texts take")
+        made._digests, made._table = Growing.fixed(digests), Growing.fixed(table)
+        return made
+
     def extend(self, digests: NDArray[np.uint64]) -> None:
         """Add n texts by their digests, uint64 (n,); they get the next n numbers from 0."""
         start, stop = self._size, self._size + len(digests)
@@ -198,57 +212,3 @@ class EqualIndex:
         table = self._table.array[: self._slots]
         _find(table, self._digests.array, fingerprints, values, digests, found)
         return found
-
-
-class PackedEqual:
-    """An EqualIndex to which nothing is added."""
-
-    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Use what `pack_equal` gave away. Raises ValueError where its parts do not fit."""
-        self._keys = PackedColumns(facts, parts)
-        self.digests: NDArray[np.uint64] = parts["digests"].array()
-
-    def __len__(self) -> int:
-        """Return the number of texts held."""
-        return len(self.digests)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays in bytes."""
-        return self.digests.nbytes + self._keys.nbytes
-
-    def find(
-        self,
-        fingerprints: NDArray[np.uint64],
-        values: NDArray[np.uint64],
-        digests: NDArray[np.uint64],
-    ) -> NDArray[np.int64]:
-        """Return the same as an EqualIndex."""
-        found = np.empty(len(values), dtype=np.int64)
-        find_first(self._keys.packed, self.digests, fingerprints, values, digests, found)
-        return found
-
-
-def pack_equal(
-    sources: Sequence[EqualIndex | PackedEqual],
-) -> tuple[dict[str, Any], dict[str, Pieces]]:
-    """Return indexes as one, with numbers behind those of the former: facts, and arrays."""
-    digests = [one.digests for one in sources]
-    facts, arrays = pack([_Keys(one) for one in digests])
-    return facts, {"digests": Pieces.of(*digests), **arrays}
-
-
-class _Keys:
-    """Digests as a column of keys, which holds all of them."""
-
-    columns, most_equal = 1, 1
-
-    def __init__(self, digests: NDArray[np.uint64]) -> None:
-        self._digests = digests
-        self.dropped = np.zeros(1, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self._digests)
-
-    def column(self, _: int) -> NDArray[np.uint64]:
-        return column_of(self._digests)

@@ -2,7 +2,7 @@
 
 Buckets of fingerprints by the bits of a block, each bucket a chain of cache lines; a query looks
 into all buckets that a fingerprint within the distance can be in (see layout.py). The layout is
-chosen for the size, anew at each doubling, so buckets stay filled alike and a query's cost flat.
+made for the size, anew at each doubling, so buckets stay filled alike and a query's cost flat.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from dedup_job.index import chunks
 from dedup_job.index.candidates import BY_SIMHASH, Candidates
-from dedup_job.index.layout import BITS, DEFAULT_BYTES, Block, Layout, plan
-from dedup_job.index.snapshot import Part, Pieces
+from dedup_job.index.layout import BITS, PER_CHUNK, Layout, layout_of, room_for
+from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.code_points import offsets_of
 from dedup_job.native.growing import Growing
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
-_LEAST_PLANNED = 47 << 10  # doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk
-_AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that is left
+AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that is left
+_FOUND = 1024  # fingerprints that there is room for at first
 _CHECK_BITS = 16
 NUMBER_BITS = 32  # as MOST says
 _NUMBER = (1 << NUMBER_BITS) - 1
@@ -34,28 +34,18 @@ _NUMBER = (1 << NUMBER_BITS) - 1
 class HammingIndex:
     """Finds all fingerprints within a Hamming distance of 0 to 7; they are numbered from 0."""
 
-    def __init__(
-        self,
-        distance: int,
-        *,
-        blocks: int = 0,
-        bytes_per_fingerprint: float = DEFAULT_BYTES,
-        expected: int = 0,
-    ) -> None:
-        """Make an empty index; `expected` saves it from growing step by step.
+    def __init__(self, distance: int, *, blocks: int = 0) -> None:
+        """Make an empty index.
 
-        blocks: how many the 64 bits are cut into, 0 to choose by size and memory. Raises
-        ValueError for a distance or number of blocks out of range.
+        blocks: how many the 64 bits are cut into, 0 to choose. Raises ValueError for a distance or
+        number of blocks out of range.
         """
-        self.distance = distance
-        self._blocks, self._bytes = blocks, bytes_per_fingerprint
+        self.distance, self._blocks = distance, blocks
         self._size = 0
         self._fingerprints: Growing[np.uint64] = Growing(0, 0, np.uint64)
         self._searchable: Growing[np.bool_] = Growing(0, 0, np.bool_)
-        self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones
-        self._found = np.empty(1024, dtype=np.uint32)
         self._pool: Growing[np.uint32] = Growing(0, WORDS, np.uint32)
-        self._lay_out(_doubled(_LEAST_PLANNED, expected))
+        self._lay_out(room_for(0))
 
     def __len__(self) -> int:
         """Return how many fingerprints were added, searchable or not."""
@@ -78,48 +68,36 @@ class HammingIndex:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
-        return self._pool.nbytes + self._fingerprints.nbytes + self._searchable.nbytes
+        """Memory of the arrays in bytes, as far as they are in use."""
+        return self._used * WORDS * 4 + self._size * 9
 
-    def dump(self) -> tuple[dict[str, Any], dict[str, Pieces]]:
-        """Return what a snapshot keeps: facts and arrays."""
+    def dump(self) -> Dump:
+        """Return what a snapshot keeps."""
         equal = [(first, number) for first, later in self._equal.items() for number in later]
-        facts = {
-            "distance": self.distance,
-            "blocks": [[b.offset, b.bits, b.radius] for b in self._layout.blocks],
-            "size": self._size,
-            "planned": self._planned,
-            "used": self._used,
-        }
-        arrays = {
-            "fingerprints": self._fingerprints.array[: self._size],
-            "searchable": self._searchable.array[: self._size],
+        facts = {"layout": str(self._layout), "planned": self._planned}
+        arrays: dict[str, NDArray[Any]] = {
             "pool": self._pool.array[: self._used],
+            "fingerprints": self.fingerprints,
+            "searchable": self.searchable,
             "equal": np.array(equal, dtype=np.uint32).reshape(-1, 2),
         }
         return facts, {name: Pieces.of(array) for name, array in arrays.items()}
 
-    def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Become the index that `dump` gave away.
-
-        Where the layout asked for is another one than the snapshot's, it is laid out anew. So
-        the snapshot may be of an index for another distance: which bucket a fingerprint is in
-        depends on the blocks alone, and which buckets a search looks into on this distance.
-        """
-        self._size = facts["size"]
-        self._fingerprints = Growing.mapped(parts["fingerprints"].pages, 0, np.uint64)
-        self._searchable = Growing.mapped(parts["searchable"].pages, 0, np.bool_)
-        blocks = tuple(Block(*block) for block in facts["blocks"])
-        planned = plan(self.distance, facts["planned"] / 2, self._blocks, self._bytes).chosen
-        if planned.blocks != blocks:
-            self._lay_out(facts["planned"])
+    def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
+        """Become the index that `dump` gave away; for another layout it is laid out anew."""
+        layout = layout_of(self.distance, facts["planned"], self._blocks)
+        pool, fingerprints, searchable = parts["pool"], parts["fingerprints"], parts["searchable"]
+        if str(layout) != facts["layout"]:
+            self.extend(fingerprints, searchable)
             return
-        self._layout, self._tables = planned, tables_of(planned)
-        self._room = chunks.make_room(self._tables)
-        self._planned, self._used = facts["planned"], facts["used"]
-        self._pool = Growing.mapped(parts["pool"].pages, WORDS, np.uint32)
-        self._equal = {}
-        for first, number in parts["equal"].array().tolist():
+        if len(pool) < layout.buckets:
+            raise ValueError("fewer chunks than buckets")
+        self._adopt(layout, facts["planned"])
+        self._size, self._used = len(fingerprints), len(pool)
+        self._fingerprints = Growing.fixed(fingerprints)
+        self._searchable = Growing.fixed(searchable)
+        self._pool = Growing.fixed(pool)
+        for first, number in parts["equal"].tolist():
             self._equal.setdefault(first, array("I")).append(number)
 
     def extend(
@@ -139,7 +117,7 @@ class HammingIndex:
         self._searchable.array[start:stop] = True if searchable is None else searchable
         self._size = stop
         if stop > self._planned:
-            self._lay_out(_doubled(self._planned, stop))
+            self._lay_out(room_for(stop))
         else:
             self._insert(start, stop)
 
@@ -149,13 +127,12 @@ class HammingIndex:
         most_equal: of equal ones the first so many only, 0 for all.
         """
         offsets = np.zeros(len(queries) + 1, dtype=np.int64)
+        found = np.empty(_FOUND, dtype=np.uint32)
+        room, k = chunks.make_room(self._tables), self.distance
         index, done = self._chunks, 0
-        while done < len(queries):
-            found = self._found
-            done = chunks.search(index, queries, done, self.distance, self._room, found, offsets)
-            if done < len(queries):
-                found.resize(2 * len(found), refcheck=False)
-        numbers = self._found[: offsets[-1]].astype(np.int64)
+        while (done := chunks.search(index, queries, done, k, room, found, offsets)) < len(queries):
+            found.resize(2 * len(found), refcheck=False)
+        numbers = found[: offsets[-1]].astype(np.int64)
         if self._equal and most_equal != 1:
             offsets, numbers = self._expanded(offsets, numbers, most_equal)
         rows = np.repeat(np.arange(len(queries)), np.diff(offsets))
@@ -178,39 +155,30 @@ class HammingIndex:
         expanded = np.fromiter(chain.from_iterable(found), np.int64, ends[-1])
         return ends[offsets], expanded
 
-    def _lay_out(self, size: int) -> None:
-        """Choose a layout for up to so many fingerprints, and insert all there are into it.
+    def _adopt(self, layout: Layout, size: int) -> None:
+        """Take a layout for up to so many fingerprints, of which none is in a bucket yet."""
+        self._layout, self._planned = layout, size
+        self._tables = tables_of(layout)
+        self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones
 
-        It has to fit the memory already when it is half full, where the former one ended.
-        """
-        self._planned = size
-        self._layout = plan(self.distance, size / 2, self._blocks, self._bytes).chosen
-        self._tables = tables_of(self._layout)
-        self._room = chunks.make_room(self._tables)
-        self._used = int(np.sum(1 << self._tables.bits))
+    def _lay_out(self, size: int) -> None:
+        """Make room for up to so many fingerprints, and insert all there are."""
+        self._adopt(layout_of(self.distance, size, self._blocks), size)
+        blocks, self._used = len(self._layout.blocks), self._layout.buckets
         self._pool = Growing(0, WORDS, np.uint32)  # the former one goes first
-        room = max(self._used, int(self._layout.chunks(size)))
-        self._pool = Growing(room, WORDS, np.uint32)
+        self._pool = Growing(self._used + blocks * (size // PER_CHUNK + 1), WORDS, np.uint32)
         self._fingerprints.grow(size)
         self._searchable.grow(size)
-        self._equal = {}
         self._insert(0, self._size)
 
     def _insert(self, start: int, stop: int) -> None:
-        for a in range(start, stop, _AT_ONCE):
-            b = min(a + _AT_ONCE, stop)
+        for a in range(start, stop, AT_ONCE):
+            b = min(a + AT_ONCE, stop)
             same = np.empty(b - a, dtype=np.int64)
-            self._pool.grow(self._used + (b - a) * len(self._layout.blocks))
             searchable = self._searchable.array
             self._used = chunks.insert(self._chunks, self._used, searchable, a, b, same)
             for i in np.flatnonzero(same != np.arange(a, b)).tolist():
                 self._equal.setdefault(int(same[i]), array("I")).append(a + i)
-
-
-def _doubled(size: int, least: int) -> int:
-    while size < least:
-        size *= 2
-    return size
 
 
 def pairs_within(

@@ -23,7 +23,7 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part, Pieces, Snapshot
+from dedup_job.index.snapshot import Arrays, Snapshot
 from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
@@ -92,8 +92,8 @@ class KeptIndex:
             merged += len(self._segments[first])
         return first
 
-    def sealed(self, first: int = 0) -> tuple[dict[str, Any], dict[str, Pieces]]:
-        """Return the segments from `first` on as one that is packed: facts and arrays."""
+    def sealed(self, first: int = 0) -> tuple[dict[str, Any], Arrays]:
+        """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
         return sealed(self._settings, self._segments[first:])
 
     @property
@@ -101,9 +101,7 @@ class KeptIndex:
         """Memory in bytes of the segment that grows; the system can do without the others'."""
         return self._segments[-1].nbytes
 
-    def replace_growing(
-        self, mapped: Callable[[dict[str, Any], dict[str, Pieces]], Snapshot]
-    ) -> None:
+    def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
 
         mapped: puts what `sealed` returns into a file and maps it.
@@ -243,11 +241,6 @@ class KeptIndex:
             for key, number in zip(self.keys(wanted), wanted, strict=True)
         ]
 
-    def sample(self, numbers: Sequence[int]) -> list[tuple[bytes, int]]:
-        """Return key and fingerprint of some kept documents."""
-        values = self.held(np.asarray(numbers, dtype=np.int64)).values
-        return list(zip(self.keys(numbers), values.tolist(), strict=True))
-
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""
         values, digests = np.empty((2, len(numbers)), dtype=np.uint64)
@@ -273,7 +266,7 @@ class KeptIndex:
             rows = np.flatnonzero(of == place)
             yield segment, rows, numbers[rows] - bases[place]
 
-    def load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+    def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
         """Remember what `sealed` gave away, behind what is remembered. Raises SnapshotError."""
         made = Segment.load(self._settings, facts, parts)
         self.seal()

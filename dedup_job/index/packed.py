@@ -9,16 +9,17 @@ address begins. Nothing is ever added: columns are written to a file and mapped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import buckets
+from dedup_job.index.bands import BandIndex
 from dedup_job.index.candidates import Candidates
-from dedup_job.index.sharing import Searching
-from dedup_job.index.snapshot import Part, Pieces
+from dedup_job.index.sharing import checked, search_columns
+from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native import cache_lines
 from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
@@ -29,7 +30,6 @@ _ONE, _THREE, _SIX = np.uint64(1), np.uint64(3), np.uint64(6)
 _LAST_BIT, _LAST_OF_BYTE = np.uint64(63), np.uint64(7)
 _KEY_SHIFT = np.uint64(32)  # of an item
 _NUMBER_MASK = np.uint64(2**32 - 1)
-_KEY_MASK = np.uint64(2**KEY_BITS - 1)
 
 
 class Packed(NamedTuple):
@@ -47,41 +47,18 @@ class Packed(NamedTuple):
     number_bits: int
 
 
-class Columns(Protocol):
-    """An index with columns of keys that can be packed."""
-
-    @property
-    def columns(self) -> int:
-        """How many there are."""
-
-    @property
-    def most_equal(self) -> int:
-        """How many documents a column holds under a key at most."""
-
-    def __len__(self) -> int:
-        """Return how many documents it numbers."""
-
-    @property
-    def dropped(self) -> NDArray[np.int64]:
-        """How many of them each column does not hold, int64 (columns,)."""
-
-    def column(self, column: int) -> NDArray[np.uint64]:
-        """Return what a column holds, a new array: key << 32 | number, uint64 (m,)."""
-
-
 class PackedColumns:
     """Finds the documents that share a key in a column, as a BandIndex with these documents."""
 
-    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
         """Use what `pack` gave away. Raises ValueError where its parts do not fit together."""
         self.columns, self.most_equal = facts["columns"], facts["most_equal"]
         self._size = facts["size"]
-        self._dropped = np.array(facts["dropped"], dtype=np.int64)
-        self._searching = Searching(self.columns, self.most_equal)
+        self.dropped = np.array(facts["dropped"], dtype=np.int64)
         address_bits, number_bits = _bits_of(self._size)
-        held = self._size - self._dropped
+        held = self._size - self.dropped
         begin = _begin_of(held, address_bits, number_bits)
-        starts, words = parts["starts"].array(), parts["words"].array()
+        starts, words = parts["starts"], parts["words"]
         if (
             starts.dtype != np.uint32
             or words.dtype != np.uint64
@@ -90,37 +67,33 @@ class PackedColumns:
             or not np.array_equal(starts[:, -1], held)
         ):
             raise ValueError("columns of other sizes than was said")
-        self.packed = Packed(starts, words, begin[:-1], address_bits, number_bits)
+        self._packed = Packed(starts, words, begin[:-1], address_bits, number_bits)
 
     def __len__(self) -> int:
         """Return how many documents there are."""
         return int(self._size)
 
     @property
-    def dropped(self) -> NDArray[np.int64]:
-        """How many documents each column left out, beyond `most_equal` of a key; (columns,)."""
-        return self._dropped.copy()
-
-    @property
     def nbytes(self) -> int:
         """Size of the arrays in bytes; the system keeps as much in memory as it can."""
-        return self.packed.starts.nbytes + self.packed.words.nbytes
+        return self._packed.starts.nbytes + self._packed.words.nbytes
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:
         """Return the documents that share a key with each of n rows, uint32 (n, columns).
 
         Raises ValueError for keys of another shape or not below 2**KEY_BITS.
         """
-        return self._searching.search(_search, self.packed, keys, self._size)
+        keys = checked(keys, self.columns)
+        return search_columns(_search, self._packed, keys, self._size, self.most_equal)
 
     def column(self, column: int) -> NDArray[np.uint64]:
         """Return what a column holds, by address: key << 32 | number, uint64 (m,)."""
-        items = np.empty(self._size - self._dropped[column], dtype=np.uint64)
-        _unpack(self.packed, column, items)
+        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
+        _unpack(self._packed, column, items)
         return items
 
 
-def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]:
+def pack(sources: Sequence[BandIndex | PackedColumns]) -> Dump:
     """Return the columns of indexes as those of one: facts, and arrays column by column.
 
     The documents of each are numbered behind those of the former.
@@ -148,7 +121,7 @@ def pack(sources: Sequence[Columns]) -> tuple[dict[str, Any], dict[str, Pieces]]
     return facts, {"words": words, "starts": Pieces.of(starts)}  # filled by then
 
 
-def _items(sources: Sequence[Columns], column: int) -> NDArray[np.uint64]:
+def _items(sources: Sequence[BandIndex | PackedColumns], column: int) -> NDArray[np.uint64]:
     """Return what a column of all indexes holds."""
     items, first = list[NDArray[np.uint64]](), 0
     for one in sources:
@@ -292,47 +265,3 @@ def _collect(packed: Packed, keys: NDArray[np.uint32], items: NDArray[np.uint64]
                 items[count] = ((entry & number_mask) << buckets.COLUMN_SHIFT) | np.uint64(c)
                 count += 1
     return count
-
-
-def column_of(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a column of n documents by the lowest bits of their digests, uint64 (n,)."""
-    column = digests & _KEY_MASK
-    column <<= _KEY_SHIFT
-    column |= np.arange(len(digests), dtype=np.uint64)
-    return column
-
-
-@jit_no_refcount
-def find_first(
-    packed: Packed,
-    digests: NDArray[np.uint64],
-    fingerprints: NDArray[np.uint64],
-    values: NDArray[np.uint64],
-    of_values: NDArray[np.uint64],
-    found: NDArray[np.int64],
-) -> None:
-    """Find for each of n texts the first document with its fingerprint and digest, or -1.
-
-    digests, fingerprints: by number; they are packed by `column_of`, ascending under each address.
-    values, of_values: uint64 (n,), fingerprints and digests of the texts; found: int64 (n,).
-    """
-    number_shift = np.uint64(packed.number_bits)
-    mask = (_ONE << np.uint64(packed.address_bits)) - _ONE
-    number_mask = (_ONE << number_shift) - _ONE
-    width = np.uint64(KEY_BITS - packed.address_bits + packed.number_bits)
-    rest_mask = (_ONE << (width - number_shift)) - _ONE
-    for i in range(values.shape[0]):
-        found[i] = -1
-        key = of_values[i] & _KEY_MASK
-        rest, address = key >> np.uint64(packed.address_bits), key & mask
-        bit = np.uint64(packed.starts[0, address]) * width
-        end = np.uint64(packed.starts[0, address + _ONE]) * width
-        while bit < end:
-            entry = _entry(packed.words, np.uint64(0), bit)
-            bit += width
-            number = entry & number_mask
-            if (entry >> number_shift) & rest_mask != rest or digests[number] != of_values[i]:
-                continue
-            if fingerprints[number] == values[i]:
-                found[i] = np.int64(number)
-                break

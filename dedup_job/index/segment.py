@@ -6,7 +6,7 @@ together is what one with all documents would: limits hold in the order of arriv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
 from dedup_job.index.candidates import Earlier, Found, no_candidates, united
-from dedup_job.index.equal import EqualIndex, Ids, PackedEqual, pack_equal
+from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Part, Pieces, SnapshotError
+from dedup_job.index.snapshot import Arrays, Dump, Pieces, SnapshotError
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
 
@@ -40,7 +40,7 @@ class Segment:
     def __init__(self, settings: IndexSettings) -> None:
         self.by_simhash = Channel.SIMHASH in settings.channels
         self.near = _empty_near(settings)
-        self.equal: EqualIndex | PackedEqual = EqualIndex()
+        self.equal = EqualIndex()
         self.ids = Ids()
         self.bands: BandIndex | PackedColumns | None = None
         self._bits: Growing[np.uint64] | None = None
@@ -71,7 +71,6 @@ class Segment:
         which this segment holds fewer than the limit.
         """
         start = len(self)
-        assert not isinstance(self.equal, PackedEqual)  # a sealed one does not grow
         self.ids.extend(keys)
         self.equal.extend(texts.digests)
         self.near.extend(texts.values, ~texts.short)
@@ -79,7 +78,7 @@ class Segment:
             return
         self.sketched(texts)
         assert self.bands is not None
-        assert not isinstance(self.bands, PackedColumns)
+        assert not isinstance(self.bands, PackedColumns)  # a sealed one does not grow
         self.bands.extend(texts.sketches.keys, stored)
         if self._bits is not None:
             self._bits.grow(len(self))
@@ -116,14 +115,14 @@ class Segment:
 
     @classmethod
     def load(
-        cls, settings: IndexSettings, facts: Mapping[str, Any], parts: Mapping[str, Part]
+        cls, settings: IndexSettings, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]
     ) -> Segment:
         """Return the segment that `sealed` gave away; it does not grow. Raises SnapshotError."""
         made = cls(settings)
         try:
             made._load(facts, parts)
             held = {len(made.near), len(made.equal), len(made.ids)}
-            held |= {part.rows for name, part in parts.items() if name in _OF_EACH}
+            held |= {len(part) for name, part in parts.items() if name in _OF_EACH}
             if made.bands is not None:
                 held.add(len(made.bands))
         except (KeyError, ValueError, TypeError, IndexError) as e:
@@ -132,69 +131,79 @@ class Segment:
             raise SnapshotError("it is damaged: its parts are of different sizes")
         return made
 
-    def _load(self, facts: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        def own(name: str) -> dict[str, Part]:
+    def _load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
+        def own(name: str) -> dict[str, NDArray[Any]]:
             prefix = f"{name}."
             return {k.removeprefix(prefix): p for k, p in parts.items() if k.startswith(prefix)}
 
         self.near.load(facts["near"], own("near"))
-        self.equal = PackedEqual(facts["equal"], own("equal"))
+        self.equal = EqualIndex.load(own("equal"))
         self.ids = Ids.load(facts["ids"], own("ids"))
         if "bands" in facts:
             self.bands = PackedColumns(facts["bands"], own("bands"))
         if "bits" in parts:
-            bits = parts["bits"]
-            self._bits = Growing.mapped(bits.pages, bits.shape[1], np.uint64)
+            self._bits = Growing.fixed(parts["bits"])
 
 
-def sealed(
-    settings: IndexSettings, segments: Sequence[Segment]
-) -> tuple[dict[str, Any], dict[str, Pieces]]:
-    """Return segments that follow one another as one that is packed: facts, and arrays.
+def sealed(settings: IndexSettings, segments: Sequence[Segment]) -> tuple[dict[str, Any], Arrays]:
+    """Return segments that follow one another as one that is packed: facts, and arrays in turn.
 
-    In memory there is at a time a column of keys, and what finds fingerprints where there are
-    several segments.
+    Each part is made when its arrays are wanted, and adds its facts then, so that one of them is in
+    memory at a time; of keys a column.
     """
     segments = [one for one in segments if len(one)] or list(segments[:1])
-    near, ids = segments[0].near, segments[0].ids
-    if len(segments) > 1:
-        near, ids = _near_of(settings, segments), _ids_of(segments)
-    dumped = {
-        "near": near.dump(),
-        "ids": ids.dump(),
-        "equal": pack_equal([one.equal for one in segments]),
-    }
     bands = [one.bands for one in segments if one.bands is not None]
-    if bands:
-        dumped["bands"] = pack(bands)
-    facts = {name: own for name, (own, _) in dumped.items()}
-    arrays = {f"{name}.{key}": a for name, (_, own) in dumped.items() for key, a in own.items()}
-    if bands and segments[0].bits.shape[1]:
-        arrays["bits"] = Pieces.of(*(one.bits for one in segments))
-    return facts, arrays
+    made: dict[str, Callable[[], Dump]] = {
+        "near": lambda: _near_of(settings, segments).dump(),
+        "equal": lambda: _equal_of(segments).dump(),
+        "ids": lambda: _ids_of(segments).dump(),
+        **({"bands": lambda: pack(bands)} if bands else {}),
+    }
+    facts: dict[str, Any] = {}
+
+    def arrays() -> Iterator[tuple[str, Pieces]]:
+        for name, dump in made.items():
+            facts[name], own = dump()
+            while own:
+                key = next(iter(own))
+                yield f"{name}.{key}", own.pop(key)
+        if bands and segments[0].bits.shape[1]:
+            yield "bits", Pieces.of(*(one.bits for one in segments))
+
+    return facts, arrays()
 
 
 def _near_of(settings: IndexSettings, segments: Sequence[Segment]) -> HammingIndex:
     """Return the fingerprints of segments in one index."""
-    made = _empty_near(settings, sum(map(len, segments)))
-    for one in segments:
-        made.extend(one.near.fingerprints, one.near.searchable)
+    if len(segments) == 1:
+        return segments[0].near
+    made = _empty_near(settings)
+    made.extend(
+        np.concatenate([one.near.fingerprints for one in segments]),
+        np.concatenate([one.near.searchable for one in segments]),
+    )
     return made
 
 
-def _empty_near(settings: IndexSettings, expected: int = 0) -> HammingIndex:
-    return HammingIndex(
-        settings.distance,
-        blocks=settings.blocks,
-        bytes_per_fingerprint=settings.bytes_per_document,
-        expected=expected,
-    )
+def _equal_of(segments: Sequence[Segment]) -> EqualIndex:
+    """Return the digests of segments in one index."""
+    if len(segments) == 1:
+        return segments[0].equal
+    made = EqualIndex()
+    made.extend(np.concatenate([one.equal.digests for one in segments]))
+    return made
 
 
 def _ids_of(segments: Sequence[Segment]) -> Ids:
     """Return the ids of segments in one column."""
+    if len(segments) == 1:
+        return segments[0].ids
     made = Ids()
     for one in segments:
         for keys in one.ids.pieces():
             made.extend(keys)
     return made
+
+
+def _empty_near(settings: IndexSettings) -> HammingIndex:
+    return HammingIndex(settings.distance, blocks=settings.blocks)

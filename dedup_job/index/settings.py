@@ -7,8 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dedup_job.documents import Channel
 
 _CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
-_ID_BYTES, _EQUAL_BYTES = 13, 17  # of an ObjectId, and of what finds equal texts
-_SKETCH_BYTES = {Channel.MINHASH: 190, Channel.SENTENCES: 10, Channel.FORM: 10}
 
 
 class IndexSettings(BaseModel):
@@ -54,15 +52,6 @@ class IndexSettings(BaseModel):
         description="number of kept documents from which the index is kept between runs; a "
         "smaller index is rebuilt from the target",
     )
-
-    def bytes_each(self, *, judged: bool) -> float:
-        """Memory in bytes that a kept document takes in all, with an ObjectId; as measured.
-
-        judged: whether there is a judge, who needs a column of keys of its own.
-        """
-        channels = (*self.channels, Channel.FORM) if judged else self.channels
-        sketches = sum(_SKETCH_BYTES.get(channel, 0) for channel in channels)
-        return self.bytes_per_document + _ID_BYTES + _EQUAL_BYTES + sketches
 
     @field_validator("channels")
     @classmethod

@@ -1,4 +1,4 @@
-"""Rows that share a key: among themselves, and what a search of an index of them writes to."""
+"""Rows that share a key: among themselves, and with those that an index holds."""
 
 from __future__ import annotations
 
@@ -16,45 +16,37 @@ from dedup_job.native.jit import native
 _ONE = np.uint64(1)
 
 
-class Searching:
-    """Searches an index of keys in a number of columns, one thread at a time.
+def search_columns(
+    native_search: Callable[..., int],
+    pages: Any,
+    keys: NDArray[np.uint32],
+    size: int,
+    most_equal: int,
+) -> Candidates:
+    """Return the documents, of `size`, that share a key with each of n rows of keys, as checked.
 
-    Of the documents with one key in a column the index holds the first `most_equal`.
+    native_search: as buckets.search, for what lies in `pages`; most_equal: as many documents with
+    one key in a column are held.
     """
+    room = buckets.make_room(keys.shape[1], most_equal)
+    found = np.empty(2 * room.items.shape[1], dtype=np.uint32)
+    masks = np.empty_like(found)
+    offsets = np.zeros(len(keys) + 1, dtype=np.int64)
+    done = 0
+    while (done := native_search(pages, keys, done, size, room, found, masks, offsets)) < len(keys):
+        found.resize(2 * len(found), refcheck=False)
+        masks.resize(2 * len(masks), refcheck=False)
+    count = offsets[-1]
+    return Candidates(offsets, found[:count].astype(np.int64), masks[:count])
 
-    def __init__(self, columns: int, most_equal: int) -> None:
-        self.columns, self.most_equal = columns, most_equal
-        self._room = buckets.make_room(columns, most_equal)
-        self._found = np.empty(2 * self._room.items.shape[1], dtype=np.uint32)
-        self._masks = np.empty_like(self._found)
 
-    def search(
-        self, native_search: Callable[..., int], pages: Any, keys: NDArray[np.uint32], size: int
-    ) -> Candidates:
-        """Return the documents, of `size`, that share a key with each of n rows of keys.
-
-        native_search: as buckets.search, for what lies in `pages`.
-        """
-        keys = self.checked(keys)
-        offsets = np.zeros(len(keys) + 1, dtype=np.int64)
-        done = 0
-        while True:
-            found, masks = self._found, self._masks
-            done = native_search(pages, keys, done, size, self._room, found, masks, offsets)
-            if done == len(keys):
-                break
-            found.resize(2 * len(found), refcheck=False)
-            masks.resize(2 * len(masks), refcheck=False)
-        count = offsets[-1]
-        return Candidates(offsets, self._found[:count].astype(np.int64), self._masks[:count].copy())
-
-    def checked(self, keys: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Return the keys, uint32 (n, columns); ValueError for others."""
-        if keys.ndim != 2 or keys.shape[1] != self.columns:
-            raise ValueError(f"keys of shape {keys.shape}; the index has {self.columns} columns")
-        if (keys >> KEY_BITS).any():
-            raise ValueError(f"a key is not below 2**{KEY_BITS}")
-        return np.ascontiguousarray(keys, dtype=np.uint32)
+def checked(keys: NDArray[np.uint32], columns: int) -> NDArray[np.uint32]:
+    """Return keys, uint32 (n, columns); ValueError for others."""
+    if keys.ndim != 2 or keys.shape[1] != columns:
+        raise ValueError(f"keys of shape {keys.shape}; the index has {columns} columns")
+    if (keys >> KEY_BITS).any():
+        raise ValueError(f"a key is not below 2**{KEY_BITS}")
+    return np.ascontiguousarray(keys, dtype=np.uint32)
 
 
 def pairs_sharing(keys: NDArray[np.uint32]) -> Candidates:

@@ -14,11 +14,11 @@ import mmap
 import os
 import struct
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import xxhash
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dedup_job.files import make_private, open_regular, replacing
 
-FORMAT = 2
+FORMAT = 3
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
@@ -39,21 +39,6 @@ class SnapshotError(Exception):
 
 class NoSnapshotError(SnapshotError):
     """There is no file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An array as a private map of the file: changes stay in memory."""
-
-    pages: mmap.mmap
-    rows: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def array(self) -> NDArray[Any]:
-        """Return the array."""
-        count = math.prod(self.shape)
-        return np.frombuffer(self.pages, dtype=self.dtype, count=count).reshape(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +56,23 @@ class Pieces:
         return cls(first.dtype, (sum(map(len, arrays)), *first.shape[1:]), arrays)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What a file holds: facts as they were given, and the arrays by name."""
+Dump = tuple[dict[str, Any], dict[str, Pieces]]
+"""What a part of an index becomes in a file: facts and arrays by name."""
+Arrays = Iterable[tuple[str, Pieces]]
+"""Arrays by name, made in turn; facts are written behind them and may still be added meanwhile."""
+
+
+class Snapshot(NamedTuple):
+    """What a file holds: facts as they were given, and arrays by name.
+
+    An array is a private map of the file: changes stay in memory.
+    """
 
     facts: Mapping[str, Any]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, NDArray[Any]]
 
 
-def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> None:
+def write(file: Path, facts: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a snapshot; the former file stays until this one is whole. Raises OSError."""
     make_private(file.parent)
     with replacing(file) as stream:
@@ -87,7 +80,7 @@ def write(file: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) ->
     _flush_folder(file.parent)
 
 
-def mapped(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> Snapshot:
+def mapped(folder: Path, facts: Mapping[str, Any], arrays: Arrays) -> Snapshot:
     """Put arrays into a file without a name and map it: it goes with the last map.
 
     Raises OSError.
@@ -109,23 +102,9 @@ def remove_partial(file: Path) -> None:
 
 def read(file: Path) -> Snapshot:
     """Check a file from end to end and map it. Raises SnapshotError."""
-    with _opened(file) as stream:
-        return _read(stream)
-
-
-def facts_of(file: Path) -> Mapping[str, Any]:
-    """Return a file's facts without checking its arrays. Raises SnapshotError."""
-    with _opened(file) as stream:
-        facts: Mapping[str, Any] = _header(stream)[0]["facts"]
-        return facts
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file; what goes wrong with it is a SnapshotError."""
     try:
         with open_regular(file) as stream:
-            yield stream
+            return _read(stream)
     except FileNotFoundError:
         raise NoSnapshotError("there is none") from None
     except OSError as e:
@@ -134,11 +113,11 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         raise SnapshotError("it is damaged") from e
 
 
-def _write(stream: IO[bytes], facts: Mapping[str, Any], arrays: Mapping[str, Pieces]) -> None:
+def _write(stream: IO[bytes], facts: Mapping[str, Any], arrays: Arrays) -> None:
     stream.write(bytes(_PAGE))
     described = [
         {"name": name, "dtype": one.dtype.str, "shape": one.shape, **_written(stream, one)}
-        for name, one in arrays.items()
+        for name, one in arrays
     ]
     header, place = json.dumps({"facts": facts, "arrays": described}).encode(), stream.tell()
     stream.write(_padded(header))
@@ -189,7 +168,7 @@ def _header(stream: IO[bytes]) -> tuple[dict[str, Any], int]:
 
 def _read(stream: IO[bytes]) -> Snapshot:
     header, end = _header(stream)
-    at, parts = _PAGE, dict[str, Part]()
+    at, parts = _PAGE, dict[str, NDArray[Any]]()
     for about in header["arrays"]:
         room = about["room"]
         if at + room > end:
@@ -199,9 +178,10 @@ def _read(stream: IO[bytes]) -> Snapshot:
             raise ValueError("wrong checksum")
         _expect_random_access(pages)
         shape, dtype = tuple(about["shape"]), np.dtype(about["dtype"])
-        if min(shape) < 0 or math.prod(shape) * dtype.itemsize > room:
+        count = math.prod(shape)
+        if min(shape) < 0 or count * dtype.itemsize > room:
             raise ValueError("an array larger than its room")
-        parts[about["name"]] = Part(pages, shape[0], shape, dtype)
+        parts[about["name"]] = np.frombuffer(pages, dtype=dtype, count=count).reshape(shape)
         at += room
     if at != end:
         raise ValueError("too long")

@@ -30,12 +30,10 @@ class Growing(Generic[T]):
         self._view()
 
     @classmethod
-    def mapped(cls, pages: mmap.mmap, width: int, dtype: DTypeLike) -> Growing[T]:
-        """Use pages that are mapped already, as those of a snapshot."""
+    def fixed(cls, array: NDArray[T]) -> Growing[T]:
+        """Hold an array that never grows, such as one of a file."""
         made = cls.__new__(cls)
-        made._dtype, made._width, made._map = np.dtype(dtype), width, pages
-        made._row_bytes = made._dtype.itemsize * max(width, 1)
-        made._view()
+        made._array = array
         return made
 
     @property
@@ -46,7 +44,7 @@ class Growing(Generic[T]):
     @property
     def nbytes(self) -> int:
         """The size in bytes, touched or not."""
-        return len(self._map)
+        return self._array.nbytes
 
     def grow(self, rows: int) -> None:
         """Make room for so many rows in all."""
@@ -58,7 +56,7 @@ class Growing(Generic[T]):
         try:
             self._map.resize(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
         except (SystemError, OSError, TypeError, BufferError):
-            # not every system can, nor a file's map, nor one into which someone has a view
+            # not every system can, nor a map into which someone has a view
             try:
                 former, self._map = self._map, _anonymous(size)
                 with memoryview(former) as old, memoryview(self._map) as new:

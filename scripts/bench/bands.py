@@ -28,7 +28,8 @@ from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import BANDS, KEY_BITS, sentence_keys, sketch
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.look_up import keep, turns_of
+from dedup_job.index.candidates import Found
+from dedup_job.index.look_up import Limits, keep, turns_of
 from dedup_job.index.sharing import pairs_sharing
 from dedup_job.native.code_points import pack
 from scripts.bench.index import resident, seconds, table
@@ -89,7 +90,9 @@ def grown(sizes: list[int], draw: Function) -> None:
         zeros, short = np.zeros(rows, dtype=np.uint64), np.ones(rows, dtype=np.bool_)
         sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,))
         texts = Fingerprints(zeros, zeros, short, sketches)
-        turns = turns_of(index.search(batch), index, texts, zeros.astype(np.int64), 1)
+        held = index.search(batch)
+        found = Found(held, held, zeros.astype(np.int64))
+        turns = turns_of(found, texts, Limits(COLUMNS, index.most_equal, 1))
         for i in range(rows):
             keep(turns, i)
         index.extend(batch, turns.stored)

@@ -17,7 +17,6 @@ distinct, found  what a query finds, collapsed and expanded; chain: chunks of th
 from __future__ import annotations
 
 import argparse
-import copy
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -34,7 +33,7 @@ import numpy as np
 import psutil
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import HammingIndex, Ids, Layout, chunks, hamming, pairs_within, plan
+from dedup_job.index import HammingIndex, Ids, Layout, hamming, layout_of, pairs_within
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.native.byte_strings import strings_of
 from dedup_job.native.cache_lines import NEXT
@@ -97,8 +96,7 @@ def pairs(offsets: Array, numbers: Array, n: int) -> Array:
 
 def differences(k: int, layout: Layout | None, prints: Array, queries: Array) -> list[int]:
     """Return how many are found, missed, and found but wrong, twice or in the wrong order."""
-    chosen = mock.Mock(chosen=layout)
-    with mock.patch.object(hamming, "plan", (lambda *_: chosen) if layout else plan):
+    with mock.patch.object(hamming, "layout_of", (lambda *_: layout) if layout else layout_of):
         index = HammingIndex(k)
         for part in np.split(prints, [1, 1000, len(prints) // 3, len(prints) // 2]):
             index.extend(part)
@@ -134,7 +132,7 @@ def exact(arguments: argparse.Namespace) -> int:
     columns = "random real bucket block planted missed extra".replace(" ", ":>9, ")
     row = table(f"k:<1 layout:<50 {columns}:>9,")
     for k in range(8):
-        for layout in [None, *dict.fromkeys(plan(k, 1e6).considered + plan(k, 1e6, 4).considered)]:
+        for layout in [None, *dict.fromkeys(layout_of(k, 10**6, blocks) for blocks in range(9))]:
             every = [*sets, *adversarial(layout or HammingIndex(k).layout)]
             results = np.array([differences(k, layout, p, q) for p, q in every])
             missed, extra = results[:, 1:].sum(axis=0)
@@ -157,9 +155,9 @@ def asked(index: HammingIndex, make: Function) -> tuple[float, float]:
     return np.median(means), np.median(tails)
 
 
-def grown(k: int, sizes: list[int], draw: Function, ask: Function) -> HammingIndex:
+def grown(k: int, sizes: list[int], draw: Function, ask: Function, blocks: int = 0) -> HammingIndex:
     """Grow an index, print what it costs at each size; return it."""
-    index = HammingIndex(k)
+    index = HammingIndex(k, blocks=blocks)
     columns = "query p99 job job_p99 growth longest bytes".replace(" ", ":>7.2f ")
     row = table(f"k:<1 size:>11, layout:<38 {columns}:>7.1f distinct:>8.2f found:>8.2f chain:>7,")
 
@@ -195,12 +193,9 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function) -> HammingInd
 def speed(arguments: argparse.Namespace) -> None:
     """Print what a fingerprint costs as an index grows, and how two threads scale that query it."""
     index = grown(3, arguments.sizes, drawn, mixed)
-    views = [copy.copy(index) for _ in range(2)]
-    halves = [mixed(index.fingerprints, QUERIES).reshape(-1, BATCH) for _ in views]
-    for view in views:  # what a search writes to
-        view._found, view._room = np.empty(1 << 16, np.uint32), chunks.make_room(index._tables)
+    halves = [mixed(index.fingerprints, QUERIES).reshape(-1, BATCH) for _ in range(2)]
     work: dict[str, Function] = {"arithmetic": lambda _: arithmetic(100_000_000)}
-    work["search"] = lambda i: [views[i].search(batch, most_equal=1) for batch in halves[i]]
+    work["search"] = lambda i: [index.search(batch, most_equal=1) for batch in halves[i]]
     times: dict[Any, list[float]] = {(name, count): [] for name in work for count in (1, 2)}
     for _ in range(REPEATS):  # taken in turns, so that a slow moment hits all
         for (name, count), taken in times.items():
@@ -215,9 +210,10 @@ def speed(arguments: argparse.Namespace) -> None:
 
 
 def distances(arguments: argparse.Namespace) -> None:
-    """Print what a fingerprint costs at greater distances."""
+    """Print what a fingerprint costs at greater distances, with two blocks and with three."""
     for k in (5, 7):
-        grown(k, [arguments.distances_size], drawn, mixed)
+        for blocks in (2, 3):
+            grown(k, [arguments.distances_size], drawn, mixed, blocks)
 
 
 def skewed(arguments: argparse.Namespace) -> None:

@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from pymongo import MongoClient
 
-from dedup_job.index import IndexSettings
+from dedup_job.commands.memory_plan import index_needs
 from dedup_job.mongo.embedded import embedded_server
+from dedup_job.settings import Settings
 from scripts.bench import processes
 from scripts.bench.processes import Ended, Server, memory_of, require_room
 from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
@@ -141,7 +142,7 @@ def first_run(client: Client, server: Server, uri: str, arguments: argparse.Name
     print(*tenths, sep="\n")
     growth = tenths[-1].rate / tenths[1].rate
     on_disk, kept = index_bytes(arguments.folder), row_of(client, 1)["counts"]["kept"]
-    index = IndexSettings().bytes_each(judged=True) * kept
+    index = index_needs(Settings(), kept).bytes
     rows = [
         ("docs/s, all of the command", f"{arguments.documents / ended.seconds:,.0f}", ""),
         ("last tenth / second tenth", f"{growth:.3f}", f">= {WANTED_GROWTH}"),
@@ -225,8 +226,8 @@ def _each(stage: Mapping[str, Any]) -> float:
 
 
 def index_bytes(folder: Path) -> int:
-    """Return the bytes of the snapshots in a folder, as `dedup index info` says them."""
-    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+    """Return the bytes of the snapshots in a folder, as `dedup index` says them."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def row_of(client: Client, run: int) -> dict[str, Any]:

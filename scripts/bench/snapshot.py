@@ -53,7 +53,7 @@ def remembered(size: int, sketched: bool, rng: np.random.Generator) -> KeptIndex
 def save(index: KeptIndex, file: Path, turn: int) -> float:
     """Save it; return the seconds."""
     began = time.perf_counter()
-    facts, arrays = index.sealed()
+    facts, arrays = index.sealed()  # facts are complete when the arrays are written
     snapshot.write(file, {"turn": turn, "index": facts}, arrays)
     return time.perf_counter() - began
 
@@ -70,7 +70,7 @@ def load(file: Path) -> tuple[KeptIndex, float, float]:
 
 def killed(index: KeptIndex, file: Path, turn: int, after: float) -> tuple[bool, bool]:
     """Kill a child `after` seconds into its saving; return if it was done, if the file is whole."""
-    former = snapshot.facts_of(file)["turn"]
+    former = snapshot.read(file).facts["turn"]
     child = os.fork()
     if child == 0:
         save(index, file, turn)

@@ -77,7 +77,7 @@ class Disks:
                 process.terminate()
                 stopped = self._subject.end(process)
                 (file,) = disk.path.glob("*.index")
-                before = snapshot.facts_of(file)
+                before = snapshot.read(file).facts
                 disk.fill()
                 wrong = self._run(disk, 0, _NOT_KEPT)
                 with suppress(SnapshotError):

@@ -126,7 +126,7 @@ class _Nights:
 def _small() -> None:
     """Let few documents make a segment, and outgrow the memory of a run."""
     kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
-    commands_run.index_memory = lambda _: 10_000.0
+    commands_run.index_memory = lambda *_: 10_000.0
 
 
 def _never_merged() -> None:

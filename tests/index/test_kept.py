@@ -155,12 +155,11 @@ def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
     tmp_path, saved_blocks, blocks, distance
 ):
     rows = near_each_other(300)
-    facts, kept = remembering(rows, blocks=saved_blocks).sealed()
     file = tmp_path / "index"
-    snapshot.write(file, {"index": facts}, kept)
+    snapshot.write(file, *remembering(rows, blocks=saved_blocks).sealed())
     saved = snapshot.read(file)
     index = KeptIndex(IndexSettings(distance=distance, blocks=blocks))
-    index.load(saved.facts["index"], saved.parts)
+    index.load(saved.facts, saved.parts)
     for query in rows[:50]:
         assert near(index, query, distance) == naive_near(rows, query, distance)
 
@@ -178,8 +177,7 @@ def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
     names = [key_of(row[0]) for row in rows]
     whole.add(names, arrays(rows, sketches(keys, bits)))
     first.add(names[:50], arrays(rows[:50], sketches(keys[:50], bits[:50])))
-    facts, parts = first.sealed()
-    snapshot.write(tmp_path / "index", facts, parts)
+    snapshot.write(tmp_path / "index", *first.sealed())
     saved = snapshot.read(tmp_path / "index")
     second.load(saved.facts, saved.parts)
     second.add(names[50:], arrays(rows[50:], sketches(keys[50:], bits[50:])))

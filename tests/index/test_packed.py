@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index import snapshot
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.equal import EqualIndex, PackedEqual, pack_equal
 from dedup_job.index.packed import PackedColumns, pack
 from tests.reference.sketch import NaiveBands
 
@@ -39,9 +38,13 @@ def crowded_keys(rng, n, columns):
 
 def packed_of(sources, folder):
     file = folder / "columns"
-    snapshot.write(file, *pack(sources))
-    saved = snapshot.read(file)
+    saved = written(file, *pack(sources))
     return PackedColumns(saved.facts, saved.parts)
+
+
+def written(file, facts, arrays):
+    snapshot.write(file, facts, arrays.items())
+    return snapshot.read(file)
 
 
 def rows_of(found):
@@ -114,10 +117,7 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path):
     """Else native code would read out of bounds."""
     rng = np.random.default_rng(1)
     first, second = (filled(random_keys(rng, n, 2)) for n in (300, 400))
-    saved = []
-    for index in (first, second):
-        snapshot.write(tmp_path / "columns", *pack([index]))
-        saved.append(snapshot.read(tmp_path / "columns"))
+    saved = [written(tmp_path / "columns", *pack([index])) for index in (first, second)]
     for part in ("words", "starts"):
         with pytest.raises(ValueError, match="other sizes"):
             PackedColumns(saved[0].facts, {**saved[0].parts, part: saved[1].parts[part]})
@@ -129,31 +129,3 @@ def test_they_take_less_than_five_bytes_a_document_and_column(tmp_path):
     for n in (2**17 - 1, 2**17, 200_000):
         index = filled(random_keys(np.random.default_rng(n), n, 4))
         assert 4 < packed_of([index], tmp_path).nbytes / n / 4 < 4.8
-
-
-@many_examples
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 2**30, 2**63])), max_size=60),
-        min_size=1,
-        max_size=3,
-    )
-)
-def test_of_equal_texts_in_several_parts_the_first_is_found(tmp_path, parts):
-    sources, rows = [], []
-    for part in parts:
-        index = EqualIndex()
-        index.extend(np.array([digest for _, digest in part], dtype=np.uint64))
-        sources.append(index)
-        rows += part
-    snapshot.write(tmp_path / "equal", *pack_equal(sources))
-    saved = snapshot.read(tmp_path / "equal")
-    packed = PackedEqual(saved.facts, saved.parts)
-    assert len(packed) == len(rows)
-    queries = [(value, digest) for value in range(4) for digest in (0, 1, 2**30, 2**63, 7)]
-    columns = (
-        np.array([row[i] for row in some], dtype=np.uint64)
-        for some, i in ((rows, 0), (queries, 0), (queries, 1))
-    )
-    found = packed.find(*columns)
-    assert found.tolist() == [rows.index(query) if query in rows else -1 for query in queries]

@@ -31,23 +31,17 @@ def file(tmp_path):
 
 
 def pieces():
-    """Return the arrays as they are written: whole, or in pieces."""
-    numbers = ARRAYS["numbers"]
-    return {
-        **{name: Pieces.of(array) for name, array in ARRAYS.items()},
-        "numbers": Pieces(numbers.dtype, numbers.shape, iter(np.split(numbers, [0, 7, 7, 4096]))),
-    }
-
-
-def arrays_of(saved):
-    return {name: part.array() for name, part in saved.parts.items()}
+    """Yield the arrays as they are written: whole, or in pieces."""
+    for name, array in ARRAYS.items():
+        parts = np.split(array, [0, 7, 7, 4096]) if name == "numbers" else [array]
+        yield name, Pieces(array.dtype, array.shape, iter(parts))
 
 
 def test_facts_and_arrays_come_back(file):
     snapshot.write(file, FACTS, pieces())
     saved = snapshot.read(file)
-    assert saved.facts == FACTS == snapshot.facts_of(file)
-    found = arrays_of(saved)
+    assert saved.facts == FACTS
+    found = saved.parts
     assert list(found) == list(ARRAYS)
     for name, array in ARRAYS.items():
         assert found[name].dtype == array.dtype
@@ -57,8 +51,8 @@ def test_facts_and_arrays_come_back(file):
 
 def test_what_is_changed_in_memory_does_not_reach_the_file(file):
     snapshot.write(file, FACTS, pieces())
-    arrays_of(snapshot.read(file))["numbers"][:] = 7
-    assert np.array_equal(arrays_of(snapshot.read(file))["numbers"], ARRAYS["numbers"])
+    snapshot.read(file).parts["numbers"][:] = 7
+    assert np.array_equal(snapshot.read(file).parts["numbers"], ARRAYS["numbers"])
 
 
 @pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="the system does not tell")
@@ -81,11 +75,10 @@ def test_no_file_is_told_from_a_bad_one(file):
 def test_what_is_no_regular_file_is_not_read(file):
     file.parent.mkdir()
     os.mkfifo(file)
-    for look in (snapshot.read, snapshot.facts_of):
-        with pytest.raises(SnapshotError):
-            look(file)
+    with pytest.raises(SnapshotError):
+        snapshot.read(file)
     snapshot.write(file, FACTS, pieces())
-    assert snapshot.facts_of(file) == FACTS
+    assert snapshot.read(file).facts == FACTS
 
 
 def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path):
@@ -95,7 +88,7 @@ def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path
     file.with_name(f".{file.name}.{os.getpid()}").symlink_to(other)
     snapshot.write(file, FACTS, pieces())
     assert other.read_text() == "kept"
-    assert snapshot.facts_of(file) == FACTS
+    assert snapshot.read(file).facts == FACTS
 
 
 def test_a_flipped_byte_anywhere_is_detected(file):
@@ -132,15 +125,15 @@ def test_a_file_that_is_too_short_or_too_long_is_detected(file, cut):
 
 def test_an_array_that_is_not_as_long_as_was_said_is_not_written(file):
     with pytest.raises(ValueError, match="20 bytes came of an array of 24"):
-        snapshot.write(file, {}, {"few": Pieces(np.dtype("<u4"), (6,), [np.zeros(5, "<u4")])})
+        snapshot.write(file, {}, [("few", Pieces(np.dtype("<u4"), (6,), [np.zeros(5, "<u4")]))])
     assert not file.exists()
 
 
 def test_a_newer_format_is_named(file, monkeypatch):
-    monkeypatch.setattr(snapshot, "FORMAT", 3)
+    monkeypatch.setattr(snapshot, "FORMAT", 4)
     snapshot.write(file, FACTS, pieces())
     monkeypatch.undo()
-    with pytest.raises(SnapshotError, match="format 3, this version reads 2"):
+    with pytest.raises(SnapshotError, match="format 4, this version reads 3"):
         snapshot.read(file)
 
 
@@ -165,7 +158,7 @@ from dedup_job.index import snapshot
 from dedup_job.index.snapshot import Pieces
 numbers = np.arange(4_000_000, dtype=np.uint64)
 for turn in range(10**6):
-    snapshot.write(Path(sys.argv[1]), {"turn": turn}, {"numbers": Pieces.of(numbers + turn)})
+    snapshot.write(Path(sys.argv[1]), {"turn": turn}, [("numbers", Pieces.of(numbers + turn))])
     print(turn, flush=True)
 """
 
@@ -181,7 +174,7 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(file):
         process.kill()
         process.communicate()
         saved = snapshot.read(file)
-        numbers = arrays_of(saved)["numbers"]
+        numbers = saved.parts["numbers"]
         assert numbers[0] == saved.facts["turn"]
         assert numbers.size == 4_000_000
         snapshot.remove_partial(file)
@@ -210,8 +203,7 @@ def test_a_decider_goes_on_from_its_snapshot_as_if_it_had_never_ended(file, bloc
     expected = alone.decide(batch(0, values, short))
     first = Decider(blocks=former_blocks)
     told = [*first.decide(batch(0, values[:1500], short[:1500]))]
-    facts, arrays = first.index.sealed()
-    snapshot.write(file, facts, arrays)
+    snapshot.write(file, *first.index.sealed())
     saved = snapshot.read(file)
     second = Decider(blocks=blocks)
     second.texts = first.texts
@@ -239,9 +231,11 @@ def test_a_snapshot_whose_parts_do_not_fit_together_is_refused(file, part):
     first = Decider()
     first.decide(batch(0, rng.integers(0, 2**64, 50, dtype=np.uint64), np.zeros(50, np.bool_)))
     for shorter in (False, True):
-        facts, arrays = first.index.sealed()
+        facts, every = first.index.sealed()
+        arrays = dict(every)
         (array,) = arrays.pop(part).pieces
-        snapshot.write(file, facts, arrays | ({part: Pieces.of(array[:-1])} if shorter else {}))
+        more = {part: Pieces.of(array[:-1])} if shorter else {}
+        snapshot.write(file, facts, (arrays | more).items())
         saved = snapshot.read(file)
         with pytest.raises(SnapshotError, match="damaged"):
             Decider().index.load(saved.facts, saved.parts)
