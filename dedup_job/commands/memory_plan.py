@@ -18,7 +18,7 @@ log = logging.getLogger("dedup")
 PROCESS = 500e6  # bytes without the index: dictionary, native code, batches under way
 _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
-_CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
+CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
 _ID, _EQUAL = (13, 13), (17, 16)  # bytes in memory and on disk: an ObjectId; what finds equal texts
 _SKETCHES = {Channel.MINHASH: (190, 112), Channel.SENTENCES: (10, 5), Channel.FORM: (10, 5)}
 
@@ -108,8 +108,8 @@ def _available() -> float:
     """Return the bytes that this process may still take, in a container what is left of its own."""
     available = float(psutil.virtual_memory().available)
     try:
-        most = (_CGROUP / "memory.max").read_text(encoding="ascii").strip()
-        used = (_CGROUP / "memory.current").read_text(encoding="ascii").strip()
+        most = (CGROUP / "memory.max").read_text(encoding="ascii").strip()
+        used = (CGROUP / "memory.current").read_text(encoding="ascii").strip()
         return available if most == "max" else min(available, float(most) - float(used))
     except (OSError, ValueError):
         return available

@@ -77,7 +77,7 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
 ) -> None:
     """Each batch finds the segment too large; the next run has one file again."""
     segments: list[int] = []
-    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     replace = KeptIndex.replace_growing
 
     def counted(kept: KeptIndex, mapped: Any) -> None:
@@ -96,7 +96,7 @@ def test_so_does_one_that_is_read_from_the_target(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched.file.unlink()
-    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", PageSize(documents=40))
     assert watched.run() == ""
     assert_as_in_one_run(watched)
@@ -108,7 +108,7 @@ def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_s
     def full(**_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda _: 1)
+    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     monkeypatch.setattr("dedup_job.index.snapshot.tempfile.TemporaryFile", full)
     watched.run(run__batch_documents=50)
     assert_as_in_one_run(watched)

@@ -134,42 +134,11 @@ def test_it_grows_beyond_the_size_at_which_large_pages_are_asked_for():
     assert (growing.array[0], growing.array[1], growing.array[-1]) == (1, 0, 2)
 
 
-@pytest.fixture
-def file_of_rows(tmp_path):
-    """Make a file of two pages full of numbers."""
-    file = tmp_path / "rows"
-    file.write_bytes(np.arange(2 * PAGE // 8, dtype=np.uint64).tobytes())
-    return file
-
-
-def mapped(file):
-    with file.open("rb") as stream:
-        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
-
-
-@pytest.mark.usefixtures("memory")
-def test_pages_of_a_file_are_taken_as_they_are_and_grow(file_of_rows):
-    held = np.arange(1024, dtype=np.uint64)
-    growing = Growing.mapped(mapped(file_of_rows), 0, np.uint64)
-    assert np.array_equal(growing.array, held)
-    for rows in ROWS:
-        growing.grow(rows)
-        assert len(growing.array) >= rows
-        assert np.array_equal(growing.array[:1024], held)
-        assert not growing.array[1024:].any()
-        assert growing.array.ctypes.data % PAGE == 0
-
-
-@pytest.mark.parametrize("rows", [1, 100_000])
-def test_what_is_changed_in_pages_of_a_file_stays_in_memory(file_of_rows, rows):
-    before = file_of_rows.read_bytes()
-    held = np.frombuffer(before, dtype=np.uint32).reshape(-1, 16)
-    growing = Growing.mapped(mapped(file_of_rows), 16, np.uint32)
-    assert np.array_equal(growing.array, held)
-    growing.grow(rows)
-    growing.array[:] += 1
-    assert np.array_equal(growing.array[: len(held)], held + 1)
-    assert file_of_rows.read_bytes() == before
+def test_an_array_that_never_grows_is_held_as_it_is():
+    array = np.arange(1024, dtype=np.uint64)
+    fixed = Growing.fixed(array)
+    assert fixed.array is array
+    assert fixed.nbytes == 8192
 
 
 def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():
