@@ -1,4 +1,4 @@
-"""`dedup index`: what is planned, and what is said of snapshots, is true."""
+"""`dedup index`: what is said of sizes and snapshots is true."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.index import plan, snapshot
-from tests.running import dedup, invoke, refusal, run_here, uri_of
+from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 
@@ -57,10 +56,8 @@ class Kept:
         run_here(self.database, index__folder=folder, index__snapshot_from=snapshot_from)
 
     def info(self, *more: str, **environment: str) -> dict[str, str]:
-        """Return what `dedup index info` prints, by name."""
-        lines = self.index("info", *more, **environment).splitlines()
-        rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in lines]
-        return {name: value for name, value in rows if name}
+        """Return what `dedup index` prints, by name."""
+        return rows_of(self.index(*more, **environment))
 
     def compared(self) -> tuple[int, list[str]]:
         """Return how many documents `dedup check --all` compared, and in what they differ."""
@@ -72,14 +69,20 @@ class Kept:
         (row,) = [row for row in checks if row["check"] == "snapshot not of the target"]
         return row["examined"], row["first"]
 
-    def index(self, command: str, *more: str, **environment: str) -> str:
-        """Run a command that ends well; return what it prints."""
-        words = ("index", command, *self.arguments, *more)
+    def index(self, *more: str, **environment: str) -> str:
+        """Run the command, which ends well; return what it prints."""
+        words = ("index", *self.arguments, *more)
         return invoke(*words, **{**self.environment, **environment}).stdout
 
-    def refused(self, command: str, *more: str) -> Any:
-        """Run a command that is refused; return the error."""
-        return refusal("index", command, *self.arguments, *more, **self.environment)
+    def refused(self, *more: str) -> Any:
+        """Run the command, which is refused, to rebuild; return the error."""
+        return refusal("index", "--rebuild", *self.arguments, *more, **self.environment)
+
+
+def rows_of(printed: str) -> dict[str, str]:
+    """Return names and values that are printed side by side."""
+    rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in printed.splitlines()]
+    return {name: value for name, value in rows if name}
 
 
 @pytest.fixture
@@ -88,56 +91,51 @@ def kept(database: Db, tmp_path: Path) -> Kept:
     return Kept(database, tmp_path / "snapshots")
 
 
-def test_a_plan_shows_what_was_considered_marks_the_choice_and_says_why() -> None:
-    output = invoke("index", "plan", "--size", "50e6", "--k", "3").stdout
-    made = plan(3, 50e6)
-    (marked,) = [line for line in output.splitlines() if line.startswith("->")]
-    assert marked.split()[1:3] == [str(len(made.chosen.blocks)), str(made.chosen.blocks[0].bits)]
-    assert f"{made.chosen.probes:,}" in marked
-    assert f"{made.chosen.bytes_per_fingerprint(50e6):.1f}" in marked
-    assert len(re.findall(r"^(?:->|  ) +\d+ ", output, re.M)) >= len(made.considered)
-    assert f"{made.chosen}; the fastest within 32 bytes a fingerprint" in output
+def needs(*more: str, **environment: str) -> dict[str, str]:
+    """Return what `dedup index --documents` prints, by name."""
+    return rows_of(invoke("index", "--documents", *more, **environment).stdout)
+
+
+def test_what_an_index_of_a_size_needs_is_told_by_its_parts() -> None:
+    told = needs("50e6", DEDUP_INDEX__DISTANCE="2")
+    assert told["kept documents"] == "50,000,000"
+    assert told["layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
+    assert told["ids"] == "13 bytes each"
+    assert told["minhash"] == "190 bytes each"
+    assert told["in memory"] == "13.09 GB, 262 bytes each"
+    assert told["on disk"] == "8.89 GB, 178 bytes each"
+
+
+def test_what_does_not_fit_is_told_as_a_run_tells_it(caplog: pytest.LogCaptureFixture) -> None:
+    needs("50e6", "--max-memory", "4GB")
+    assert "the index may need 13.6 GB for 50,000,000 documents" in caplog.text
 
 
 @pytest.mark.parametrize("size", ["50000000", "50_000_000", "5e7", "50000000.0"])
 def test_a_size_can_be_written_in_several_ways(size: str) -> None:
-    said = [invoke("index", "plan", "--size", way).stdout for way in (size, "50e6")]
-    assert said[0] == said[1]
-
-
-def test_a_plan_for_little_memory_takes_the_smallest_and_says_so() -> None:
-    output = invoke("index", "plan", "--size", "1000", "--blocks", "4", "--memory", "16").stdout
-    assert "none of 4 blocks fits into 16 bytes a fingerprint, so the smallest" in output
+    assert needs(size)["kept documents"] == "50,000,000"
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "expected"),
+    ("size", "expected"),
     [
-        ("--size", "many", "'many' is not a number of documents"),
-        ("--size", "nan", "'nan' is not a number of documents"),
-        ("--size", "inf", "'inf' is not a number of documents"),
-        ("--size", "1.5", "'1.5' is not a number of documents"),
-        ("--size", "0", "--size is 0"),
-        ("--size", "-3", "--size is -3"),
-        ("--size", "5e9", "--size is 5,000,000,000"),
-        ("--k", "8", "--k is 8, expected 0 to 7"),
-        ("--k", "-1", "--k is -1"),
-        ("--blocks", "9", "--blocks is 9, expected 0 to 8"),
-        ("--memory", "8", "--memory is 8.0, expected 16 to 1,024"),
-        ("--memory", "nan", "--memory is nan"),
+        ("many", "'many' is not a number of documents"),
+        ("nan", "'nan' is not a number of documents"),
+        ("inf", "'inf' is not a number of documents"),
+        ("1.5", "'1.5' is not a number of documents"),
+        ("0", "--documents is 0, expected 1 to 4,294,967,294."),
+        ("5e9", "--documents is 5,000,000,000"),
     ],
 )
-def test_a_plan_out_of_range_is_refused(option: str, value: str, expected: str) -> None:
-    arguments = {"--size": "1000", option: value}
-    error = refusal("index", "plan", *(word for pair in arguments.items() for word in pair))
+def test_a_size_that_is_none_is_refused(size: str, expected: str) -> None:
+    error = refusal("index", "--documents", size)
     assert isinstance(error, UsageError)
     assert expected in str(error)
 
 
-def test_a_plan_out_of_range_ends_with_2_and_without_a_traceback() -> None:
-    result = dedup("index", "plan", "--size", "0")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "error: --size is 0, expected 1 to 4,294,967,294.\n"
+@pytest.mark.parametrize("words", [[], ["--rebuild"], ["--rebuild", "--documents", "5"]])
+def test_without_a_target_there_is_nothing_to_show_or_to_rebuild(words: list[str]) -> None:
+    assert "no target is given: --target NS shows" in str(refusal("index", *words))
 
 
 def test_info_says_that_there_is_no_snapshot_and_where_it_would_be(kept: Kept) -> None:
@@ -154,9 +152,7 @@ def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
     told = kept.info()
     assert told["snapshot"] == str(kept.file)
     assert told["documents"] == told["its documents"] == "30"
-    assert told["of batch"] == told["its batches"] == "1"
-    assert told["layout"].startswith("distance 3: ")
-    assert told["format"] == str(snapshot.FORMAT)
+    assert told["layout"] == "distance 3: 2 blocks of 12 bits, radius 1, 1"
     assert re.fullmatch(r"\d+\.\d MB", told["size on disk"])
     assert told["used by the next run"] == "yes"
 
@@ -172,8 +168,14 @@ def test_info_tells_of_a_snapshot_to_which_the_next_run_adds_what_came_since(kep
     kept.database.source.insert_many(texts(5, 30))
     kept.run(snapshot_from=1000)
     told = kept.info()
-    assert (told["of batch"], told["its batches"]) == ("1", "2")
+    assert (told["documents"], told["its documents"]) == ("30", "35")
     assert told["used by the next run"] == "yes"
+
+
+def test_a_target_and_a_size_are_told_in_one(kept: Kept) -> None:
+    kept.run()
+    told = kept.info("--documents", "1000000")
+    assert (told["its documents"], told["kept documents"]) == ("30", "1,000,000")
 
 
 @pytest.mark.parametrize("place", [0, 5000, -1])
@@ -199,16 +201,16 @@ def test_without_settings_of_its_own_a_command_takes_those_of_the_last_run(kept:
     said = kept.info(DEDUP_INDEX__DISTANCE="2")
     assert (said["used by the next run"], said["settings"]) == ("yes", "those of run 1")
     kept.file.unlink()
-    assert "30 documents" in kept.index("rebuild", DEDUP_INDEX__DISTANCE="2")
+    assert "30 documents" in kept.index("--rebuild", DEDUP_INDEX__DISTANCE="2")
     assert kept.info()["used by the next run"] == "yes"
     assert "settings" not in kept.info()
 
 
-@pytest.mark.parametrize("command", ["info", "rebuild"])
-def test_a_target_that_was_never_written_is_refused(kept: Kept, command: str) -> None:
+@pytest.mark.parametrize("words", [[], ["--rebuild"]])
+def test_a_target_that_was_never_written_is_refused(kept: Kept, words: list[str]) -> None:
     kept.run()
-    arguments = ("--db", kept.database.name, "--target", "tarjet")
-    error = refusal("index", command, *arguments, **kept.environment)
+    arguments = ("--db", kept.database.name, "--target", "tarjet", *words)
+    error = refusal("index", *arguments, **kept.environment)
     assert isinstance(error, UsageError)
     assert f"{kept.database.name}.tarjet does not exist" in str(error)
     assert f"Targets in {kept.database.name}: target." in str(error)
@@ -217,13 +219,13 @@ def test_a_target_that_was_never_written_is_refused(kept: Kept, command: str) ->
 
 def test_other_settings_are_refused_with_the_difference(kept: Kept) -> None:
     kept.run()
-    error = kept.refused("rebuild", "--config", other_settings(kept))
+    error = kept.refused("--config", other_settings(kept))
     assert isinstance(error, StateMismatch)
     assert "index.distance = 3 then, 2 now" in str(error)
 
 
 def test_a_password_on_the_command_line_is_refused(kept: Kept) -> None:
-    error = refusal("index", "info", *kept.arguments, "--uri", "mongodb://a:b@127.0.0.1:9")
+    error = refusal("index", *kept.arguments, "--uri", "mongodb://a:b@127.0.0.1:9")
     assert "--uri holds a password" in str(error)
 
 
@@ -272,7 +274,7 @@ def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
     kept = Kept(any_database, tmp_path / "snapshots")
     kept.run(snapshot_from=1000)
     before = state(kept)
-    said = kept.index("rebuild", DEDUP_INDEX__SNAPSHOT_FROM="1000")
+    said = kept.index("--rebuild", DEDUP_INDEX__SNAPSHOT_FROM="1000")
     assert re.fullmatch(rf"30 documents in \d+\.\d s: {re.escape(str(kept.file))}\n", said)
     assert kept.info()["used by the next run"] == "yes"
     assert kept.compared() == (30, [])
@@ -284,14 +286,14 @@ def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
 def test_rebuild_repairs_a_snapshot_that_is_damaged(kept: Kept) -> None:
     kept.run()
     kept.file.write_bytes(b"not a snapshot")
-    kept.index("rebuild")
+    kept.index("--rebuild")
     assert kept.compared() == (30, [])
 
 
 def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
     kept.run(snapshot_from=1000)
     hold(kept.database)
-    error = kept.refused("rebuild")
+    error = kept.refused()
     assert isinstance(error, LeaseHeld)
     assert "process 1 on elsewhere" in str(error)
     assert not list(kept.folder.iterdir())
@@ -301,7 +303,7 @@ def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: 
     kept.run(snapshot_from=1000)
     before = state(kept)
     kept.folder.write_text("a file")
-    error = kept.refused("rebuild")
+    error = kept.refused()
     assert isinstance(error, UsageError)
     assert str(kept.folder) in str(error)
     assert "cannot be written" in str(error)
@@ -318,7 +320,7 @@ def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
-    error = kept.refused("rebuild")
+    error = kept.refused()
     assert isinstance(error, UsageError)
     assert "No space left on device" in str(error)
     assert kept.file.read_bytes() == before
@@ -338,7 +340,7 @@ def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
         kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
 
     monkeypatch.setattr(snapshots, "read_index", slow)
-    error = kept.refused("rebuild")
+    error = kept.refused()
     assert isinstance(error, StateMismatch)
     assert "another run wrote" in str(error)
     assert not list(kept.folder.iterdir())
