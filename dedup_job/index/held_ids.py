@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index.equal import EqualIndex, Ids
+from dedup_job.index.equal import EqualIndex
 from dedup_job.native.byte_strings import ByteStrings, are_equal
 from dedup_job.native.xxh3 import xxh3_of_each
 
+_AT_ONCE = 100_000  # keys
+
 
 class HeldIds:
-    """Tells which ids are among some columns of ids, which nobody changes any more.
+    """Finds documents by their ids, of some that nobody changes any more.
 
     It takes 12 to 20 bytes for each.
     """
 
-    def __init__(self, columns: Sequence[Ids]) -> None:
-        self._columns = [(ids, _by_hash(ids)) for ids in columns]
+    def __init__(self, count: int, keys_of: Callable[[NDArray[np.int64]], ByteStrings]) -> None:
+        """keys_of: gives the keys of documents, which are numbered from 0 to `count`."""
+        self._keys_of, self._by_hash = keys_of, EqualIndex()
+        for start in range(0, count, _AT_ONCE):
+            keys = keys_of(np.arange(start, min(start + _AT_ONCE, count)))
+            self._by_hash.extend(xxh3_of_each(*keys))
 
     def __call__(self, keys: ByteStrings) -> NDArray[np.bool_]:
-        """Tell which of n ids are there, bool (n,); of two with the same hash the second is not."""
-        hashes, held = xxh3_of_each(*keys), np.zeros(len(keys.lengths), dtype=np.bool_)
-        for ids, by_hash in self._columns:
-            numbers = by_hash.find(by_hash.digests, hashes, hashes)
-            rows = np.flatnonzero(numbers >= 0)
-            held[rows] |= are_equal(ids.of(numbers[rows]), keys.take(rows))
-        return held
+        """Tell which of n ids are there, bool (n,)."""
+        return self.numbers(keys) >= 0
 
-
-def _by_hash(ids: Ids) -> EqualIndex:
-    made = EqualIndex()
-    for keys in ids.pieces():
-        made.extend(xxh3_of_each(*keys))
-    return made
+    def numbers(self, keys: ByteStrings) -> NDArray[np.int64]:
+        """Return the numbers of n ids, -1 where there is none; int64 (n,)."""
+        hashes, held = xxh3_of_each(*keys), self._by_hash.digests
+        numbers = self._by_hash.find(held, hashes, hashes)
+        rows = np.flatnonzero(numbers >= 0)
+        same = are_equal(self._keys_of(numbers[rows]), keys.take(rows))
+        for row in rows[~same].tolist():  # by chance only
+            others = np.flatnonzero(held == hashes[row])
+            found = [*self._keys_of(others).list(), key := keys.at(row)].index(key)
+            numbers[row] = [*others.tolist(), -1][found]
+        return numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -162,8 +162,9 @@ class KeptIndex:
 
         None where that takes too much memory.
         """
-        sealed = [one.ids for one in self._segments[:-1]]
-        return HeldIds(sealed) if 0 < sum(map(len, sealed)) <= _MOST_IDS else None
+        sealed = self._segments[:-1]
+        count = sum(map(len, sealed))
+        return HeldIds(count, partial(keys_in, sealed)) if 0 < count <= _MOST_IDS else None
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
@@ -171,14 +172,7 @@ class KeptIndex:
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:
         """Return the same keys in a column."""
-        if len(self._segments) == 1:
-            return self._segments[0].ids.of(numbers)
-        return joined(
-            [
-                segment.ids.of(own).spread(rows, len(numbers))
-                for segment, rows, own in self._places(numbers)
-            ]
-        )
+        return keys_in(self._segments, numbers)
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
@@ -245,26 +239,11 @@ class KeptIndex:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""
         values, digests = np.empty((2, len(numbers)), dtype=np.uint64)
         short = np.empty(len(numbers), dtype=np.bool_)
-        for segment, rows, own in self._places(numbers):
+        for segment, rows, own in _places(self._segments, numbers):
             values[rows] = segment.near.fingerprints[own]
             digests[rows] = segment.equal.digests[own]
             short[rows] = ~segment.near.searchable[own]
         return Fingerprints(values, digests, short)
-
-    def _places(
-        self, numbers: NDArray[np.int64]
-    ) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield for each segment which of some numbers lie in it, and where.
-
-        IndexError where there is no such number.
-        """
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self):
-            raise IndexError(f"there are {len(self)} kept documents, not all of {numbers[:9]}")
-        bases = bases_of(self._segments)
-        of = np.searchsorted(bases, numbers, side="right") - 1
-        for place, segment in enumerate(self._segments):
-            rows = np.flatnonzero(of == place)
-            yield segment, rows, numbers[rows] - bases[place]
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
         """Remember what `sealed` gave away, behind what is remembered. Raises SnapshotError."""
@@ -272,6 +251,34 @@ class KeptIndex:
         self.seal()
         self._segments.insert(-1, made)
         self._count += len(made)
+
+
+def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> ByteStrings:
+    """Return the keys of documents, numbered through all segments."""
+    if len(segments) == 1:
+        return segments[0].ids.of(numbers)
+    return joined(
+        [
+            segment.ids.of(own).spread(rows, len(numbers))
+            for segment, rows, own in _places(segments, numbers)
+        ]
+    )
+
+
+def _places(
+    segments: Sequence[Segment], numbers: NDArray[np.int64]
+) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield for each segment which of some numbers lie in it, and where.
+
+    IndexError where there is no such number.
+    """
+    bases = bases_of(segments)
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bases[-1]:
+        raise IndexError(f"there are {bases[-1]} kept documents, not all of {numbers[:9]}")
+    of = np.searchsorted(bases, numbers, side="right") - 1
+    for place, segment in enumerate(segments):
+        rows = np.flatnonzero(of == place)
+        yield segment, rows, numbers[rows] - bases[place]
 
 
 def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:

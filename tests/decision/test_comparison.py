@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.decision import Comparison, comparison
+from dedup_job.decision import Comparison
 from dedup_job.index import IndexSettings, KeptIndex
 
 
@@ -81,12 +81,6 @@ def test_of_many_the_first_few_are_named():
     compared = compare([], rows)
     assert compared.missing.count == 60
     assert compared.missing.keys == [f"key {i}".encode() for i in range(5)]
-
-
-def test_keys_with_equal_hashes_are_told_apart(monkeypatch):
-    monkeypatch.setattr(comparison.xxhash, "xxh3_64_intdigest", lambda key: len(key))
-    rows = documents(40)
-    assert outcome(compare(rows[:38], rows[3:]))[0] == (2, [b"key 38", b"key 39"])
 
 
 def test_a_key_that_is_remembered_twice_is_one_too_many():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.columns import Fingerprints
-from dedup_job.index import Ids, IndexSettings, KeptIndex, kept
+from dedup_job.index import IndexSettings, KeptIndex, kept
 from dedup_job.index.held_ids import HeldIds
 from dedup_job.mongo.bson.edit import id_element
 from dedup_job.native.byte_strings import strings_of
@@ -22,28 +22,30 @@ def keys_of(ids):
     return strings_of([id_element(encode({"_id": id_})) for id_ in ids])
 
 
-def column_of(ids):
-    """Return a column of ids as an index holds them."""
-    made = Ids()
-    made.extend(keys_of(ids))
-    return made
+def held_of(ids):
+    """Return what finds ids of documents that are numbered in this order."""
+    keys = keys_of(ids)
+    return HeldIds(len(ids), keys.take)
 
 
-@given(st.lists(st.lists(values, max_size=20), max_size=3), st.lists(values, max_size=20))
-def test_those_are_found_that_some_column_holds(columns, others):
-    held = HeldIds([column_of(ids) for ids in columns])
-    asked = [*others, *(id_ for ids in columns for id_ in ids)]
-    there = {key for ids in columns for key in keys_of(ids).list()}
-    assert held(keys_of(asked)).tolist() == [key in there for key in keys_of(asked).list()]
+@pytest.mark.parametrize("collide", [False, True])
+@given(st.lists(values, max_size=20), st.lists(values, max_size=20))
+def test_those_are_found_that_are_held_whether_or_not_their_hashes_are_told_apart(
+    collide, ids, others
+):
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr("dedup_job.index.held_ids.xxh3_of_each", all_alike)
+        held, asked = held_of(ids), keys_of([*others, *ids])
+        there = keys_of(ids).list()
+        expected = [there.index(key) if key in there else -1 for key in asked.list()]
+        assert held.numbers(asked).tolist() == expected
+        assert held(asked).tolist() == [number >= 0 for number in expected]
 
 
-def test_an_id_with_the_hash_of_another_one_is_not_there(monkeypatch):
-    monkeypatch.setattr(
-        "dedup_job.index.held_ids.xxh3_of_each",
-        lambda *strings: np.full(len(strings[-1]), 7, dtype=np.uint64),
-    )
-    held = HeldIds([column_of([1])])
-    assert held(keys_of([1, 2])).tolist() == [True, False]
+def all_alike(_data, _starts, lengths):
+    """Return the same hash for all."""
+    return np.full(len(lengths), 7, dtype=np.uint64)
 
 
 def index_of(*parts):
