@@ -340,7 +340,7 @@ def _found(index: KeptIndex, prints: Fingerprints, distance: int | None) -> dict
     of bits, the nearest first, the numbers are not known.
     """
     if distance is not None:
-        return dict.fromkeys(near.key for near in index.near(prints, distance))
+        return dict.fromkeys(index.near(prints, distance))
     found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
     order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
     numbers: list[int] = found.numbers[order].tolist()

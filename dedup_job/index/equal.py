@@ -106,7 +106,7 @@ class Ids:
         return places.view(np.uint8).reshape(-1, _WIDTH)
 
 
-_LEAST = 1 << 10
+LEAST_SLOTS = 1 << 10
 _LOAD = 0.8
 
 
@@ -151,7 +151,7 @@ class EqualIndex:
         self._size = 0
         self._digests: Growing[np.uint64] = Growing(0, 0, np.uint64)
         self._table: Growing[np.uint32] = Growing(0, 0, np.uint32)
-        self._slots = _LEAST
+        self._slots = LEAST_SLOTS
 
     def __len__(self) -> int:
         """Return the number of texts held."""

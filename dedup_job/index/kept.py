@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -29,15 +28,6 @@ from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A kept document near a text: its distance in bits, and whether its text is the same."""
-
-    key: bytes
-    distance: int
-    equal: bool
 
 
 class KeptIndex:
@@ -210,8 +200,8 @@ class KeptIndex:
         held = [one for one in self._segments if len(one)] or self._segments[-1:]
         return reduce(behind, find_in_each(held, texts, bits_of(held, texts)))
 
-    def near(self, text: Fingerprints, distance: int) -> list[Neighbour]:
-        """Return all kept documents within the distance of one text, the nearest first.
+    def near(self, text: Fingerprints, distance: int) -> list[bytes]:
+        """Return the keys of all kept documents within the distance of one text, the nearest first.
 
         The equal text comes before all others; of a short text it is the only one looked for.
         Of equally near ones the first kept comes first. Raises ValueError for a distance beyond
@@ -223,17 +213,12 @@ class KeptIndex:
         same = int(self.equal(text)[0])
         found = {same: 0} if same >= 0 else {}
         if not text.short[0]:
-            bases = bases_of(self._segments).tolist()
-            for segment, base in zip(self._segments, bases, strict=False):
+            for segment, base in zip(self._segments, bases_of(self._segments), strict=False):
                 near = segment.near.search(text.values)
                 numbers = (near.numbers + base).tolist()
                 found |= dict(zip(numbers, near.distances.tolist(), strict=True))
         ordered = sorted(found, key=lambda number: (found[number], number != same, number))
-        wanted = [number for number in ordered if found[number] <= distance]
-        return [
-            Neighbour(key, found[number], number == same)
-            for key, number in zip(self.keys(wanted), wanted, strict=True)
-        ]
+        return self.keys([number for number in ordered if found[number] <= distance])
 
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""

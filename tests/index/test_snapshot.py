@@ -11,11 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from dedup_job.columns import Batch, Documents, Fingerprints
-from dedup_job.documents import Document
-from dedup_job.index import snapshot
+from dedup_job.columns import Fingerprints
+from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, Pieces, SnapshotError
-from tests.deciding import Decider, as_of_any_process
 
 ARRAYS = {
     "numbers": np.arange(5000, dtype=np.uint32),
@@ -181,66 +179,44 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(file):
         assert [f.name for f in file.parent.iterdir()] == ["one.index"]
 
 
-def batch(start, values, short):
-    documents = tuple(
-        Document(i, b"\x07_id\0" + i.to_bytes(12, "big"), b"", f"text {i}")
-        for i in range(start, start + len(values))
-    )
-    digests = np.arange(start, start + len(values), dtype=np.uint64)
-    return Batch(Documents.of(documents), Fingerprints(values, digests, short))
+def index_of(n):
+    """Return an index of n random documents."""
+    values = np.random.default_rng(5).integers(0, 2**64, n, dtype=np.uint64)
+    index = KeptIndex(IndexSettings())
+    index.add([b"key"] * n, Fingerprints(values, values, np.zeros(n, dtype=np.bool_)))
+    return index
 
 
-@pytest.mark.parametrize("blocks", [0, 4])
-@pytest.mark.parametrize("former_blocks", [0, 4])
-def test_a_decider_goes_on_from_its_snapshot_as_if_it_had_never_ended(file, blocks, former_blocks):
-    """With another layout than the snapshot's, too; equal fingerprints among the kept ones."""
-    rng = np.random.default_rng(5)
-    values = rng.integers(0, 2**64, 3000, dtype=np.uint64)
-    values[2000:] = values[:1000] ^ np.uint64(1) << rng.integers(0, 64, 1000, dtype=np.uint64)
-    values[100] = values[99]
-    short = rng.random(3000) < 0.2
-    alone = Decider(blocks=blocks)
-    expected = alone.decide(batch(0, values, short))
-    first = Decider(blocks=former_blocks)
-    told = [*first.decide(batch(0, values[:1500], short[:1500]))]
-    snapshot.write(file, *first.index.sealed())
-    saved = snapshot.read(file)
-    second = Decider(blocks=blocks)
-    second.texts = first.texts
-    second.index.load(saved.facts, saved.parts)
-    assert len(second.index) == len(first.index)
-    told += second.decide(batch(1500, values[1500:], short[1500:]))
-    assert as_of_any_process(told) == as_of_any_process(expected)
+def loaded(file):
+    index = KeptIndex(IndexSettings())
+    index.load(*snapshot.read(file))
+    return index
 
 
-def test_an_empty_decider_can_be_saved(file):
-    snapshot.write(file, *Decider().index.sealed())
-    saved = snapshot.read(file)
-    decider = Decider()
-    decider.index.load(saved.facts, saved.parts)
-    assert len(decider.index) == 0
-    values = np.array([5, 5], dtype=np.uint64)
-    kinds = [type(d).__name__ for d in decider.decide(batch(0, values, np.zeros(2, np.bool_)))]
-    assert kinds == ["Kept", "Duplicate"]
+def test_an_empty_index_can_be_saved(file):
+    snapshot.write(file, *index_of(0).sealed())
+    index = loaded(file)
+    assert len(index) == 0
+    index.add([b"key"], Fingerprints(*np.zeros((2, 1), np.uint64), np.zeros(1, np.bool_)))
+    assert len(index) == 1
 
 
-@pytest.mark.parametrize("part", ["near.fingerprints", "equal.digests", "ids.short", "ids.is_long"])
+@pytest.mark.parametrize(
+    "part",
+    ["near.fingerprints", "near.pool", "equal.digests", "equal.table", "ids.short", "ids.is_long"],
+)
 def test_a_snapshot_whose_parts_do_not_fit_together_is_refused(file, part):
     """Its checksums are right: they tell what was written, not whether it was an index."""
-    rng = np.random.default_rng(5)
-    first = Decider()
-    first.decide(batch(0, rng.integers(0, 2**64, 50, dtype=np.uint64), np.zeros(50, np.bool_)))
     for shorter in (False, True):
-        facts, every = first.index.sealed()
+        facts, every = index_of(50).sealed()
         arrays = dict(every)
         (array,) = arrays.pop(part).pieces
         more = {part: Pieces.of(array[:-1])} if shorter else {}
         snapshot.write(file, facts, (arrays | more).items())
-        saved = snapshot.read(file)
         with pytest.raises(SnapshotError, match="damaged"):
-            Decider().index.load(saved.facts, saved.parts)
+            loaded(file)
     with pytest.raises(SnapshotError, match="damaged"):
-        Decider().index.load({}, snapshot.read(file).parts)
+        KeptIndex(IndexSettings()).load({}, snapshot.read(file).parts)
 
 
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o777])
