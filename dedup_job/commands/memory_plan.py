@@ -20,7 +20,7 @@ _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
 CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
 _ID, _EQUAL = (13, 13), (17, 16)  # bytes in memory and on disk: an ObjectId; what finds equal texts
-_SKETCHES = {Channel.MINHASH: (190, 112), Channel.SENTENCES: (10, 5), Channel.FORM: (10, 5)}
+_KEYS = {"minhash": (190, 112), "sentences": (10, 5), "canonical form": (10, 5)}
 
 
 class IndexNeeds(NamedTuple):
@@ -54,14 +54,14 @@ class IndexNeeds(NamedTuple):
 
 def index_needs(settings: Settings, documents: int) -> IndexNeeds:
     """Return what an index of so many documents takes, as measured, with ObjectIds."""
-    index, channels = settings.index, [*settings.index.channels]
+    index, keys = settings.index, [*map(str, settings.index.channels)]
     if settings.decision.judges:
-        channels.append(Channel.FORM)  # the judge has a column of keys of its own
+        keys.append("canonical form")  # by which a judge finds more
     room = room_for(documents)
     layout = layout_of(index.distance, room, index.blocks)
     near = layout.bytes_each(room // 2)  # the most: a new layout is half full
     parts = {"ids": _ID, "equal texts": _EQUAL, "fingerprints": (near, near)}
-    parts |= {str(channel): _SKETCHES[channel] for channel in channels if channel in _SKETCHES}
+    parts |= {name: _KEYS[name] for name in keys if name in _KEYS}
     memory, disk = ({name: part[i] for name, part in parts.items()} for i in (0, 1))
     return IndexNeeds(documents, layout, memory, disk)
 

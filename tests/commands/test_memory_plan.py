@@ -28,7 +28,7 @@ def allowing(memory: int | None = None, **values: Any) -> Settings:
 def test_an_index_takes_its_parts_and_those_of_the_channels() -> None:
     needs = index_needs(allowing(), 50_000_000)
     assert {name: round(each) for name, each in needs.memory.items()} == {
-        "ids": 13, "equal texts": 17, "fingerprints": 32, "minhash": 190, "form": 10,
+        "ids": 13, "equal texts": 17, "fingerprints": 32, "minhash": 190, "canonical form": 10,
     }  # fmt: skip
     assert needs.bytes == pytest.approx(50e6 * 261.5, rel=0.002)
     assert sum(needs.disk.values()) == pytest.approx(178, abs=1)
