@@ -38,7 +38,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "undo": ("restore.undo", "Take the last run back."),
     "index": (
         "index.index",
-        "Show or rebuild the snapshot of a target's index, or what an index of a size needs.",
+        "Show the snapshot of a target's index, or what an index needs.",
     ),
     "lock": ("lock.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),

@@ -30,7 +30,7 @@ def index(
     *,
     options: Given,
 ) -> None:
-    """Show or rebuild the snapshot of a target's index, or what an index of a size needs.
+    """Show the snapshot of a target's index, or what an index needs.
 
     A target's settings are those of its last run, unless --config or --field gives others. To
     rebuild takes the target's lease; no run can write meanwhile.

@@ -104,8 +104,8 @@ def test_what_an_index_of_a_size_needs_is_told_by_its_parts() -> None:
     assert told["layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
     assert told["ids"] == "13 bytes each"
     assert told["minhash"] == "190 bytes each"
-    assert told["in memory"] == "13.09 GB, 262 bytes each"
-    assert told["on disk"] == "8.89 GB, 178 bytes each"
+    assert told["in memory"] == "13.08 GB, 262 bytes each"
+    assert told["on disk"] == "8.88 GB, 178 bytes each"
 
 
 def test_what_does_not_fit_is_told_as_a_run_tells_it(caplog: pytest.LogCaptureFixture) -> None:
