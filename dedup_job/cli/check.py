@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Column, Table
+from rich.table import Column
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
@@ -61,12 +61,17 @@ def check(
 
 def _tell(found: Checked, report: Path | None) -> None:
     output = console()
-    output.table(_table(found.findings))
-    for line in _first(found.findings):
-        output.say(line)
-    told = [f for f in found.findings if f.found and not f.is_error]
-    if told:
-        output.say(f"\n{_advice(found, told)}")
+    table = new_table(Column("looked for", no_wrap=True), *figures("examined", "found"), "")
+    for one in found.findings:
+        verdict = "WRONG" if one.is_error else "note" if one.found else "good"
+        table.add_row(str(one.check), f"{one.examined:,}", f"{one.found:,}", verdict)
+    output.table(table)
+    for one in found.findings:
+        if one.first:  # in lines of their own: they may be long
+            more = ", …" if one.found > len(one.first) else ""
+            output.say(f"\n{one.check}: {', '.join(one.first)}{more}")
+    if notes := [one for one in found.findings if one.found and not one.is_error]:
+        output.say(f"\n{_advice(found, notes)}")
     if report is not None:  # last: the file may not be to be written
         _write(found, report)
     if found.errors:
@@ -75,22 +80,6 @@ def _tell(found: Checked, report: Path | None) -> None:
             + _advice(found, found.errors)
         )
     output.say(f"\n{found.target} is good. ({found.seconds:,.1f} s)")
-
-
-def _table(findings: Sequence[Finding]) -> Table:
-    table = new_table(Column("looked for", no_wrap=True), *figures("examined", "found"), "")
-    for finding in findings:
-        verdict = "WRONG" if finding.is_error else "note" if finding.found else "good"
-        table.add_row(str(finding.check), f"{finding.examined:,}", f"{finding.found:,}", verdict)
-    return table
-
-
-def _first(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the first that were found, in lines of their own: they may be long."""
-    for finding in findings:
-        if finding.first:
-            more = ", …" if finding.found > len(finding.first) else ""
-            yield f"\n{finding.check}: {', '.join(finding.first)}{more}"
 
 
 def _advice(found: Checked, findings: Sequence[Finding]) -> str:

@@ -13,7 +13,7 @@ from dedup_job import commands
 from dedup_job.cli.console import asking, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
-from dedup_job.printing import command_line
+from dedup_job.printing import command_line, counted
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
@@ -42,8 +42,8 @@ def restore(
             "standard input.",
         ),
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Only remove its row: the next run decides again.")
+    requeue: Annotated[
+        bool, typer.Option("--requeue", help="Only remove its row: the next run decides again.")
     ] = False,
     *,
     options: Given,
@@ -52,7 +52,7 @@ def restore(
 
     Each is read from the source; or from the ledger, if ledger.document had it stored there and the
     source no longer holds it or holds another text. It is cleaned and kept whatever it resembles,
-    and later runs compare with it. Its row leaves the ledger. With --again it only leaves the
+    and later runs compare with it. Its row leaves the ledger. With --requeue it only leaves the
     ledger, and the next run decides it anew: for one that was quarantined or skipped and is
     repaired now. Many ids are one entry in T.runs: `dedup undo` takes all of them back. The same
     command goes on where it was cut off.
@@ -62,9 +62,9 @@ def restore(
     if_ended = "ended at once. The same command goes on where it ended."
     with working(if_ended) as progress:
         found = commands.restore.restore(
-            settings, target, written, progress, again=again, given=options.given
+            settings, target, written, progress, requeue=requeue, given=options.given
         )
-    for line in _restored(found, again=again):
+    for line in _restored(found, requeue=requeue):
         typer.echo(line)
 
 
@@ -95,27 +95,19 @@ def _content(file: Path) -> bytes:
         return stream.read(_LARGEST + 1)
 
 
-def _restored(found: Restored, *, again: bool) -> Iterator[str]:
+def _restored(found: Restored, *, requeue: bool) -> Iterator[str]:
     """Say what was restored, and how it is taken back."""
-    one = found.documents == 1
-    if again:
-        done = (
-            f"{'is' if one else 'are'} open again: the next run decides {'it' if one else 'them'}"
-        )
-    else:
-        done = f"{'is' if one else 'are'} kept now in {found.target}"
-    if one:
-        yield f"{found.id} ({next(iter(found.decisions))}) {done}."
-    elif found.documents:
+    many, is_one = counted(found.documents, "document"), found.documents == 1
+    done = "requeued: to be decided by the next run" if requeue else f"kept now in {found.target}"
+    if found.documents:
         each = ", ".join(f"{number:,} {what}" for what, number in found.decisions.items())
-        yield f"{found.documents:,} documents ({each}) {done}."
+        yield f"{found.id if is_one else many} ({each}) {'is' if is_one else 'are'} {done}."
     if found.before:
         yield f"restored before, when the same command was cut off: {found.before:,}."
     for remark, number in found.remarks.items():
-        yield remark if one else f"Of {number:,} documents: {remark}"
+        yield f"Of {counted(number, 'document')}: {remark}"
     undo = command_line("undo", found.number, "--target", found.target)
-    all_of_it = "it" if one and not found.before else "all of it"
-    yield f"Recorded as number {found.number}; `{undo}` takes {all_of_it} back."
+    yield f"Recorded as number {found.number}; `{undo}` takes all of it back."
 
 
 @with_options(*OF_A_TARGET)
@@ -143,38 +135,30 @@ def undo(
 
 def _undone(found: Undone, target: str) -> Iterator[str]:
     """Say what was taken back."""
-    if found.by_hand and found.left:
-        back = f"{found.ledger:,} rows stand in the ledger again; " if found.ledger else ""
-        yield (
-            f"{back}{found.left:,} of number {found.run} stay in {target}: the source no longer "
-            "holds them, so these may be the only copies."
-        )
-    elif found.by_hand and found.ledger > 1:
-        gone = f"{found.kept:,} documents left {target}, and " if found.kept else ""
-        rows = f"{gone}{found.ledger:,} rows stand in the ledger again."
-        yield f"number {found.run} is undone: {rows}"
-    elif found.by_hand:
-        gone = f"_id {found.id} left {target}, and" if found.kept else f"of _id {found.id}"
-        yield f"number {found.run} is undone: {gone} its row stands in the ledger again."
+    documents, rows = counted(found.kept, "document"), counted(found.ledger, "row")
+    if found.by_hand:
+        gone = f"{documents} left {target}, and " if found.kept else ""
+        again = f"{gone}{rows} {'stands' if found.ledger == 1 else 'stand'} in the ledger again."
+        yield f"number {found.run} is undone: {again}"
     else:
-        back = f"{found.kept:,} documents and {found.ledger:,} rows of the ledger were taken back"
-        yield f"run {found.run} is undone: {back}. The next run decides them anew."
-        if found.left:
-            yield (
-                f"{found.left:,} documents stay: the source no longer holds them, so these may be "
-                "the only copies."
-            )
+        yield (
+            f"run {found.run} is undone: {documents} and {rows} of the ledger were taken back. The "
+            "next run decides them anew."
+        )
+    if found.left:
+        yield (
+            f"Left in {target}, since the source no longer holds them and these may be the only "
+            f"copies: {counted(found.left, 'document')}."
+        )
 
 
 def _question(planned: Planned) -> str:
     """Say what will leave the target and its ledger."""
-    begun = "Finish the undo of" if planned.begun else "Take back"
-    if planned.by_hand:
-        many = planned.ledger != 1
-        what = f"{planned.ledger:,} documents" if many else "a document"
-        what = f"{what} {planned.by_hand} by hand"
-        return f"{begun} number {planned.run} of {planned.target}, {what}?"
+    begun, what = "Finish the undo of" if planned.begun else "Take back", planned.what
+    if what.by_hand:
+        many = f"{counted(what.ledger, 'document')} {what.by_hand} by hand"
+        return f"{begun} number {what.run} of {planned.target}, {many}?"
     return (
-        f"{begun} run {planned.run} of {planned.target}? {planned.kept:,} documents leave the "
-        f"target, {planned.ledger:,} rows its ledger."
+        f"{begun} run {what.run} of {planned.target}? {counted(what.kept, 'document')} leave the "
+        f"target, {counted(what.ledger, 'row')} its ledger."
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
 from dedup_job.decision import PairRecheck
 from dedup_job.decision.weighing import PairScorer
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care.audit import Checker
 from dedup_job.mongo.care.audit_kept import Refuse
 from dedup_job.mongo.care.shapes import differing
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.state import stamp
-from dedup_job.report.check import Check, Checked, Finding
+from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -43,24 +44,22 @@ def check_target(
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
-        clean = Cleaner(on.settings.cleaning).clean_all
-        fingerprint = on.equipment.fingerprinter.fingerprint
-        again = PairRecheck(on.settings.decision, on.settings.index, on.equipment).decide
+        began, tally = time.perf_counter(), Tally(shown)
         checker = Checker(
             on.target,
-            clean,
-            fingerprint,
-            again,
+            Cleaner(on.settings.cleaning).clean_all,
+            on.equipment.fingerprinter.fingerprint,
+            PairRecheck(on.settings.decision, on.settings.index, on.equipment).decide,
             _refuse(PairScorer(on.settings.decision, on.equipment.judge)),
             _strange,
             on.progress,
+            tally,
         )
-        found = checker.check(sample)
-        if sample is not None:
-            return found
-        compared, differing = snapshot_differences(on)
-        more = Finding(Check.SNAPSHOT, compared, len(differing), tuple(differing))
-        return replace(found, findings=(*found.findings, more))
+        generation = checker.check(sample)
+        if sample is None:
+            tally.add(Check.SNAPSHOT, *snapshot_differences(on))
+        seconds = time.perf_counter() - began
+        return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
 
 
 def _refuse(scorer: PairScorer) -> Refuse:

@@ -16,7 +16,7 @@ from dedup_job.decision import Equipment, Judging
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
-from dedup_job.mongo.care.existing import open_target
+from dedup_job.mongo.care.lease_admin import open_target
 from dedup_job.mongo.connection import Client, Namespace, connect, patience_with
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.target import Target

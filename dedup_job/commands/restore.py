@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import xxhash
 
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Documents
+from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.restorable import PAGE, all_dropped, kept_all, remark
 from dedup_job.commands.run import versions
-from dedup_job.documents import Document, Kept
+from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.care.pieces import keys_taken_out
-from dedup_job.mongo.care.records import Record, Records
-from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
-from dedup_job.mongo.care.taken_out import (
+from dedup_job.mongo.care.ledger_removals import (
     TakenOut,
     begun,
     finish_entries,
     in_pieces,
+    keys_taken_out,
     take_out,
     unfinished,
 )
+from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
 from dedup_job.settings import Settings
 
+_SHOWN = 10  # problems in a message
+_PAGE = 1000  # ids that are looked up at once
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Restored:
     """Decisions that were taken back together, and the number under which that is recorded.
 
@@ -46,11 +53,20 @@ class Restored:
 
     target: str
     number: int
+    before: int
     id: str = ""
     documents: int = 0
-    decisions: Mapping[str, int] = field(default_factory=dict)
-    remarks: Mapping[str, int] = field(default_factory=dict)
-    before: int = 0
+    decisions: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record, *, requeue: bool) -> None:
+        """Count one document more."""
+        row = record.row or {}
+        self.documents += 1
+        self.id = self.id or shown(record.key)
+        self.decisions[f"{row.get('decision')}: {row.get('reason')} in run {row.get('run')}"] += 1
+        if not requeue and (told := _remark(record)):
+            self.remarks[told] += 1
 
 
 def undo_run(
@@ -74,10 +90,10 @@ def restore(
     written: Sequence[str],
     progress: Progress = QUIET,
     *,
-    again: bool = False,
+    requeue: bool = False,
     given: bool = True,
 ) -> Restored:
-    """Put documents into the target, or leave them to the next run (`again`), as one entry.
+    """Put documents into the target, or leave them to the next run (`requeue`), as one entry.
 
     All are looked up before the first one is restored; UsageError names what cannot be. Cut off,
     the same call goes on where that one ended, and `undo_run` takes all of them back.
@@ -89,48 +105,64 @@ def restore(
     _finish(settings, name, progress, given=given)
     with opened(settings, name, progress, given=given) as on:
         began = datetime.now(UTC)
-        status = Status.REOPENED if again else Status.RESTORED
+        status = Status.REQUEUED if requeue else Status.RESTORED
         asked = _hash_of(names, status)
         out = {comparable(key) for key in keys_taken_out(on.target, unfinished(on.target, asked))}
-        keys = all_dropped(on, names, out, again=again)
+        keys = _all_dropped(on, names, out, requeue=requeue)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            if again:  # the next run has to find what the source's changes do not name
+            if requeue:  # the next run has to find what the source's changes do not name
                 on.target.state.update({"bookmark": None})
             entry = begun(on.target, status, asked, _about(on, began, status))
-            done = Restored(on.target.name, entry.number, before=len(out))
+            done = Restored(on.target.name, entry.number, len(out))
             on.progress.total(len(keys), "restoring")
-            tally = _Tally()
-            for piece in in_pieces(_moves(on, keys, tally, again=again)):
+            for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
                 entry = take_out(on.target, entry, piece)
-                on.progress.advance(tally.documents)
+                on.progress.advance(done.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
             finish_entries(on.target, asked, seconds)
-    return replace(
-        done,
-        id=tally.first,
-        documents=tally.documents,
-        decisions=dict(tally.decisions),
-        remarks=dict(tally.remarks),
-    )
+    return done
 
 
-@dataclass
-class _Tally:
-    """What was done so far."""
+def _all_dropped(
+    on: Opened, names: Sequence[str], out: Container[bytes], *, requeue: bool
+) -> list[bytes]:
+    """Return the keys of the documents that are meant; UsageError where one cannot be restored.
 
-    documents: int = 0
-    first: str = ""
-    decisions: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
-
-    def add(self, record: Record, *, again: bool) -> None:
-        row = record.row or {}
-        self.documents += 1
-        self.first = self.first or shown(record.key)
-        self.decisions[f"{row.get('decision')}: {row.get('reason')} in run {row.get('run')}"] += 1
-        if not again and (told := remark(record)):
-            self.remarks[told] += 1
+    out: those that the same command restored before it was cut off, which are left out.
+    """
+    on.progress.total(len(names), "looking up")
+    records = Records(on.target)
+    found: dict[bytes, bytes] = {}
+    wrong: list[str] = []
+    for start in range(0, len(names), _PAGE):
+        page = records.meant(names[start : start + _PAGE], out)
+        for name, key in page.items():
+            if key is not None:
+                found[comparable(key)] = key
+            elif len(wrong) >= _SHOWN:
+                wrong.append("")
+            else:
+                try:  # why not is found out one by one, of the first that are shown
+                    key = _dropped(on, records, name)
+                    found[comparable(key)] = key
+                except UsageError as e:
+                    wrong.append(str(e))
+        if not requeue:
+            for part in records.dropped([key for key in page.values() if key is not None]):
+                kept = _kept_all(on, [record for _, record in part])
+                wrong += [str(one) for one in kept if isinstance(one, UsageError)]
+        on.progress.advance(start + len(page))
+    if wrong and len(names) == 1:
+        raise UsageError(wrong[0])
+    if wrong:
+        more = len(wrong) - _SHOWN
+        lines = [*wrong[:_SHOWN], *([f"... and {more:,} more"] if more > 0 else [])]
+        raise UsageError(
+            f"{len(wrong):,} of {len(names):,} documents cannot be restored; none was:\n"
+            + "\n".join(lines)
+        )
+    return [*found.values()]
 
 
 def _hash_of(names: Sequence[str], status: Status) -> str:
@@ -148,39 +180,36 @@ def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -
                 pass  # taking the lease does it
 
 
-def _moves(on: Opened, keys: Sequence[bytes], tally: _Tally, *, again: bool) -> Iterator[TakenOut]:
+def _moves(
+    on: Opened, keys: Sequence[bytes], done: Restored, *, requeue: bool
+) -> Iterator[TakenOut]:
     """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
-    for start in range(0, len(keys), PAGE):
-        page, there = keys[start : start + PAGE], set[bytes]()
+    for start in range(0, len(keys), _PAGE):
+        page, there = keys[start : start + _PAGE], set[bytes]()
         for part in records.dropped(page):
-            found = [record for _, record in part]
-            kept = [None] * len(part) if again else _decided(on, kept_all(on, found))
-            for (row, record), one in zip(part, kept, strict=True):
-                tally.add(record, again=again)
+            for row, record in part:
+                done.add(record, requeue=requeue)
                 there.add(row.key)
-                yield TakenOut(row, one)
+            yield from (TakenOut(row) for row, _ in part) if requeue else _kept(on, part)
         for key in page:
             if key not in there:
-                name = on.target.name
-                inspect = command_line("inspect", "--target", name, unmistakable(key))
                 raise UsageError(
-                    f"_id {shown(key)} is no longer in the ledger of {name}: someone was faster. "
-                    f"`{inspect}` shows how it stands now."
+                    f"_id {shown(key)} is no longer in the ledger of {on.target.name}: someone was "
+                    f"faster. `{_inspect(on, key)}` shows how it stands now."
                 )
 
 
-def _decided(on: Opened, documents: Sequence[Document | UsageError]) -> list[tuple[Document, Kept]]:
-    """Return documents with what is written of them; raises what keeps one from being kept."""
+def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
+    """Yield the same with what is written; raises what keeps one from being kept."""
     kept: list[Document] = []
-    for document in documents:
+    for document in _kept_all(on, [record for _, record in part]):
         if isinstance(document, UsageError):  # it changed since it was looked up
             raise document
         kept.append(document)
-    texts = [str(document.content) for document in kept]
-    prints = on.equipment.fingerprinter.fingerprint(texts)
-    found = zip(prints.values.tolist(), prints.short.tolist(), strict=True)
-    return [(d, Kept(value, short)) for d, (value, short) in zip(kept, found, strict=True)]
+    prints = on.equipment.fingerprinter.fingerprint([str(document.content) for document in kept])
+    rows = (row for row, _ in part)
+    yield from map(TakenOut, rows, kept, prints.values.tolist(), prints.short.tolist())
 
 
 def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
@@ -190,3 +219,84 @@ def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
     about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
     checkpoint = Checkpoint(0, Scope(), began, Counts(), 0.0, finished=True)
     return Report(about, status, checkpoint, None, known=0, stages={}).as_row()
+
+
+def _dropped(on: Opened, records: Records, written: str) -> bytes:
+    """Return the one document that is meant, which has a row in the ledger."""
+    record, *others = decided_records(on, records, written)
+    if others:
+        raise several(written, [record, *others])
+    if record.row is None:
+        number = record.kept.run if record.kept else 0
+        if number and is_by_hand(on.target.run(number) or {}):
+            raise UsageError(
+                f"_id {shown(record.key)} is back already, by number {number}; "
+                f"`{command_line('undo', number, '--target', on.target.name)}` takes that back."
+            )
+        raise UsageError(
+            f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. "
+            f"`{_inspect(on, record.key)}` shows it and its nearest neighbours."
+        )
+    return record.key
+
+
+def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
+    """Return documents as they will be kept: as the ledger holds them, else the source, cleaned."""
+    contents = [record.dropped and record.dropped.content for record in records]
+    texts = [content for content in contents if isinstance(content, str)]
+    cleaned = iter(Cleaner(on.settings.cleaning).clean_all(texts))
+    kept: list[Document | UsageError] = []
+    for record, content in zip(records, contents, strict=True):
+        text = next(cleaned) if isinstance(content, str) else None
+        try:
+            kept.append(_as_kept(on, record, text))
+        except UsageError as e:
+            kept.append(e)
+    return kept
+
+
+def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
+    """Return the document as it will be kept; UsageError where it cannot be. text: cleaned."""
+    name, source = shown(record.key), on.target.source.full_name
+    if record.dropped is None:
+        raise UsageError(
+            f"the source {source} no longer holds _id {name}, and the ledger holds no copy of it "
+            "(ledger.document). Put it back into the source; then the same command."
+        )
+    field_ = on.settings.source.field
+    way_out = (
+        "Repair it in the source; then the same command, or --requeue to have it decided anew."
+    )
+    if text is None:
+        raise UsageError(
+            f"_id {name} has no text to keep: {refusal(record.dropped, field_)}. {way_out}"
+        )
+    if len(text) > (most := on.settings.source.max_chars):
+        refused = too_long(len(text), most)
+        raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")
+    if not text:
+        raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
+    document = record.dropped.with_content(text)
+    if not on.target.fits(Documents.of([document])).all():
+        raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
+    return document
+
+
+def _remark(record: Record) -> str:
+    """Say what a person should know of the document that was restored."""
+    gone, changed = record.source is None, record.changed
+    if record.stored is None or not (gone or changed):
+        return ""
+    if record.whole:
+        told = "The source document has changed since; this is the one that was dropped."
+        return told if changed else ""
+    if not changed:
+        return "The ledger held _id and text only; other fields are gone."
+    return (
+        "The text in the source has changed since; this is the one that was dropped, with _id "
+        "and text only."
+    )
+
+
+def _inspect(on: Opened, key: bytes) -> str:
+    return command_line("inspect", "--target", on.target.name, unmistakable(key))

@@ -18,8 +18,8 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.errors import UsageError, Vanished
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.care.existing import existing_parts
 from dedup_job.mongo.care.label_store import LabelRow, LabelStore
+from dedup_job.mongo.care.lease_admin import existing_parts
 from dedup_job.mongo.care.pair_reader import PairReader
 from dedup_job.mongo.care.records import texts_of_dropped
 from dedup_job.mongo.care.sampling import Sampler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dedup_job.commands.opened import connected
-from dedup_job.mongo.care.standing import read_status
+from dedup_job.mongo.care.target_status import read_status
 from dedup_job.mongo.connection import Namespace, patience_with
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.status import TargetStatus

@@ -76,7 +76,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         kept=on.target.patience(on.target.documents.estimated_document_count),
         ledger=on.target.patience(on.target.ledger.estimated_document_count),
         restored=by_hand[str(Status.RESTORED)],
-        reopened=by_hand[str(Status.REOPENED)],
+        requeued=by_hand[str(Status.REQUEUED)],
         threshold=None if on.settings.decision.judges else on.settings.decision.similarity,
         seed=seed,
         runs=lines[-_RUNS:],

@@ -17,7 +17,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson import extended_json
-from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows
+from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
@@ -35,7 +35,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, check_run, is_by_hand, run_line
+from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, run_line
 from dedup_job.native.byte_strings import ByteStrings, strings_of
 from dedup_job.native.code_points import decoded
 from dedup_job.report.run import RunLine
@@ -150,14 +150,9 @@ class TargetReader:
         return row
 
     def all_runs(self, *without: str) -> list[dict[str, Any]]:
-        """Return what is recorded of all runs, as it stands there, in order, without some fields.
-
-        Without documents that were stored in the ledger: a row that was taken out holds one.
-        """
+        """Return what is recorded of all runs, as it stands there, in order, less some fields."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        found = runs.find(
-            {PIECE: None}, {f"{LEDGER_ROW}.{DOCUMENT}": 0, **dict.fromkeys(without, 0)}
-        )
+        found = runs.find({PIECE: None}, dict.fromkeys(without, 0) or None)
         return self.patience(lambda: list(found.clone().sort("_id", 1)))
 
     def run_lines(self, series_of: int) -> list[RunLine]:

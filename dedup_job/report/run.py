@@ -22,7 +22,7 @@ class Status(StrEnum):
     ABANDONED = "abandoned"
     UNDONE = "undone"
     RESTORED = "restored"  # no run: a person put one document into the target
-    REOPENED = "reopened"  # no run: a person took one row out of the ledger
+    REQUEUED = "requeued"  # no run: a person took one row out of the ledger
 
 
 @dataclass(frozen=True, slots=True)

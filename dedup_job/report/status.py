@@ -8,13 +8,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from dedup_job.printing import command_line, on_one_line
+from dedup_job.printing import command_line, counted, on_one_line
 from dedup_job.report.run import RunLine, Status
 
 _RECENT = 5.0  # seconds of a run whose rate is that of now
 
 
-class Standing(StrEnum):
+class RunState(StrEnum):
     """What is going on with a target."""
 
     RUNNING = "running"
@@ -55,7 +55,7 @@ class TargetStatus:
     target: str
     source: str
     now: datetime
-    standing: Standing
+    state: RunState
     holder: Holder | None = None
     line: RunLine | None = None
     expected: int | None = None
@@ -80,7 +80,7 @@ class TargetStatus:
     @property
     def seconds_left(self) -> float | None:
         """How long the run at work still takes, None where that is not known."""
-        if self.standing is not Standing.RUNNING or self.line is None or not self.rate:
+        if self.state is not RunState.RUNNING or self.line is None or not self.rate:
             return None
         left = None if self.expected is None else self.expected - self.line.counts.scanned
         return None if left is None else max(left, 0) / self.rate
@@ -90,17 +90,17 @@ class TargetStatus:
         number = self.line.number if self.line else 0
         again = "the same command goes on"
         return {
-            Standing.RUNNING: f"run {number} is at work",
-            Standing.HELD: "a process holds the lease: a run that is about to begin, an undo or a "
+            RunState.RUNNING: f"run {number} is at work",
+            RunState.HELD: "a process holds the lease: a run that is about to begin, an undo or a "
             "restore",
-            Standing.KILLED: f"no run is at work; run {number} was cut off, its process is gone: "
+            RunState.KILLED: f"no run is at work; run {number} was cut off, its process is gone: "
             f"{again}",
-            Standing.STOPPED: f"no run is at work; run {number} was stopped: {again}",
-            Standing.FAILED: f"no run is at work; run {number} ended by an error: {again}",
-            Standing.DONE: f"no run is at work; run {number} is done",
-            Standing.UNDONE: f"no run is at work; run {number} was taken back",
-            Standing.NEVER: "this target has no runs",
-        }[self.standing]
+            RunState.STOPPED: f"no run is at work; run {number} was stopped: {again}",
+            RunState.FAILED: f"no run is at work; run {number} ended by an error: {again}",
+            RunState.DONE: f"no run is at work; run {number} is done",
+            RunState.UNDONE: f"no run is at work; run {number} was taken back",
+            RunState.NEVER: "this target has no runs",
+        }[self.state]
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to tell, by name."""
@@ -112,7 +112,7 @@ class TargetStatus:
             yield f"run {self.line.number}", self._progress(self.line)
         if self.by_hand:
             number, documents, kind = self.by_hand
-            many = f"{documents:,} document{'' if documents == 1 else 's'} {kind} by hand"
+            many = f"{counted(documents, 'document')} {kind} by hand"
             undo = f"`{command_line('undo', number, '--target', self.target)}` takes that back"
             yield f"number {number}", f"{many}; {undo}"
         yield "new documents", self._lag()
@@ -125,7 +125,7 @@ class TargetStatus:
             "target": self.target,
             "source": self.source,
             "time": _iso(self.now),
-            "state": str(self.standing),
+            "state": str(self.state),
             "sentence": self.sentence(),
             "holder": self.holder.as_json() if self.holder else None,
             "run": self._run(self.line),
@@ -141,7 +141,7 @@ class TargetStatus:
     def _run(self, line: RunLine | None) -> dict[str, Any] | None:
         if line is None:
             return None
-        at_work = self.standing is Standing.RUNNING
+        at_work = self.state is RunState.RUNNING
         return {
             "number": line.number,
             "started": _iso(line.started),
@@ -173,7 +173,7 @@ class TargetStatus:
             of = f" of about {self.expected:,} ({min(decided / self.expected, 1):.0%})"
         words = f"{decided:,} documents decided{of} in {_span(line.seconds)}"
         words += f": {line.counts.kept:,} kept, {line.counts.duplicates:,} duplicates"
-        if self.standing is Standing.RUNNING:
+        if self.state is RunState.RUNNING:
             words += f"; {self.rate:,.0f} docs/s now, {line.docs_per_second:,.0f} from the start"
             if (left := self.seconds_left) is not None:
                 words += f"; about {_span(left)} left"

@@ -104,7 +104,7 @@ class Survey:
     """What a page says of a target.
 
     counts: of all runs that were not taken back. kept, ledger: documents in the collections now.
-    restored, reopened: documents that a person put back, or had decided again. threshold: of the
+    restored, requeued: documents that a person put back, or had decided again. threshold: of the
     similarity, None where differences decide. seed: of the samples. source_gone: nothing could be
     read from the source. dry_run: nothing was written; kept and ledger are what they would be.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
@@ -120,7 +120,7 @@ class Survey:
     kept: int
     ledger: int
     restored: int = 0
-    reopened: int = 0
+    requeued: int = 0
     threshold: float | None = None
     seed: int = 0
     source_gone: bool = False
@@ -137,7 +137,7 @@ class Survey:
     @property
     def adds_up(self) -> bool:
         """Tell whether the collections hold what the runs counted."""
-        by_hand = self.restored + self.reopened
+        by_hand = self.restored + self.requeued
         dropped = self.counts.scanned - self.counts.kept
         return self.kept == self.counts.kept + self.restored and self.ledger == dropped - by_hand
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import ObjectId, json_util
-from pymongo.collection import Collection
+from bson import json_util
 from pymongo.database import Database
 
-from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.mongo.care import taken_out
-from dedup_job.mongo.state import commits as commits_module
-from dedup_job.mongo.state.commits import Commits
-from tests.proving import command, fill, fill_alike, good, names, refused, stored
+from dedup_job.errors import DedupError, LeaseHeld, StateMismatch, UsageError
+from dedup_job.mongo.care import ledger_removals
+from dedup_job.report.check import Check
+from tests.cut_off import Cut, cut_off
+from tests.proving import command, fill, good, names, refused
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -30,13 +30,6 @@ Db = Database[dict[str, Any]]
 LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 OTHER = "别的文字，不再一样了。"
-
-
-@pytest.fixture
-def made(any_database: Db) -> Db:
-    """Return a database with a target that two runs wrote."""
-    fill_alike(any_database)
-    return any_database
 
 
 def dropped(database: Db, **query: Any) -> dict[str, Any]:
@@ -103,30 +96,28 @@ def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
 
 
 def test_a_quarantined_document_is_kept_once_it_is_repaired(made: Db, tmp_path: Path) -> None:
-    error = refused(made, "restore", "--", "-1", **LIMIT)
-    assert "limit 1,500" in str(error)
-    made.source.update_one({"_id": -1}, {"$set": {"text": "已经修好的正文，不再那么长了。"}})
+    assert "limit 1,500" in str(refused(made, "restore", "--", "-1", **LIMIT))
+    repaired = "已经修好的正文，不再那么长了。"
+    made.source.update_one({"_id": -1}, {"$set": {"text": repaired}})
     command(made, "restore", "--", "-1", **LIMIT)
-    assert (made.target.find_one({"_id": -1}) or {})["text"] == "已经修好的正文，不再那么长了。"
+    assert (made.target.find_one({"_id": -1}) or {})["text"] == repaired
     assert good(made, tmp_path) == {}
 
 
-def test_again_leaves_it_to_the_next_run(made: Db, tmp_path: Path) -> None:
+def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
     row = dropped(made, reason="empty")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
-    output = command(made, "restore", str(row["_id"]), "--again")
-    assert "is open again: the next run decides it" in output
-    assert good(made, tmp_path).keys() == {"not decided yet"}
+    assert "requeued" in command(made, "restore", str(row["_id"]), "--requeue")
+    assert good(made, tmp_path).keys() == {Check.UNDECIDED}
     run_again(made)
-    document = made.target.find_one({"_id": row["_id"]}) or {}
-    assert document["dedup"]["run"] == 4
+    assert (made.target.find_one({"_id": row["_id"]}) or {})["dedup"]["run"] == 4
     assert good(made, tmp_path) == {}
 
 
 @pytest.mark.standalone
 def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path) -> None:
     before = outcome(made)
-    for more in ((), ("--again",)):
+    for more in ((), ("--requeue",)):
         row = dropped(made, reason="near")
         command(made, "restore", str(row["_id"]), *more)
         assert outcome(made) != before
@@ -151,13 +142,9 @@ def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made: Db) -
     assert outcome(made) == before
 
 
-class Cut(Exception):  # it is no error: the process is gone
-    """The process is killed here."""
-
-
 MOMENTS = [
     pytest.param(moment, way, marks=pytest.mark.thorough if (moment + len(way)) % 2 else ())
-    for moment, way in product(range(6), [(), ("--again",)])
+    for moment, way in product(range(6), [(), ("--requeue",)])
 ]
 
 
@@ -180,46 +167,72 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
     assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
 
 
-def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> None:
-    """Let the process be gone before the n-th write of what is done together.
-
-    commits: so many are done before that.
-    """
-    commit, whole = Commits.commit, [commits]
-
-    def cut(commits: Commits, *arguments: Any) -> None:
-        if whole[0]:
-            whole[0] -= 1
-            commit(commits, *arguments)
-            return
-        left = [moment]
-        with monkeypatch.context() as patch:
-            for name in ("insert_many", "replace_one", "delete_many", "update_one"):
-                patch.setattr(Collection, name, stopping(left, getattr(Collection, name)))
-            patch.setattr(commits_module, "insert", stopping(left, commits_module.insert))
-            commit(commits, *arguments)
-        raise Cut
-
-    monkeypatch.setattr(Commits, "commit", cut)
+def one_kept(database: Db) -> Any:
+    """Return the `_id` of a kept document."""
+    return (database.target.find_one() or {})["_id"]
 
 
-def stopping(left: list[int], write: Any) -> Any:
-    """Return a write that takes place only so many times."""
-
-    def counted(*arguments: Any, **named: Any) -> Any:
-        if left[0] == 0:
-            raise Cut
-        left[0] -= 1
-        return write(*arguments, **named)
-
-    return counted
+def new(database: Db) -> Any:
+    """Add a document to the source."""
+    return database.source.insert_one({"_id": "new", "text": "新来的正文"}).inserted_id
 
 
-def test_a_document_that_is_kept_is_refused(made: Db) -> None:
-    kept = made.target.find_one() or {}
-    error = refused(made, "restore", str(kept["_id"]))
-    assert isinstance(error, UsageError)
-    assert "was not dropped" in str(error)
+def gone(database: Db) -> Any:
+    """Remove a duplicate from the source."""
+    id_ = dropped(database, reason="near")["_id"]
+    database.source.delete_one({"_id": id_})
+    return id_
+
+
+def of_a_stopped_run(database: Db) -> Any:
+    """Let the last run not be at its end."""
+    database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
+    return dropped(database, reason="near")["_id"]
+
+
+def at_work(database: Db) -> Any:
+    """Let another machine hold the lease."""
+    lease = {"pid": 1, "host": "elsewhere", "machine": "another"}
+    expires = {"$add": ["$$NOW", 60_000]}
+    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, "expires": expires}}}])
+    return dropped(database, reason="near")["_id"]
+
+
+def decided_twice(database: Db) -> Any:
+    """Add a document to the target that the ledger holds."""
+    id_ = dropped(database, reason="exact")["_id"]
+    database.target.insert_one({**(database.target.find_one() or {}), "_id": id_})
+    return id_
+
+
+REFUSED: dict[str, tuple[Callable[[Db], Any], type[DedupError], str]] = {
+    "kept": (one_kept, UsageError, "was not dropped"),
+    "unknown": (lambda _: "nobody", UsageError, "Nor does the source"),
+    Check.UNDECIDED: (new, UsageError, "came after the last run"),
+    "gone from the source": (gone, UsageError, "the ledger holds no copy of it (ledger.document)"),
+    "of a stopped run": (of_a_stopped_run, UsageError, "run 2 of "),
+    "a run at work": (at_work, LeaseHeld, "elsewhere"),
+    "decided twice": (decided_twice, StateMismatch, "in its ledger, which no run does"),
+    **{
+        f"text {reason}": (
+            lambda database, reason=reason: dropped(database, reason=reason)["_id"],
+            UsageError,
+            "--requeue",
+        )
+        for reason in ("empty", "missing", "not_text")
+    },
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_restored_is_refused_with_the_reason(made: Db, name: str) -> None:
+    prepare, kind, words = REFUSED[name]
+    id_ = prepare(made)
+    before = outcome(made)
+    error = refused(made, "restore", str(id_))
+    assert isinstance(error, kind)
+    assert words in str(error)
+    assert outcome(made) == before
 
 
 def test_one_that_is_back_already_is_told_with_its_number_and_no_run_is_counted(made: Db) -> None:
@@ -238,70 +251,17 @@ def test_one_that_is_back_already_is_told_with_its_number_and_no_run_is_counted(
     assert "by hand" not in told
 
 
-def test_an_unknown_id_and_one_that_no_run_decided_are_refused(made: Db) -> None:
-    assert "Nor does the source" in str(refused(made, "restore", "nobody"))
-    made.source.insert_one({"_id": "new", "text": "新来的正文"})
-    error = refused(made, "restore", "new")
-    assert isinstance(error, UsageError)
-    assert "came after the last run" in str(error)
-
-
 def test_an_id_with_several_readings_is_refused(made: Db) -> None:
     for id_ in (424242, "424242"):
         made.source.insert_one({"_id": id_, "text": ""})
     run_again(made)
-    error = refused(made, "restore", "424242", "--again")
+    error = refused(made, "restore", "424242", "--requeue")
     assert isinstance(error, UsageError)
     assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}' or '"424242"'.""")
-    command(made, "restore", '"424242"', "--again")
+    command(made, "restore", '"424242"', "--requeue")
     assert made["target.ledger"].find_one({"_id": "424242"}) is None
-    command(made, "restore", '{"$numberInt":"424242"}', "--again")
+    command(made, "restore", '{"$numberInt":"424242"}', "--requeue")
     assert made["target.ledger"].find_one({"_id": 424242}) is None
-
-
-def test_a_document_that_is_gone_from_the_source_is_refused(made: Db) -> None:
-    row = dropped(made, reason="near")
-    made.source.delete_one({"_id": row["_id"]})
-    before = stored(made)
-    error = refused(made, "restore", str(row["_id"]))
-    assert isinstance(error, UsageError)
-    assert "no longer holds" in str(error)
-    assert stored(made) == before
-
-
-@pytest.mark.parametrize("reason", ["empty", "missing", "not_text"])
-def test_a_document_without_a_text_is_refused(made: Db, reason: str) -> None:
-    row = dropped(made, reason=reason)
-    error = refused(made, "restore", str(row["_id"]))
-    assert isinstance(error, UsageError)
-    assert "--again" in str(error)
-
-
-def test_while_a_run_is_not_at_its_end_it_is_refused(made: Db) -> None:
-    row = dropped(made, reason="near")
-    made["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
-    before = outcome(made)
-    error = refused(made, "restore", str(row["_id"]))
-    assert isinstance(error, UsageError)
-    assert "run 2" in str(error)
-    assert "dedup undo 2" in str(error)
-    assert outcome(made) == before
-
-
-def test_while_a_run_is_at_work_it_is_refused(made: Db) -> None:
-    row = dropped(made, reason="near")
-    lease = {"pid": 1, "host": "elsewhere", "machine": "another"}
-    expires = {"$add": ["$$NOW", 60_000]}
-    made["target.state"].update_one({}, [{"$set": {"lease": {**lease, "expires": expires}}}])
-    assert isinstance(refused(made, "restore", str(row["_id"])), LeaseHeld)
-
-
-def test_a_document_decided_twice_is_refused(made: Db) -> None:
-    row = dropped(made, reason="exact")
-    made.target.insert_one({**(made.target.find_one() or {}), "_id": row["_id"]})
-    before = outcome(made)
-    assert isinstance(refused(made, "restore", str(row["_id"])), StateMismatch)
-    assert outcome(made) == before
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
@@ -317,14 +277,6 @@ def test_other_forms_are_restored_with_the_settings_of_their_last_run(
     command(any_database, "undo", "3", "--yes")
     assert any_database["target.ledger"].find_one({"_id": row["_id"]}) == row
     assert good(any_database, tmp_path, "--all") == {}
-
-
-def test_an_object_id_is_understood(any_database: Db) -> None:
-    ids = [ObjectId() for _ in range(2)]
-    any_database.source.insert_many([{"_id": id_, "text": "同样的正文。"} for id_ in ids])
-    run_here(any_database)
-    command(any_database, "restore", str(ids[1]))
-    assert any_database.target.count_documents({}) == 2
 
 
 @pytest.fixture(params=["whole", "text"])
@@ -418,20 +370,6 @@ def test_an_id_and_a_file_exclude_each_other(made: Db, tmp_path: Path) -> None:
     assert "cannot be read" in str(refused(made, "restore", "--ids", str(tmp_path / "none")))
 
 
-def test_rows_of_runs_that_stored_nothing_still_need_the_source(any_database: Db) -> None:
-    any_database.source.insert_many([{"_id": i, "text": TEXT} for i in (1, 2)])
-    run_here(any_database, ledger__document="none")
-    any_database.source.insert_one({"_id": 3, "text": TEXT})
-    run_here(any_database, ledger__document="whole")
-    rows = {row["_id"]: "document" in row for row in any_database["target.ledger"].find()}
-    assert rows == {2: False, 3: True}
-    any_database.source.delete_many({})
-    error = str(refused(any_database, "restore", "2"))
-    assert "the ledger holds no copy of it (ledger.document)" in error
-    assert "is kept now" in command(any_database, "restore", "3")
-    assert any_database.target.count_documents({"_id": 3, "text": TEXT}) == 1
-
-
 def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
     any_database: Db,
 ) -> None:
@@ -451,7 +389,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
 @pytest.fixture
 def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(taken_out, "_ROWS", 10)
+    monkeypatch.setattr(ledger_removals, "ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)
@@ -472,7 +410,7 @@ def by_hand(database: Db) -> list[dict[str, Any]]:
 
 
 @pytest.mark.standalone
-@pytest.mark.parametrize("way", [(), ("--again",)])
+@pytest.mark.parametrize("way", [(), ("--requeue",)])
 def test_many_are_one_entry_and_are_undone_together(
     many: Db, tmp_path: Path, way: tuple[str, ...]
 ) -> None:
@@ -483,7 +421,7 @@ def test_many_are_one_entry_and_are_undone_together(
     assert (entry["_id"], entry["pieces"], entry["documents"]) == (2, 4, 40)
     assert many["target.ledger"].count_documents({}) == 0
     assert many.target.count_documents({}) == (20 if way else 60)
-    assert good(many, tmp_path, "--all").keys() == ({"not decided yet"} if way else set())
+    assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     question = str(refused(many, "undo", "2"))
     assert f"40 documents {entry['status']} by hand?" in question
     assert "40 rows stand in the ledger again" in command(many, "undo", "2", "--yes")
@@ -491,10 +429,10 @@ def test_many_are_one_entry_and_are_undone_together(
     assert good(many, tmp_path, "--all") == {}
 
 
-CUTS = [(0, 0, ()), (1, 1, ("--again",)), (2, 3, ()), (3, 0, ("--again",)), (9, 3, ())]
+CUTS = [(0, 0, ()), (1, 1, ("--requeue",)), (2, 3, ()), (3, 0, ("--requeue",)), (9, 3, ())]
 ALL_CUTS = [
     pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
-    for cut in product([0, 1, 2, 3, 4, 9], [0, 1, 3], [(), ("--again",)])
+    for cut in product([0, 1, 2, 3, 4, 9], [0, 1, 3], [(), ("--requeue",)])
 ]
 
 
@@ -514,8 +452,8 @@ def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
         with pytest.raises(Cut):
             command(many, *words)
     assert good(many, tmp_path, "--all").keys() <= {
-        "not decided yet",
-        "half written, to be taken back",
+        Check.UNDECIDED,
+        Check.HALF,
     }
     command(many, *words)
     (entry,) = by_hand(many)
@@ -523,7 +461,7 @@ def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
     assert entry["finished"]
     assert many["target.ledger"].count_documents({}) == 0
     assert many.target.count_documents({}) == (20 if way else 60)
-    assert good(many, tmp_path, "--all").keys() == ({"not decided yet"} if way else set())
+    assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     command(many, "undo", str(entry["_id"]), "--yes")
     assert outcome(many) == before
 
@@ -539,7 +477,7 @@ def test_an_undo_of_many_that_is_cut_off_is_finished(
         cut_off(patch, 1, commits)
         with pytest.raises(Cut):
             command(many, "undo", "2", "--yes")
-    assert "half written, to be taken back" in good(many, tmp_path, "--all")
+    assert Check.HALF in good(many, tmp_path, "--all")
     command(many, "undo", "2", "--yes")
     assert outcome(many) == before
     assert good(many, tmp_path, "--all") == {}
@@ -578,18 +516,3 @@ def test_ids_are_read_from_standard_input(many: Db) -> None:
     words = names(many, "restore", "--ids", "-")
     output = invoke(*words, stdin="20\n21\n20\n", DEDUP_URI=uri_of(many)).stdout
     assert "2 documents (2 duplicate: exact in run 1) are kept now" in output
-
-
-@pytest.mark.standalone
-def test_an_entry_of_a_former_version_is_undone(made: Db, tmp_path: Path) -> None:
-    """It holds one row, in itself."""
-    row, before = dropped(made, reason="near"), outcome(made)
-    command(made, "restore", str(row["_id"]))
-    runs = made["target.runs"]
-    runs.delete_one({"piece": 0})
-    own = dict.fromkeys(("pieces", "documents", "given"), "")
-    runs.update_one({"_id": 3}, {"$unset": own, "$set": {"ledger_row": row}})
-    assert good(made, tmp_path, "--all") == {}
-    assert "its row stands in the ledger again" in command(made, "undo", "3", "--yes")
-    assert outcome(made) == before
-    assert good(made, tmp_path, "--all") == {}

@@ -11,8 +11,9 @@ from pymongo.database import Database
 
 from dedup_job.cli import console
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care import rollback as module
-from dedup_job.mongo.state.commits import Commits
+from dedup_job.mongo.care import rollback
+from dedup_job.report.check import Check
+from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, fill_alike, good, names, refused
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -24,13 +25,6 @@ from tests.running import (
 )
 
 Db = Database[dict[str, Any]]
-
-
-@pytest.fixture
-def made(any_database: Db) -> Db:
-    """Return a database with a target that two runs wrote."""
-    fill_alike(any_database)
-    return any_database
 
 
 def run_again(database: Db, **more: Any) -> None:
@@ -72,7 +66,7 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
     assert state["generation"] > generation
     assert state["lease"] is state["undo"] is None
     assert statuses(made) == ["done", "undone"]
-    assert good(made, tmp_path, "--all").keys() == {"not decided yet"}
+    assert good(made, tmp_path, "--all").keys() == {Check.UNDECIDED}
     run_again(made)
     assert statuses(made) == ["done", "undone", "done"]
     assert of_run(made, 3) == (as_of_run(second[0], 3), as_of_run(second[1], 3))
@@ -84,7 +78,7 @@ def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) ->
     command(made, "undo", "1", "--yes")
     assert outcome(made) == ([], [])
     assert (made["target.state"].find_one() or {})["checkpoint"] is None
-    assert good(made, tmp_path).keys() == {"not decided yet"}
+    assert good(made, tmp_path).keys() == {Check.UNDECIDED}
     assert "no run" in str(refused(made, "undo", "1"))
     run_here(made, decision__similarity=0.7)  # other settings: nothing is decided
     assert statuses(made) == ["undone", "undone", "done"]
@@ -101,23 +95,22 @@ def test_any_other_run_is_refused_and_the_last_is_named(made: Db, run: int) -> N
     assert outcome(made) == before
 
 
-def test_a_run_is_not_undone_twice(made: Db) -> None:
-    command(made, "undo", "2", "--yes")
-    assert "the last run is 1" in str(refused(made, "undo", "2"))
-
-
-def test_a_run_before_a_restored_document_is_refused(made: Db) -> None:
+def test_a_run_before_a_restored_document_and_one_that_is_undone_are_refused(made: Db) -> None:
     row = made["target.ledger"].find_one({"reason": "near"}) or {}
     command(made, "restore", str(row["_id"]))
-    error = refused(made, "undo", "2")
-    assert "the last one (restored by hand) is 3" in str(error)
+    assert "the last one (restored by hand) is 3" in str(refused(made, "undo", "2"))
+    question = f"Take back number 3 of {made.name}.target, 1 document restored by hand?"
+    assert question in str(refused(made, "undo", "3"))
+    command(made, "undo", "3", "--yes")
+    command(made, "undo", "2", "--yes")
+    assert "the last run is 1" in str(refused(made, "undo", "2"))
 
 
 def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
     fill_alike(any_database)
     any_database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
     command(any_database, "undo", "2", "--yes")
-    assert good(any_database, tmp_path).keys() == {"not decided yet"}
+    assert good(any_database, tmp_path).keys() == {Check.UNDECIDED}
     run_again(any_database)
     assert good(any_database, tmp_path) == {}
 
@@ -127,17 +120,13 @@ def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
     output = command(made, "undo", "2", "--yes")
-    assert "3 documents stay: the source no longer holds them" in output
+    assert "these may be the only copies: 3 documents." in output
     kept, ledger = of_run(made, 2)
     assert [document["_id"] for document in kept] == gone
     assert ledger == []
-    assert good(made, tmp_path).keys() == {"not decided yet", "no longer in the source"}
+    assert good(made, tmp_path).keys() == {Check.UNDECIDED, "no longer in the source"}
     run_again(made)
     assert good(made, tmp_path).keys() == {"no longer in the source"}
-
-
-class Cut(Exception):  # it is no error: the process is gone
-    """The process is killed here."""
 
 
 CUTS = [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")]
@@ -152,14 +141,14 @@ ALL_CUTS = [
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str
 ) -> None:
-    monkeypatch.setattr(module, "_WRITE", 20)
+    monkeypatch.setattr(rollback, "WRITE", 20)
     first = of_run(made, 1)
-    cut_after(monkeypatch, pages)
+    cut_off(monkeypatch, 0, pages)
     with pytest.raises(Cut):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()
     assert (made["target.state"].find_one() or {})["undo"] == 2
-    assert "half written, to be taken back" in good(made, tmp_path)
+    assert Check.HALF in good(made, tmp_path)
     if then == "undo":
         assert "run 2 is undone" in command(made, "undo", "2", "--yes")
         assert outcome(made) == first
@@ -167,19 +156,6 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     assert statuses(made) == ["done", "undone", "done"]
     assert_each_source_id_is_in_one_place(made)
     assert good(made, tmp_path, "--all") == {}
-
-
-def cut_after(monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
-    """Let the process be gone after it deleted so many pages."""
-    commit, left = Commits.commit, [pages]
-
-    def counted(commits: Commits, *arguments: Any) -> None:
-        if left[0] == 0:
-            raise Cut
-        left[0] -= 1
-        commit(commits, *arguments)
-
-    monkeypatch.setattr(Commits, "commit", counted)
 
 
 def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
@@ -235,18 +211,11 @@ def test_on_a_terminal_it_asks(made: Db, monkeypatch: pytest.MonkeyPatch, answer
         assert outcome(made) == before
 
 
-def test_of_a_document_restored_by_hand_it_asks_as_such(made: Db) -> None:
-    row = made["target.ledger"].find_one({"reason": "near"}) or {}
-    command(made, "restore", str(row["_id"]))
-    question = f"Take back number 3 of {made.name}.target, a document restored by hand?"
-    assert question in str(refused(made, "undo", "3"))
-
-
 def test_what_another_process_began_to_undo_is_asked_as_such(
     made: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_WRITE", 20)
-    cut_after(monkeypatch, 1)
+    monkeypatch.setattr(rollback, "WRITE", 20)
+    cut_off(monkeypatch, 0, 1)
     with pytest.raises(Cut):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()

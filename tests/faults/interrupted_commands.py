@@ -59,7 +59,7 @@ def run(scale: float) -> Iterator[Row]:
             commands = Commands(uri, Path(folder), "interrupted")
             fill(client.interrupted, commands, _DOCUMENTS)
             ground = Ground(commands, client.interrupted, stored(client.interrupted))
-            for name in ("undo", "restore", "restore --again"):
+            for name in ("undo", "restore", "restore --requeue"):
                 yield _row(ground, name, where, times(_TIMES, scale))
             yield _killed_checks(ground, where, times(_TIMES, scale))
 
@@ -112,7 +112,7 @@ def _differences(ground: Ground, words: tuple[str, ...]) -> str:
     """Tell what differs from the outcome of the command left alone, once a run has followed."""
     decided = ground.decided()
     expected = _decided_of(ground.before)
-    if words[0] == "restore" and "--again" not in words:
+    if words[0] == "restore" and "--requeue" not in words:
         expected[int(words[1])] = "kept"
     other = {i for i in decided.keys() | expected.keys() if decided.get(i) != expected.get(i)}
     return f"{len(other)} are decided otherwise: {sorted(other)[:3]}" if other else ""

@@ -286,7 +286,7 @@ def _let_decide_again(database: Data) -> set[int]:
     database.source.insert_one({"_id": 1, "text": text(1003)})
     run_here(database)
     names = ("--db", database.name, "--target", "target")
-    invoke("restore", "1", *names, "--again", DEDUP_URI=uri_of(database))
+    invoke("restore", "1", *names, "--requeue", DEDUP_URI=uri_of(database))
     return {1}
 
 

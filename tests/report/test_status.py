@@ -10,7 +10,7 @@ import pytest
 
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import RunLine
-from dedup_job.report.status import Holder, Standing, TargetStatus
+from dedup_job.report.status import Holder, RunState, TargetStatus
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LINE = RunLine(
@@ -24,7 +24,7 @@ LINE = RunLine(
     series=[[0.0, 0, 1], [80.0, 600, 1], [90.0, 700, 1], [98.0, 990, 1]],
 )
 HOLDER = Holder("far", 7, NOW - timedelta(seconds=101), NOW + timedelta(seconds=50), alive=True)
-AT_WORK = TargetStatus("d.t", "d.s", NOW, Standing.RUNNING, HOLDER, LINE, expected=4000, lag=2000)
+AT_WORK = TargetStatus("d.t", "d.s", NOW, RunState.RUNNING, HOLDER, LINE, expected=4000, lag=2000)
 DONE = replace(LINE, number=2, status="done", finished=NOW - timedelta(days=1, hours=2, seconds=5))
 
 
@@ -47,7 +47,7 @@ def test_a_run_at_work_is_told_with_its_progress() -> None:
 
 
 def test_the_last_success_says_how_long_ago_it_was() -> None:
-    status = replace(AT_WORK, standing=Standing.DONE, holder=None, line=DONE, last_success=DONE)
+    status = replace(AT_WORK, state=RunState.DONE, holder=None, line=DONE, last_success=DONE)
     rows = dict(status.rows())
     assert rows["state"] == "no run is at work; run 2 is done"
     assert rows["last success"] == "run 2, 2026-01-01 01:04:00 UTC, 1 d 2 h ago"
@@ -55,7 +55,7 @@ def test_the_last_success_says_how_long_ago_it_was() -> None:
 
 
 def test_a_run_that_was_cut_off_has_no_end() -> None:
-    status = replace(AT_WORK, standing=Standing.KILLED, last_failure=LINE)
+    status = replace(AT_WORK, state=RunState.KILLED, last_failure=LINE)
     rows = dict(status.rows())
     assert "run 3 was cut off, its process is gone: the same command goes on" in rows["state"]
     assert rows["last failure"] == "run 3, which was cut off"
@@ -67,9 +67,9 @@ def test_what_cannot_be_counted_is_said() -> None:
     assert "--query" in dict(replace(AT_WORK, query="{}").rows())["new documents"]
 
 
-@pytest.mark.parametrize("standing", Standing)
-def test_every_standing_has_its_sentence(standing: Standing) -> None:
-    assert replace(AT_WORK, standing=standing).sentence()
+@pytest.mark.parametrize("state", RunState)
+def test_every_state_has_its_sentence(state: RunState) -> None:
+    assert replace(AT_WORK, state=state).sentence()
 
 
 def test_json_holds_the_same_values() -> None:

@@ -6,12 +6,12 @@ Nothing is written and no lease is taken.
 
 from __future__ import annotations
 
+import heapq
 import random
-import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import bson
 
@@ -24,32 +24,42 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
 from dedup_job.mongo.care import run_counts
-from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow, Refuse, named
-from dedup_job.mongo.care.audit_rows import Decide, RowChecker
-from dedup_job.mongo.care.audit_runs import Facts, RunChecker, known_runs, largest, pieces_of
-from dedup_job.mongo.care.pieces import rows_of_piece, with_labels
+from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow, Refuse
+from dedup_job.mongo.care.audit_rows import Decide, LedgerRow, RowChecker
+from dedup_job.mongo.care.audit_runs import (
+    Document,
+    RunChecker,
+    foreign_records,
+    known_runs,
+    largest,
+    pieces_of,
+)
+from dedup_job.mongo.care.ledger_removals import rows_of_piece, taken_out
 from dedup_job.mongo.care.rollback import check_begun
 from dedup_job.mongo.care.shapes import ledger_misfits
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.byte_strings import strings_of
-from dedup_job.report.check import Check, Checked, Tally
+from dedup_job.report.check import Check, Tally, named
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import Status
 
-_ROWS = PageSize(documents=5000)
+ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
 _LEDGER = {"_id": 1, **dict.fromkeys(run_counts.COUNTED, 1)}
+_Row = TypeVar("_Row", KeptRow, LedgerRow)
 _LONGEST_ID = 1024  # of an original that a kept document names
 
 
 @dataclass
 class Checker:
-    """Walks source, target and ledger once each, and again only where they do not add up."""
+    """Walks source, target and ledger once each, and again only where they do not add up.
+
+    strange_settings: returns those settings of a row of `T.runs` that no run has.
+    """
 
     target: TargetReader
     clean_all: Callable[[Sequence[str]], list[str]]
@@ -58,80 +68,55 @@ class Checker:
     refused: Refuse
     strange_settings: Callable[[Mapping[str, Any]], list[str]]
     progress: Progress
-    _tally: Tally = field(init=False, default_factory=lambda: Tally(shown))
+    tally: Tally
     _there: run_counts.ByRun = field(init=False, default_factory=run_counts.no_counts)
     _half: frozenset[bytes] = field(init=False, default=frozenset())
-    _undoing: int | None = field(init=False, default=None)
     _done: int = field(init=False, default=0)
-    _own_rules: bool = field(init=False, default=True)
-    _kept: KeptChecker = field(init=False)
-    _rows: list[dict[str, Any]] = field(init=False, default_factory=list)
-    _is_sample: bool = field(init=False, default=False)
-    _named: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
-    _known: Container[int] = field(init=False, default=())
     _last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
-    _uncounted: set[int] = field(init=False, default_factory=set)
     _unknown: set[str] = field(init=False, default_factory=set)
 
-    @cached_property
-    def _source(self) -> Source:
-        return self.target.source_reader()
-
-    def check(self, sample: int | None) -> Checked:
-        """Verify the target; `sample` texts at random, None for all of them.
+    def check(self, sample: int | None) -> int:
+        """Verify the target; `sample` texts at random, None for all. Return its generation.
 
         Raises LeaseHeld where a run is at work: what it writes would look like a fault.
         """
-        began = time.perf_counter()
-        self._is_sample = sample is not None
-        state = self._begin()
+        self._begin()
         counts = (c.estimated_document_count for c in (self.target.source, *self.target.decided))
         self.progress.total(sum(map(self.target.patience, counts)), "checking")
         kept, dropped = self._walk_source()
-        walked, chosen = self._walk_target(sample)
+        walked = self._walk_target(sample)
         rows = self._walk_ledger(sample)
         if walked != kept:
             self._walk_others(self.target.documents, self.target.ledger)
         if rows != dropped:
             self._walk_others(self.target.ledger, None)
-        self._tally.add(Check.GONE, walked + rows)
-        for page in fetch(majority(self.target.documents), chosen, _ROWS, self.target.patience):
-            self._kept.check([self._kept.read(row) for row in page])
-        self._compare_records(state, walked + rows)
-        self._check_alone(state["token"])
-        return Checked(
-            self.target.source.full_name,
-            self.target.name,
-            state["generation"],
-            self._tally.findings(),
-            time.perf_counter() - began,
-        )
+        self.tally.add(Check.GONE, walked + rows)
+        self._compare_records(walked + rows, is_sample=sample is not None)
+        self._check_alone(self._state["token"])
+        return int(self._state["generation"])
 
-    def _begin(self) -> dict[str, Any]:
+    def _begin(self) -> None:
         state = self.target.patience(self.target.state.read) or {}
+        self._state = state
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         half: list[bytes | str] = [*self._half]
-        if (run := state.get("undo")) is not None:
-            self._undoing = run
+        self._undoing: int | None = state.get("undo")
+        if self._undoing is not None:
             self.target.patience(lambda: check_begun(self.target, state))
-            half.insert(0, f"run {run}, being undone")
-        self._tally.add(Check.HALF, len(half), half)
+            half.insert(0, f"run {self._undoing}, being undone")
+        self.tally.add(Check.HALF, len(half), half)
         self._rows = self.target.all_runs()
         self._known = known_runs(state, self._rows)
         self._named = largest(self._rows)
-        self._own_rules = state["settings"].get("rules") == self.target.stamp.get("rules")
+        own_rules = state["settings"].get("rules") == self.target.stamp.get("rules")
+        source = self.target.source_reader()
+        shared = self.target, source, self.clean_all
         self._kept = KeptChecker(
-            self.target,
-            self._source,
-            self.clean_all,
-            self.fingerprint,
-            self.refused,
-            self._tally,
-            self._known,
-            self._own_rules,
+            *shared, self.fingerprint, self.refused, self.tally, self._known, own_rules
         )
-        return state
+        resumed = [row["_id"] for row in self._rows if row.get("resumed")]
+        self._dropped = RowChecker(*shared, self.decide, self.tally, own_rules, resumed)
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state
@@ -161,27 +146,47 @@ class Checker:
             kept, dropped = kept + len(in_target), dropped + len(in_ledger)
             decided = in_target | in_ledger
             twice = self._not_half(in_target & in_ledger)
-            self._tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
-            self._tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
+            self.tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
+            self.tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         return kept, dropped
 
-    def _walk_target(self, sample: int | None) -> tuple[int, list[bytes]]:
-        """Return how many documents there are, and some at random to be looked at."""
+    def _walk_target(self, sample: int | None) -> int:
+        """Return how many documents there are, and look at some at random, or all."""
         walked = 0
-        chosen = _Sample(sample or 0)
-        projection = self.target.rows.marks_only if sample is not None else {}
-        for page in self._pages(self.target.documents, _ROWS, projection):
-            walked += len(page)
-            read = [self._kept.read(row) for row in page]
-            for document in read:
-                self._count_kept(document)
-            strange = [document.as_foreign for document in read if document.is_foreign]
-            self._tally.add(Check.FOREIGN, len(page), strange)
-            if sample is None:
-                self._kept.check(read)
-            else:
-                chosen.add(document.key for document in read if document.mark is not None)
-        return walked, chosen.keys
+
+        def walk() -> Iterator[list[KeptRow]]:
+            nonlocal walked
+            projection = self.target.rows.marks_only if sample is not None else {}
+            for page in self._pages(self.target.documents, ROWS, projection):
+                walked += len(page)
+                read = [*map(self._kept.read, page)]
+                for document in read:
+                    self._count_kept(document)
+                strange = [named(shown(d.key), d.wrong) for d in read if d.is_foreign]
+                self.tally.add(Check.FOREIGN, len(page), strange)
+                yield [document for document in read if document.mark is not None]
+
+        for rows in self._examined(self.target.documents, walk(), self._kept.read, sample):
+            self._kept.check(rows)
+        return walked
+
+    def _examined(
+        self,
+        collection: AnyCollection,
+        walk: Iterator[list[_Row]],
+        read: Callable[[RawDocument], _Row],
+        sample: int | None,
+    ) -> Iterator[list[_Row]]:
+        """Yield all pages of a walk, or some rows of it at random, read whole, in their order."""
+        if sample is None:
+            yield from walk
+            return
+        numbered = enumerate(row.key for page in walk for row in page)
+        drawn = ((random.random(), number, key) for number, key in numbered)
+        chosen = heapq.nsmallest(max(sample, 1), drawn)[:sample]  # the walk is made for none, too
+        keys = [key for _, _, key in sorted(chosen, key=itemgetter(1))]
+        for rows in fetch(majority(collection), keys, ROWS, self.target.patience):
+            yield [read(row) for row in rows]
 
     def _count_kept(self, document: KeptRow) -> None:
         if (mark := document.mark) is None:
@@ -199,92 +204,75 @@ class Checker:
         if len(key) <= LONGEST_ID:
             self._last.setdefault(run, {})[collection.name] = key
 
-    def _row_checker(self) -> RowChecker:
-        """Return what decides rows of the ledger once more."""
-        return RowChecker(
-            self.target,
-            self._source,
-            self.clean_all,
-            self.decide,
-            self._tally,
-            own_rules=self._own_rules,
-            resumed=[row["_id"] for row in self._rows if row.get("resumed")],
-        )
-
     def _walk_ledger(self, sample: int | None) -> int:
         """Return how many rows there are, and decide some at random once more, or all."""
         walked = 0
-        chosen = _Sample(sample or 0)
-        checker = self._row_checker()
-        for page in self._pages(self.target.ledger, _ROWS, {} if sample is None else _LEDGER):
-            walked += len(page)
-            of: dict[bytes, list[bytes]] = {}
-            strange: list[bytes | str] = []
-            own: list[RawDocument] = []
-            for row in page:
-                found = bson.decode(row.raw, bson_edit.LENIENT)
-                wrong = ledger_misfits(found) if sample is None else []
-                labels = run_counts.labels_of(found)
-                if labels is not None:
-                    self._there[found["run"]].update(labels)
-                    self._pass(self.target.ledger, found["run"], row.key)
-                    wrong += ["run"] if found["run"] not in self._known else []
-                if wrong or labels is None:
-                    strange.append(named(row.key, wrong))
-                if labels is None or found["run"] == self._undoing:
-                    continue
-                if not wrong:
-                    own.append(row)
-                if found["decision"] == "duplicate":
-                    original = original_of(row.raw)
-                    of.setdefault(original, []).append(row.key)
-                    if (place := (found["run"], original)) in self._named:
-                        self._named[place] += 1
-            self._tally.add(Check.FOREIGN, len(page), strange)
-            there = self.target.held_by(self.target.documents, list(of))
-            lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
-            self._tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
-            if sample is None:
-                checker.check(own)
-            else:
-                chosen.add(row.key for row in own)
-        for rows in fetch(majority(self.target.ledger), chosen.keys, _ROWS, self.target.patience):
-            checker.check(self._fitting(rows))
+
+        def walk() -> Iterator[list[LedgerRow]]:
+            nonlocal walked
+            for page in self._pages(self.target.ledger, ROWS, {} if sample is None else _LEDGER):
+                walked += len(page)
+                yield self._count_dropped([*map(_decoded, page)], is_whole=sample is None)
+
+        for page in self._examined(self.target.ledger, walk(), _decoded, sample):
+            rows = [(row, ledger_misfits(row.values)) for row in page]
+            strange = [named(shown(row.key), wrong) for row, wrong in rows if wrong]
+            self.tally.add(Check.FOREIGN, 0, strange)
+            self._dropped.check([row for row, wrong in rows if not wrong])
         if sample is None:
-            self._check_former(checker)
+            self._check_former()
         return walked
 
-    def _fitting(self, rows: Iterable[RawDocument]) -> list[RawDocument]:
-        """Return those rows with the fields that they should have; count the others."""
-        wrong = {row.key: _misfits(row) for row in rows}
-        self._tally.add(Check.FOREIGN, 0, [named(k, names) for k, names in wrong.items() if names])
-        return [row for row in rows if not wrong[row.key]]
+    def _count_dropped(self, page: Sequence[LedgerRow], *, is_whole: bool) -> list[LedgerRow]:
+        """Count rows of the ledger; return those that can be decided once more."""
+        of: dict[bytes, list[bytes]] = {}
+        strange: list[str] = []
+        own: list[LedgerRow] = []
+        for row in page:
+            found = row.values
+            if (labels := run_counts.labels_of(found)) is None:
+                wrong = ledger_misfits(found) if is_whole else []
+                strange.append(named(shown(row.key), wrong))
+                continue
+            self._there[found["run"]].update(labels)
+            self._pass(self.target.ledger, found["run"], row.key)
+            if found["run"] not in self._known:
+                strange.append(named(shown(row.key), ["run"]))
+            elif found["run"] != self._undoing:
+                own.append(row)
+            if found["decision"] == "duplicate" and found["run"] != self._undoing:
+                original = original_of(row.raw.raw)
+                of.setdefault(original, []).append(row.key)
+                if (place := (found["run"], original)) in self._named:
+                    self._named[place] += 1
+        self.tally.add(Check.FOREIGN, len(page), strange)
+        self._check_originals(of)
+        return own
 
-    def _check_former(self, checker: RowChecker) -> None:
+    def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
+        """Find originals that the target does not hold; of: the duplicates of each."""
+        there = self.target.held_by(self.target.documents, [*of])
+        lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
+        self.tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
+
+    def _check_former(self) -> None:
         """Look at the rows that a person took out, and see how many duplicates were short."""
         for entry in self._rows:
             if entry.get("status") not in BY_HAND:
                 continue
             for piece in range(pieces if is_count(pieces := entry.get("pieces", 0)) else 0):
-                found = rows_of_piece(self.target, entry["_id"], piece) or ()
-                rows = [row for row in found if not _misfits(row)]
-                of = {
-                    original_of(row.raw): row.key
-                    for row in rows
-                    if bson.decode(row.raw, bson_edit.LENIENT)["decision"] == "duplicate"
-                }
-                there = self.target.held_by(self.target.documents, [*of])
-                lost = [f"{shown(k)} of {shown(o)}" for o, k in of.items() if o not in there]
-                self._tally.add(Check.ORIGINAL, len(of), lost)
-                checker.check_former(rows)
+                found = map(_decoded, rows_of_piece(self.target, entry["_id"], piece) or ())
+                rows = [row for row in found if not ledger_misfits(row.values)]
+                duplicates = [row for row in rows if row.values["decision"] == "duplicate"]
+                self._check_originals({original_of(d.raw.raw): [d.key] for d in duplicates})
+                self._dropped.check(rows, former=True)
                 if entry["status"] == str(Status.RESTORED) and entry["_id"] != self._undoing:
                     keys = [row.key for row in rows]
                     there = self.target.held_by(self.target.documents, keys)
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
-                    self._tally.add(Check.RECORDS, 0, gone)
-        for run, short in checker.short.items():
+                    self.tally.add(Check.RECORDS, 0, gone)
+        for run, short in self._dropped.short.items():
             self._there[run][run_counts.SHORT_DUPLICATE] = short
-        self._uncounted = checker.unknown
 
     def _not_half(self, keys: set[bytes]) -> set[bytes]:
         """Return those of some ids in target and ledger that no entry is about to take back."""
@@ -301,58 +289,57 @@ class Checker:
             keys = [row.key for row in page if row.key not in self._half]
             there = self._among(self.target.source, keys)
             alone = [key for key in keys if key not in there]
-            self._tally.add(Check.GONE, 0, alone)
+            self.tally.add(Check.GONE, 0, alone)
             if other is not None:
-                self._tally.add(
+                self.tally.add(
                     Check.TWICE, len(alone), [*self._not_half(self.target.held_by(other, alone))]
                 )
 
-    def _compare_records(self, state: dict[str, Any], decided: int) -> None:
+    def _compare_records(self, decided: int, *, is_sample: bool) -> None:
         self.progress.stage("comparing the counts")
         pieces = pieces_of(self.target)
-        checker = RunChecker(self.target, state, self._rows, pieces, self.strange_settings)
-        wrong = [*checker.misfits()]
-        self._tally.add(Check.RECORDS, len(self._rows) + len(pieces) + 1, wrong)
-        if wrong:
+        strange = foreign_records(self._rows, pieces, self._state)
+        self.tally.add(Check.FOREIGN, len(self._rows) + len(pieces) + 1, strange)
+        if strange:
             return  # what they say cannot be compared
-        lines = [*self._differences(state)]
-        self._tally.add(Check.COUNTS, len(self._rows), lines)
+        lines = [*self._differences(pieces, is_sample=is_sample)]
         halfway = bool(self._half) or self._undoing is not None
         if not lines and not halfway:  # else something was removed, which was told
-            gone = [f"{shown(key)} (dedup.refused.of)" for key in self._kept.gone]
-            self._tally.add(Check.VALUES, 0, gone)
+            gone = [named(shown(key), ["dedup.refused.of"]) for key in self._kept.gone]
+            self.tally.add(Check.VALUES, 0, gone)
+        unclear = halfway or bool(lines) or any(one.is_error for one in self.tally.findings())
         estimated = sum(
             self.target.patience(c.estimated_document_count) for c in self.target.decided
         )
-        sure = not lines and not halfway and estimated == decided
-        unclear = halfway or any(one.is_error for one in self._tally.findings())
-        facts = Facts(
-            {run: [*keys.values()] for run, keys in self._last.items()},
+        checker = RunChecker(
+            self.target,
+            self._state,
+            self._rows,
+            pieces,
+            self.strange_settings,
+            self._last,
             {} if unclear else self._named,
-            decided if sure else None,
+            decided if not lines and not halfway and estimated == decided else None,
         )
-        self._tally.add(Check.RECORDS, 0, [*checker.contradictions(facts)])
+        records = len(self._rows) + len(pieces) + 1
+        self.tally.add(Check.RECORDS, records, [*lines, *checker.contradictions()])
 
-    def _differences(self, state: dict[str, Any]) -> Iterator[str]:
-        """Yield where runs and the state count otherwise than what is there, or each other."""
+    def _differences(self, pieces: Sequence[Document], *, is_sample: bool) -> Iterator[str]:
+        """Yield where runs and the state count otherwise than what is there."""
         rows = {row["_id"]: row for row in self._rows}
-        checkpoint = state["checkpoint"]
-        out = list(with_labels(self.target, rows))
-        said = run_counts.recorded(rows, checkpoint, out)
-        if checkpoint and (stale := run_counts.stale_row(rows, checkpoint)):
-            yield stale
-        yield from run_counts.out_of_step(rows, state)
+        checkpoint = self._state["checkpoint"]
+        said = run_counts.recorded(rows, checkpoint, taken_out(pieces, rows))
         not_these: set[int] = set()
         if self._undoing is not None:
-            half = with_labels(self.target, rows, half=self._undoing)
+            half = taken_out(pieces, rows, half=self._undoing)
             not_these = {self._undoing, *(row["run"] for of, row in half if of == self._undoing)}
         by_run = self.target.rows.has_runs
-        for run in self._uncounted:
+        for run in self._dropped.unknown:
             self._there[run][run_counts.SHORT_DUPLICATE] = said[run][run_counts.SHORT_DUPLICATE]
         unknown = {*self._unknown, *(() if by_run else run_counts.OF_KEPT)}
-        if self._kept.altered or not by_run or self._is_sample:
+        if self._kept.altered or not by_run or is_sample:
             unknown.add(run_counts.SHORT_KEPT)
-        if self._is_sample:
+        if is_sample:
             unknown.add(run_counts.SHORT_DUPLICATE)
         yield from run_counts.count_differences(
             said, self._there, not_these, by_run=by_run, unknown=tuple(unknown)
@@ -364,27 +351,5 @@ class Checker:
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
 
-def _misfits(row: RawDocument) -> list[str]:
-    found = bson.decode(row.raw, bson_edit.LENIENT)
-    return ledger_misfits(found)
-
-
-class _Sample:
-    """So many keys at random of all that are given, each with the same chance; in their order."""
-
-    def __init__(self, size: int) -> None:
-        self._chosen: list[tuple[int, bytes]] = []
-        self._size = size
-        self._seen = 0
-
-    @property
-    def keys(self) -> list[bytes]:
-        return [key for _, key in sorted(self._chosen)]
-
-    def add(self, keys: Iterable[bytes]) -> None:
-        for key in keys:
-            self._seen += 1
-            if len(self._chosen) < self._size:
-                self._chosen.append((self._seen, key))
-            elif (place := int(random.random() * self._seen)) < self._size:
-                self._chosen[place] = (self._seen, key)
+def _decoded(row: RawDocument) -> LedgerRow:
+    return LedgerRow(row, bson.decode(row.raw, bson_edit.LENIENT))

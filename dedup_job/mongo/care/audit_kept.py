@@ -15,10 +15,11 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.care.records import object_at
-from dedup_job.mongo.care.shapes import CLASSIC, DEDUP, misfits
+from dedup_job.mongo.care.shapes import Classic, Dedup
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.state.fields import misfits
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import Check, Tally
+from dedup_job.report.check import Check, Tally, named
 
 _NAMED = 5
 Refuse = Callable[[Sequence[str], Sequence[str]], list[tuple[str | None, float]]]
@@ -44,11 +45,6 @@ class KeptRow:
         return self.mark is None or bool(self.wrong)
 
     @property
-    def as_foreign(self) -> bytes | str:
-        """Name it."""
-        return named(self.key, self.wrong)
-
-    @property
     def compared_with(self) -> bytes | None:
         """Key of the kept document that it says it is no duplicate of."""
         if self.mark is None or "refused" not in self.mark.own:
@@ -65,19 +61,6 @@ class KeptRow:
             "similarity": math.isclose(own.get("similarity", -1), similarity, abs_tol=1e-9),
         }
         return [f"dedup.refused.{name}" for name, is_right in right.items() if not is_right]
-
-
-def named(key: bytes, names: Sequence[str]) -> bytes | str:
-    """Name a row, and the fields of it that are wrong."""
-    return f"{shown(key)} ({', '.join(names)})" if names else key
-
-
-def _classic(key: bytes, mark: Mark) -> list[str]:
-    """Return what of a document in the form `classic` does not fit."""
-    same = "old_id" in mark.own and comparable(bson_edit.stored(mark.own["old_id"])) == comparable(
-        key
-    )
-    return [*misfits(mark.own, CLASSIC), *([] if same else ["old_id"])]
 
 
 @dataclass(slots=True)
@@ -102,18 +85,20 @@ class KeptChecker:
 
     def read(self, row: RawDocument) -> KeptRow:
         """Return what a document of the target says."""
+        rows = self.target.rows
         try:
-            text, mark = self.target.rows.read(row)
+            text, mark = rows.read(row)
         except (BSONError, ValueError, OverflowError):
             return KeptRow(row.key, row.raw, None, None)
-        rows = self.target.rows
-        if mark is None:
-            own = object_at(row.raw, "dedup") if rows.has_runs else {}
-            return KeptRow(row.key, row.raw, text, None, (*misfits(own, DEDUP, "dedup"),))
-        wrong = [*misfits(mark.own, DEDUP, "dedup")] if rows.has_runs else _classic(row.key, mark)
-        if rows.has_runs and mark.run not in self.known:
-            wrong.append("dedup.run")
-        if rows.fields is not None:
+        if rows.has_runs:
+            own = mark.own if mark else object_at(row.raw, "dedup")
+            wrong = [f"dedup.{name}" for name in misfits(Dedup, own)]
+            wrong += ["dedup.run"] if mark and mark.run not in self.known else []
+        else:
+            wrong = misfits(Classic, mark.own) if mark else []
+            old = bson_edit.stored(mark.own.get("old_id")) if mark else row.key
+            wrong += ["old_id"] if comparable(old) != comparable(row.key) else []
+        if mark and rows.fields is not None:
             names = {element.name for element in bson_edit.elements(row.raw)}
             wrong += [name.decode(errors="replace") for name in names - rows.fields]
         return KeptRow(row.key, row.raw, text, mark, tuple(wrong))
@@ -130,7 +115,8 @@ class KeptChecker:
         known = {key: (text, mark.fingerprint) for key, text, mark in marked if text is not None}
         now = self.fingerprint([text for text, _ in known.values()]).values.tolist()
         wrong = {k for (k, (_, then)), b in zip(known.items(), now, strict=True) if then != b}
-        self.tally.add(Check.FINGERPRINT, len(known), [key for key in known if key in wrong])
+        forged = [named(shown(key), ["fingerprint"]) for key in known if key in wrong]
+        self.tally.add(Check.VALUES, len(known), forged)
         self.altered += len(wrong)
         source = self.source.documents([*known])
         whole = {document.key: document.raw for document in page}
@@ -140,15 +126,14 @@ class KeptChecker:
         # what a run would make of the source's today
         would_be = [source[key].with_content(cleaned[key]) for key in alike]
         same = self.target.rows.same_fields([whole[key] for key in alike], would_be)
-        fields = {key for key, is_same in zip(alike, same, strict=True) if not is_same}
+        same_keys = {key for key, is_same in zip(alike, same, strict=True) if is_same}
         others = [key for key in cleaned if key not in alike]
         prints = self.fingerprint([cleaned[key] for key in others]).values.tolist()
         before = {k for k, value in zip(others, prints, strict=True) if value == known[k][1]}
-        # a source text with another fingerprint than was stored is not the one that was decided
-        since = [key for key in source if key not in alike and key not in before]
-        unclear = [key for key in source if key in fields or key in before - wrong]
-        self.tally.add(Check.SINCE, len(source), since)
-        self.tally.add(Check.CHANGED, len(source), unclear)
+        # the source's text is the one that was decided, so the other one was altered
+        told = before & wrong
+        changed = [key for key in source if key not in same_keys and key not in told]
+        self.tally.add(Check.CHANGED, len(source), changed)
 
     def _check_refused(self, page: Sequence[KeptRow]) -> None:
         """Compare what kept documents say of the nearest one that they are no duplicate of."""
@@ -161,19 +146,13 @@ class KeptChecker:
         pairs = [d for d in page if of.get(d.key) in originals]
         said = self.refused([d.text or "" for d in pairs], [originals[of[d.key]] for d in pairs])
         wrong = [
-            (document, names)
+            named(shown(document.key), names)
             for document, (kind, similarity) in zip(pairs, said, strict=True)
             if (names := document.forged(kind, similarity))
+            and self._is_as_stored(document.key)
+            and self._is_as_stored(of[document.key])
         ]
-        self.tally.add(
-            Check.VALUES,
-            len(pairs),
-            [
-                f"{shown(document.key)} ({', '.join(names)})"
-                for document, names in wrong
-                if self._is_as_stored(document.key) and self._is_as_stored(of[document.key])
-            ],
-        )
+        self.tally.add(Check.VALUES, len(pairs), wrong)
 
     def _is_as_stored(self, key: bytes) -> bool:
         """Tell whether a document has the text of its fingerprint; else that was told already."""

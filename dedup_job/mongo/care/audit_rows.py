@@ -4,74 +4,81 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-import bson
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.documents import Document, Duplicate, Reason, Skipped
-from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.documents import Duplicate, Reason, Skipped
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
-from dedup_job.mongo.care.records import stored_document
+from dedup_job.mongo.care.records import Record, stored_document
+from dedup_job.mongo.care.rollback import run_of
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import Check, Tally
+from dedup_job.report.check import Check, Tally, named
 
 Decide = Callable[[Sequence[str], Sequence[str]], list[Duplicate | str]]
 """Decides n texts against n originals: what the ledger says, or what keeps them apart."""
+_ABSENT: Mapping[str, Any] = {"differences": [], "richer": [], "left_out": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A row of a duplicate, with the text that was dropped and that of its original.
+class LedgerRow(NamedTuple):
+    """A row of the ledger as it is stored, and its values."""
 
-    proved: the text has the digest of the row; else it is what the row or the source holds now.
+    raw: RawDocument
+    values: dict[str, Any]
+
+    @property
+    def key(self) -> bytes:
+        """The key of the document."""
+        return self.raw.key
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row, its documents, and the cleaned text that was decided; empty where there is none.
+
+    of, original: key and text of the kept document that the row of a duplicate names.
     """
 
-    key: bytes
-    row: Mapping[str, Any]
-    of: bytes
+    values: Mapping[str, Any]
+    record: Record
     text: str
-    original: str
-    proved: bool
+    of: bytes
+    original: str = ""
 
+    @property
+    def key(self) -> bytes:
+        """The key of the document."""
+        return self.record.key
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What there is of some rows, by key: the row, the documents of source and ledger, their texts.
+    @property
+    def is_proved(self) -> bool:
+        """Tell whether the text is the one that was dropped, by its digest."""
+        return bool(self.values["digest"] == dropped_digest(self.text))
 
-    held: documents that rows hold, and whether they are whole.
-    """
-
-    rows: Mapping[bytes, Mapping[str, Any]]
-    source: Mapping[bytes, Document]
-    held: Mapping[bytes, tuple[Document, bool]]
-    source_texts: Mapping[bytes, str]
-    held_texts: Mapping[bytes, str]
-
-    def of(self, decision: str) -> list[bytes]:
-        """Return the keys of those of a decision."""
-        return [key for key, row in self.rows.items() if row["decision"] == decision]
-
-    def is_other(self, key: bytes) -> bool:
+    @property
+    def is_other(self) -> bool:
         """Tell whether the source document of a duplicate is another one than was dropped."""
-        if (now := self.source.get(key)) is None:
-            return False
-        if key not in self.held:
-            return bool(dropped_digest(self.source_texts[key]) != self.rows[key]["digest"])
-        then, whole = self.held[key]
-        return now.raw != then.raw if whole else now.content != then.content
+        return self.record.changed if self.record.stored else not self.is_proved
+
+    @property
+    def reason(self) -> str:
+        """The reason why the document is skipped, another word where it is not."""
+        content = self.record.dropped.content if self.record.dropped else ""
+        if isinstance(content, Skipped):
+            return str(content.reason)
+        return str(Reason.EMPTY) if isinstance(content, str) and not self.text else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RowChecker:
-    """Compares rows with what would be written today.
+    """Compares rows that have the fields that they should have with what would be written today.
 
     own_rules: the target was made by the rules of this version; resumed: runs that were.
     short: duplicates with a short text by run; unknown: runs with one that was not counted.
@@ -87,160 +94,129 @@ class RowChecker:
     short: Counter[int] = field(default_factory=Counter)
     unknown: set[int] = field(default_factory=set)
 
-    def check(self, rows: Sequence[RawDocument]) -> None:
-        """Look at some rows of the ledger with the fields that they should have.
+    def check(self, rows: Sequence[LedgerRow], *, former: bool = False) -> None:
+        """Look at some rows; the originals that are missing were counted before.
 
-        The originals that are missing were counted before.
+        former: a person took them out of the ledger, and only their duplicates are looked at.
         """
-        seen = self._seen(rows)
-        # what was quarantined waits for a person, who may raise the limit
-        self._check_without_text(seen)
-        duplicates = seen.of("duplicate")
-        self.tally.add(Check.SINCE, len(duplicates), [k for k in duplicates if seen.is_other(k)])
-        self._check_order(self._check_duplicates(rows, seen))
-
-    def check_former(self, rows: Sequence[RawDocument]) -> None:
-        """Look at some rows that a person took out of the ledger, as `check` does."""
-        self._check_duplicates(rows, self._seen(rows))
-
-    def _check_duplicates(self, rows: Sequence[RawDocument], seen: _Seen) -> list[_Pair]:
-        duplicates = {*seen.of("duplicate")}
-        pairs = list(self._pairs([row for row in rows if row.key in duplicates], seen))
-        self._decide_again(pairs, seen)
-        proved = {pair.key for pair in pairs if pair.proved}
-        self.unknown.update(seen.rows[key]["run"] for key in duplicates - proved)
-        return pairs
+        known = self._known(rows)
+        duplicates = [row for row in known if row.values["decision"] == "duplicate"]
+        if not former:
+            # what was quarantined waits for a person, who may raise the limit
+            skipped = [row for row in known if row.values["decision"] == "skipped"]
+            held = [row for row in skipped if row.record.stored]
+            wrong = [row.key for row in held if row.reason != row.values["reason"]]
+            self.tally.add(self._apart, len(held), wrong)
+            # the source document may have changed since
+            others = [row for row in skipped if row.record.source and not row.record.stored]
+            since = [row.key for row in others if row.reason != row.values["reason"]]
+            since += [row.key for row in duplicates if row.record.source and row.is_other]
+            self.tally.add(Check.CHANGED, len(others) + len(duplicates), since)
+        pairs = self._with_originals(duplicates)
+        proved = [row for row in pairs if row.is_proved]
+        self._decide_again(proved)
+        self._check_unproved([row for row in pairs if not row.is_proved])
+        keys = {row.key for row in proved}
+        self.unknown.update(row.values["run"] for row in duplicates if row.key not in keys)
+        if not former:
+            self._check_order(pairs)
 
     @property
     def _apart(self) -> Check:
-        return Check.APART if self.own_rules else Check.RULES
+        return Check.CONTRADICTS if self.own_rules else Check.RULES
 
-    def _seen(self, rows: Sequence[RawDocument]) -> _Seen:
-        found = {row.key: bson.decode(row.raw, bson_edit.LENIENT) for row in rows}
-        source = self.source.documents([*found])
-        held = {row.key: one for row in rows if (one := stored_document(row, self.source))}
-        texts = self._cleaned([*source.values(), *(document for document, _ in held.values())])
-        own, others = texts[: len(source)], texts[len(source) :]
-        return _Seen(
-            found,
-            source,
-            held,
-            dict(zip(source, own, strict=True)),
-            dict(zip(held, others, strict=True)),
-        )
+    def _known(self, rows: Sequence[LedgerRow]) -> list[_Row]:
+        source = self.source.documents([raw.key for raw, _ in rows])
+        held = [stored_document(raw, self.source) or () for raw, _ in rows]
+        records = [
+            Record(raw.key, values, None, source.get(raw.key), *one)
+            for (raw, values), one in zip(rows, held, strict=True)
+        ]
+        documents = [record.stored or record.source for record in records]
+        contents = [document.content if document else "" for document in documents]
+        texts = self.clean_all([text if isinstance(text, str) else "" for text in contents])
+        of = [original_of(raw.raw) for raw, _ in rows]
+        return [*map(_Row, (row.values for row in rows), records, texts, of)]
 
-    def _cleaned(self, documents: Sequence[Document]) -> list[str]:
-        """Return the cleaned text of each, empty where there is none."""
-        contents = [d.content if isinstance(d.content, str) else "" for d in documents]
-        return self.clean_all(contents)
-
-    def _check_without_text(self, seen: _Seen) -> None:
-        """Find documents with a text that have none by the ledger.
-
-        Where the row does not hold the document, the source's may have changed since.
-        """
-        keys = seen.of("skipped")
-        held = [key for key in keys if key in seen.held]
-        others = [key for key in keys if key in seen.source and key not in seen.held]
-        wrong, since = (
-            [key for key in keys if _reason(documents[key], texts[key]) != seen.rows[key]["reason"]]
-            for keys, documents, texts in (
-                (
-                    held,
-                    {key: document for key, (document, _) in seen.held.items()},
-                    seen.held_texts,
-                ),
-                (others, seen.source, seen.source_texts),
-            )
-        )
-        self.tally.add(self._apart, len(held), wrong)
-        self.tally.add(Check.SINCE, len(others), since)
-
-    def _pairs(self, rows: Sequence[RawDocument], seen: _Seen) -> Iterator[_Pair]:
-        """Yield the duplicates whose texts are known, with their originals.
+    def _with_originals(self, duplicates: Sequence[_Row]) -> list[_Row]:
+        """Return the duplicates with a text that is known, with those of their originals.
 
         Of an exact one the original's text is the one that was dropped, if the digest is its.
         """
-        of = {row.key: original_of(row.raw) for row in rows}
-        originals = self.target.texts(list(dict.fromkeys(of.values())))
-        itself: list[bytes] = []
-        for key, original in of.items():
-            if comparable(key) == comparable(original):
-                itself.append(key)
-            elif original in originals:
-                row, there = seen.rows[key], originals[original]
-                text = seen.held_texts.get(key, seen.source_texts.get(key))
-                if key not in seen.held and row["digest"] == dropped_digest(there):
-                    text = there
-                if text is not None:
-                    proved = bool(row["digest"] == dropped_digest(text))
-                    yield _Pair(key, row, original, text, there, proved)
-        self.tally.add(Check.ITSELF, len(rows), itself)
-
-    def _decide_again(self, pairs: Sequence[_Pair], seen: _Seen) -> None:
-        """Find rows that do not say of their texts what would be said today."""
-        proved = [pair for pair in pairs if pair.proved]
-        again = self.decide([pair.text for pair in proved], [pair.original for pair in proved])
-        # an exact duplicate has the digest of its original, whatever the source holds now
-        apart = [p.key for p in pairs if not p.proved and p.row["reason"] == Reason.EXACT]
-        forged = [p.key for p in pairs if not p.proved and p.key in seen.held]
-        wrong = [f"{shown(key)} (digest)" for key in forged if key not in apart]
-        for pair, now in zip(proved, again, strict=True):
-            if isinstance(now, str):
-                apart.append(pair.key)
+        originals = self.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
+        itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
+        self.tally.add(Check.CONTRADICTS, len(duplicates), itself)
+        found: list[_Row] = []
+        for row in duplicates:
+            if row.of not in originals or row.key in itself:
                 continue
-            self.short[pair.row["run"]] += now.short
-            if self.own_rules and (values := _forged(pair.row, now)):
-                wrong.append(f"{shown(pair.key)} ({', '.join(values)})")
-        self.tally.add(self._apart, len(pairs), apart)
-        self.tally.add(Check.VALUES, len(pairs), wrong)
+            row.original = originals[row.of]
+            is_exact = row.values["digest"] == dropped_digest(row.original)
+            if is_exact and not row.record.stored:
+                row.text = row.original
+            elif row.record.dropped is None:
+                continue
+            found.append(row)
+        return found
 
-    def _check_order(self, pairs: Sequence[_Pair]) -> None:
+    def _decide_again(self, proved: Sequence[_Row]) -> None:
+        """Find rows that do not say of their texts what would be said today."""
+        again = self.decide([row.text for row in proved], [row.original for row in proved])
+        apart, wrong = list[bytes](), list[str]()
+        for row, now in zip(proved, again, strict=True):
+            if isinstance(now, str):
+                apart.append(row.key)
+                continue
+            self.short[row.values["run"]] += now.short
+            if self.own_rules and (forged := _forged(row.values, now)):
+                wrong.append(named(shown(row.key), forged))
+        self.tally.add(self._apart, 0, apart)
+        self.tally.add(Check.VALUES, len(proved), wrong)
+
+    def _check_unproved(self, rows: Sequence[_Row]) -> None:
+        """Find rows with another digest than that of the text that must have been dropped."""
+        # an exact duplicate has the digest of its original, whatever the source holds now
+        apart = [row.key for row in rows if row.values["reason"] == Reason.EXACT]
+        others = [row for row in rows if row.values["reason"] != Reason.EXACT]
+        forged = [row.key for row in others if row.record.stored]
+        self.tally.add(self._apart, 0, apart)
+        self.tally.add(Check.VALUES, len(rows), [named(shown(key), ["digest"]) for key in forged])
+
+    def _check_order(self, pairs: Sequence[_Row]) -> None:
         """Find duplicates that come before their original in the run that decided both.
 
         A run that was resumed may have found new documents before those that it had decided.
         """
-        by_key = {pair.key: pair for pair in pairs if pair.row.get("run") not in self.resumed}
+        by_key = {row.key: row for row in pairs if row.values["run"] not in self.resumed}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
-        found = some(majority(self.target.ledger), [*by_key], later, self.target.patience)
+        ledger, documents = majority(self.target.ledger), majority(self.target.documents)
+        found = some(ledger, [*by_key], later, self.target.patience)
         suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
-        runs = self._runs_of(list({pair.of for pair in suspects}))
-        wrong = [pair.key for pair in suspects if runs.get(pair.of) == pair.row.get("run")]
-        self.tally.add(Check.ORDER, len(by_key), wrong)
-
-    def _runs_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return by which run some documents were kept, where that is said."""
-        rows = self.target.rows
-        documents = majority(self.target.documents)
-        found = some(documents, keys, rows.marks_only, self.target.patience)
-        marks = {row.key: rows.read(row)[1] for row in found}
-        return {key: mark.run for key, mark in marks.items() if mark is not None and mark.run}
-
-
-def _reason(document: Document, text: str) -> str:
-    """Return the reason why a document is skipped, another word where it is not."""
-    if isinstance(document.content, Skipped):
-        return str(document.content.reason)
-    return "" if text or not isinstance(document.content, str) else str(Reason.EMPTY)
+        originals = [*{row.of for row in suspects}]
+        kept = some(documents, originals, {"_id": 1, "dedup.run": 1}, self.target.patience)
+        runs = {row.key: run_of(row.raw, is_kept=True) for row in kept}
+        wrong = [row.key for row in suspects if runs.get(row.of) == row.values["run"]]
+        self.tally.add(Check.CONTRADICTS, 0, wrong)
 
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
     """Return the fields of a row that are not as its texts say."""
-    differences = [{"class": d.kind, "of": d.of, "text": d.text} for d in now.pair.differences]
-    found_by = row.get("found_by") or []
-    right = {
-        "reason": row.get("reason") == now.reason,
-        "distance": row.get("distance") == now.pair.distance,
-        "similarity": _alike(row.get("similarity"), now.pair.similarity),
-        "found_by": found_by and found_by == [n for n in now.pair.found_by if n in found_by],
-        "differences": row.get("differences", []) == differences,
-        "richer": row.get("richer", []) == list(now.pair.richer),
-        "left_out": row.get("left_out", 0) == now.pair.left_out,
+    pair, found_by, said = now.pair, row["found_by"], {**_ABSENT, **row}
+    expected = {
+        "reason": str(now.reason),
+        "distance": pair.distance,
+        "found_by": [name for name in pair.found_by if name in found_by] or None,
+        "differences": [{"class": d.kind, "of": d.of, "text": d.text} for d in pair.differences],
+        "richer": list(pair.richer),
+        "left_out": pair.left_out,
     }
-    return [f"{name} {row.get(name)!r}" for name, is_right in right.items() if not is_right]
+    wrong = [name for name, value in expected.items() if said[name] != value]
+    if not _alike(row["similarity"], pair.similarity):
+        wrong.append("similarity")
+    return [f"{name} {row.get(name)!r}" for name in wrong]
 
 
-def _alike(said: Any, now: float | None) -> bool:
+def _alike(said: float | None, now: float | None) -> bool:
     if said is None or now is None:
         return said is now
-    return isinstance(said, float) and math.isclose(said, now, abs_tol=1e-9)
+    return math.isclose(said, now, abs_tol=1e-9)

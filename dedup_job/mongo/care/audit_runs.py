@@ -14,21 +14,21 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
-from dedup_job.mongo.care.pieces import piece_id
+from dedup_job.mongo.care.ledger_removals import Entry, piece_id
 from dedup_job.mongo.care.shapes import (
-    BY_HAND,
-    PIECE_ROW,
-    RUN,
-    STATE,
+    EntryRow,
+    PieceRow,
+    RunRow,
+    StateRow,
     differing,
     ledger_misfits,
-    misfits,
 )
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import LEDGER_ROW, PIECE, is_by_hand
+from dedup_job.mongo.state.fields import PIECE, is_by_hand, misfits
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.check import named
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
 
@@ -42,24 +42,27 @@ _NO_RUN: Mapping[str, Any] = {  # of what a person did
 _ENDED = (str(Status.DONE), str(Status.STOPPED), str(Status.FAILED))
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What target and ledger show of runs.
-
-    last: keys of the last document and the last row of each; named: how many rows of a run name an
-    original, where the run says so; decided: how many there are, None where that does not tell.
-    """
-
-    last: Mapping[int, Sequence[bytes]]
-    named: Mapping[tuple[int, bytes], int]
-    decided: int | None
+def foreign_records(
+    rows: Sequence[Document], pieces: Sequence[Document], state: Mapping[str, Any]
+) -> list[str]:
+    """Return a line for each row of `T.runs`, and for the state, that dedup does not write so."""
+    lines = [_line(row, misfits(EntryRow if is_by_hand(row) else RunRow, row)) for row in rows]
+    for piece in pieces:
+        found = misfits(PieceRow, piece)
+        for i, row in enumerate(() if found else piece["rows"]):
+            found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
+        lines.append(_line(piece, found))
+    lines.append(_line(state, misfits(StateRow, state)))
+    return [*filter(None, lines)]
 
 
 @dataclass(frozen=True, slots=True)
 class RunChecker:
     """Compares what is recorded: rows of runs by number, pieces of what was taken out, the state.
 
-    strange_settings: returns those settings of a row that no run has.
+    strange_settings: returns those settings of a row that no run has. last: keys of the last
+    document and the last row of each run; named: how many rows of a run name an original, where the
+    run says so; decided: how many there are, None where that does not tell.
     """
 
     target: TargetReader
@@ -67,48 +70,34 @@ class RunChecker:
     rows: Sequence[Document]
     pieces: Sequence[Document]
     strange_settings: Callable[[Mapping[str, Any]], list[str]]
+    last: Mapping[int, Mapping[str, bytes]]
+    named: Mapping[tuple[int, bytes], int]
+    decided: int | None
 
-    def misfits(self) -> Iterator[str]:
-        """Yield a line for each row with fields that dedup does not write."""
-        for row in self.rows:
-            if LEDGER_ROW in row:  # of former versions
-                continue
-            shape = BY_HAND if is_by_hand(row) else RUN
-            yield from self._line(row, misfits(row, shape))
-        for piece in self.pieces:
-            found = [*misfits(piece, PIECE_ROW)]
-            for i, row in enumerate(() if found else piece["rows"]):
-                found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
-            yield from self._line(piece, found)
-
-    def contradictions(self, facts: Facts) -> Iterator[str]:
-        """Yield a line for each row with values that cannot be together; all fit their fields."""
+    def contradictions(self) -> list[str]:
+        """Return a line for each row with values that cannot be together; all fit their fields."""
         known = accumulate(0 if is_by_hand(r) else r["counts"]["scanned"] for r in self.rows)
-        for row, before in zip(self.rows, (0, *known), strict=False):
-            if LEDGER_ROW not in row:
-                yield from self._line(row, self._of_run(row, before, facts))
-        for piece in self.pieces:
-            yield from self._line(piece, self._of_piece(piece))
-        of_state = [*misfits(self.state, STATE)] or self._of_state(facts)
-        yield from self._line(self.state, of_state)
+        before = zip(self.rows, (0, *known), strict=False)
+        lines = [_line(row, self._of_run(row, scanned)) for row, scanned in before]
+        lines += [_line(piece, self._of_piece(piece)) for piece in self.pieces]
+        lines.append(_line(self.state, self._of_state()))
+        return [*filter(None, lines)]
 
-    def _line(self, row: Mapping[str, Any], wrong: Iterable[str]) -> Iterator[str]:
-        if found := [*dict.fromkeys(wrong)]:
-            yield f"{shown_value(row.get('_id'))} ({', '.join(found)})"
-
-    def _of_run(self, row: Mapping[str, Any], before: int, facts: Facts) -> Iterator[str]:
+    def _of_run(self, row: Mapping[str, Any], before: int) -> Iterator[str]:
         counts, seconds = Counts.from_dict(row["counts"]), row["seconds"]
         yield from _of_counts(row["counts"], "counts")
         yield from differing(row["rates"], counts.rates(), "rates")
         yield from (f"settings.{name}" for name in self.strange_settings(row))
         if "undone" not in row:  # once all are, other settings may follow
-            yield from _others(row["settings"], self.state["settings"])
+            yield from _unlike(row["settings"], self.state["settings"])
         ended, finished = row["status"] in _ENDED, row["finished"]
         together = row["status"] == str(Status.RUNNING) or (ended and finished)
         speed = counts.scanned / seconds if seconds else 0.0
         left = [piece for piece in self.pieces if piece["of"] == row["_id"]]
         left = [piece for piece in left if piece["piece"] < row.get("pieces", 0)]
         right = {
+            "_id": row["_id"] < next_run(self.state),
+            "source": row["source"] == self.state["source"],
             "known": row["known"] <= before,
             "token": row.get("token", 0) <= self.state["token"],
             "limit": not row["limit"] or counts.scanned <= row["limit"],
@@ -120,26 +109,22 @@ class RunChecker:
         }
         halfway = "undone" in row or self.state.get("undo") == row["_id"]
         if is_by_hand(row) and not halfway:
-            right["pieces"] = row["pieces"] == len(left)
-            right["documents"] = row["documents"] == sum(piece["documents"] for piece in left)
-        if row["status"] == str(Status.RESTORED) and not halfway:
-            right["counts.kept"] = counts.kept == row["documents"]
-            right["counts.short.kept"] = counts.short_kept == sum(piece["short"] for piece in left)
-        yield from (name for name, is_right in right.items() if not is_right)
+            sums = (sum(piece[name] for piece in left) for name in ("documents", "short"))
+            values = Entry(row["_id"], row["status"], row["given"], len(left), *sums).values()
+            yield from differing({name: row[name] for name in values}, values, "")
         if is_by_hand(row):
-            yield from (name for name, value in _NO_RUN.items() if row[name] != value)
-        yield from self._of_largest(row, facts)
+            right |= {name: row[name] == value for name, value in _NO_RUN.items()}
+        yield from _wrong(right)
+        yield from self._of_largest(row)
 
-    def _of_largest(self, row: Mapping[str, Any], facts: Facts) -> Iterator[str]:
+    def _of_largest(self, row: Mapping[str, Any]) -> Iterator[str]:
         """Yield the kept documents that a run names with another number of duplicates."""
         number = row["_id"]
         former = [one for piece in self.pieces for one in piece["rows"]]
-        former += [other[LEDGER_ROW] for other in self.rows if LEDGER_ROW in other]
-        taken = any(one.get("run") == number for one in former)
-        if taken or "undone" in row or "resumed" in row:
+        if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
             return
         for i, one in enumerate(row["clusters"]):
-            there = facts.named.get((number, bson_edit.stored(one["_id"])))
+            there = self.named.get((number, bson_edit.stored(one["_id"])))
             is_plain = isinstance(one["_id"], int | str | ObjectId)  # others may stand otherwise
             if there not in (None, one["duplicates"]) and (there or is_plain):
                 yield f"clusters.{i}"
@@ -151,9 +136,9 @@ class RunChecker:
             "documents": piece["documents"] == len(piece["rows"]),
             "short": piece["short"] <= piece["documents"],
         }
-        yield from (name for name, is_right in right.items() if not is_right)
+        yield from _wrong(right)
 
-    def _of_state(self, facts: Facts) -> Iterator[str]:
+    def _of_state(self) -> Iterator[str]:
         state, numbers = self.state, {row["_id"]: row for row in self.rows}
         given = [n for n, row in numbers.items() if is_by_hand(row) or "undone" in row]
         highest, undoing = state.get("last_run"), state.get("undo") is not None
@@ -164,37 +149,31 @@ class RunChecker:
             yield "undo"
         if state.get("undo_from") is not None and not undoing:
             yield "undo_from"
-        yield from self._of_rules(state["settings"])
+        rules, recorded = state["settings"].get("rules"), numbers.values()
+        if rules != self.target.stamp.get("rules") and not any(
+            row["versions"].get("rules") == str(rules) for row in recorded
+        ):
+            yield "settings.rules"
         if checkpoint := state["checkpoint"]:
             yield from _of_counts(checkpoint["counts"], "checkpoint.counts")
             if (run := numbers.get(checkpoint["run"])) is not None:
                 yield from _beside(checkpoint, run)
-                yield from _not_in(run["settings"], state["settings"])
+                yield from _unlike(run["settings"], state["settings"], is_last=True)
+            elif checkpoint["counts"]["scanned"]:  # else it was cut off before it began
+                yield "checkpoint.run"
             if not undoing and not state["intent"]:
                 later = max(given, default=0) > checkpoint["run"]
-                yield from self._last_id(checkpoint, run or {}, facts.last, later=later)
+                yield from self._last_id(checkpoint, run or {}, later=later)
         if (bookmark := state.get("bookmark")) is not None:
             try:
                 self.target.read_bookmark(bookmark)
             except StateMismatch:
                 yield "bookmark"
             else:
-                yield from self._of_bookmark(bookmark, numbers, facts.decided)
-
-    def _of_rules(self, settings: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the version of the rules if there is none that is, or that this program follows."""
-        own, then = self.target.stamp.get("rules"), settings.get("rules")
-        recorded = {row["versions"].get("rules") for row in self.rows}
-        if own != then and str(then) not in recorded:
-            yield "settings.rules"
+                yield from self._of_bookmark(bookmark, numbers)
 
     def _last_id(
-        self,
-        checkpoint: Mapping[str, Any],
-        run: Mapping[str, Any],
-        last: Mapping[int, Sequence[bytes]],
-        *,
-        later: bool,
+        self, checkpoint: Mapping[str, Any], run: Mapping[str, Any], *, later: bool
     ) -> Iterator[str]:
         """Yield the last id if it is not the last one that its run decided.
 
@@ -205,15 +184,14 @@ class RunChecker:
         if found is None and later:  # a later run was undone
             return
         if found is None or not counts.scanned:
-            is_right = (
-                found is None and counts.scanned <= counts.quarantined
-            )  # no huge one is named
+            # no huge one is named
+            is_right = found is None and counts.scanned <= counts.quarantined
         elif later or run.get("resumed") or not self.target.rows.has_runs:
-            is_right = any(row["status"] == str(Status.REOPENED) for row in self.rows)
+            is_right = any(row["status"] == str(Status.REQUEUED) for row in self.rows)
             keys = [bson_edit.stored(found)]
             is_right = is_right or any(self.target.held_by(c, keys) for c in self.target.decided)
         else:
-            key, own = bson_edit.stored(found), last.get(number, ())
+            key, own = bson_edit.stored(found), [*self.last.get(number, {}).values()]
             is_plain = all(map(bson_edit.is_writable, own))  # else it stands there as another one
             is_right = not is_plain or (key in own and not self._is_passed(key, own))
         if not is_right:
@@ -230,10 +208,7 @@ class RunChecker:
         )
 
     def _of_bookmark(
-        self,
-        bookmark: Mapping[str, Any],
-        rows: Mapping[int, Mapping[str, Any]],
-        decided: int | None,
+        self, bookmark: Mapping[str, Any], rows: Mapping[int, Mapping[str, Any]]
     ) -> Iterator[str]:
         scanned = {n: row["counts"]["scanned"] for n, row in rows.items() if not is_by_hand(row)}
         if checkpoint := self.state["checkpoint"]:  # of a run that was cut off its row is behind
@@ -245,9 +220,9 @@ class RunChecker:
             "run": run is not None and run["status"] in (str(Status.DONE), str(Status.RUNNING)),
             "query": run is None or run["query"] == bookmark["query"],
             "followed": bookmark["followed"] < max(bookmark["run"], 1),
-            "decided": decided in (None, then),
+            "decided": self.decided in (None, then),
         }
-        yield from (f"bookmark.{name}" for name, is_right in right.items() if not is_right)
+        yield from _wrong(right, "bookmark.")
 
 
 def pieces_of(target: TargetReader) -> list[Document]:
@@ -287,27 +262,23 @@ def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:
         "short.duplicate": counts.short_duplicate <= counts.duplicates,
         "cut": counts.cut <= compared,
     }
-    yield from (f"{path}.{name}" for name, is_right in right.items() if not is_right)
+    yield from _wrong(right, f"{path}.")
 
 
-def _others(settings: Mapping[str, Any], stamp: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of a run that are not those that its target was made with."""
+def _unlike(
+    settings: Mapping[str, Any], stamp: Mapping[str, Any], *, is_last: bool = False
+) -> Iterator[str]:
+    """Yield the settings of a run that are not those that its target was made with.
+
+    is_last: the version that wrote the stamp recorded them, so none may be missing.
+    """
     for section, part in stamp.items():
-        own = settings.get(section)
-        if not isinstance(part, Mapping) or not isinstance(own, Mapping):
-            continue
-        for name, value in part.items():
+        own = settings.get(section, {})
+        for name, value in part.items() if isinstance(part, Mapping) else ():
             is_file = isinstance(value, str) and value.startswith(CONTENT)
-            if not is_file and name != "judge" and name in own and own[name] != value:
+            is_other = name in own and own[name] != value and not is_file and name != "judge"
+            if is_other or (is_last and name not in own):
                 yield f"settings.{section}.{name}"
-
-
-def _not_in(settings: Mapping[str, Any], stamp: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names in a stamp that the settings of its last run do not have."""
-    for section, part in stamp.items():
-        if isinstance(part, Mapping):
-            own = settings.get(section, {})
-            yield from (f"settings.{section}.{name}" for name in part if name not in own)
 
 
 def _beside(checkpoint: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
@@ -320,3 +291,12 @@ def _beside(checkpoint: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[s
     ends = {str(Status.DONE): True, str(Status.STOPPED): False}
     if checkpoint["finished"] is not ends.get(run["status"], checkpoint["finished"]):
         yield "checkpoint.finished"
+
+
+def _wrong(right: Mapping[str, bool], path: str = "") -> Iterator[str]:
+    return (f"{path}{name}" for name, is_right in right.items() if not is_right)
+
+
+def _line(row: Mapping[str, Any], wrong: Iterable[str]) -> str:
+    found = [*wrong]
+    return named(shown_value(row.get("_id")), found) if found else ""

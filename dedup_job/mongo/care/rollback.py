@@ -19,12 +19,11 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.pieces import former_rows, only_copies
-from dedup_job.mongo.care.taken_out import put_back, shorten
+from dedup_job.mongo.care.ledger_removals import former_rows, only_copies, put_back, shorten
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import BY_HAND, LEDGER_ROW
+from dedup_job.mongo.state.fields import BY_HAND
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
@@ -33,7 +32,7 @@ from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Checkpoint, Status
 
 _UNDONE = str(Status.UNDONE)
-_WRITE = 1000  # documents in a transaction
+WRITE = 1000  # documents in a transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +40,26 @@ class Undone:
     """What was taken back; `left` documents stay, since the source no longer holds them.
 
     ledger: rows that left it, or, of what a person did, that stand in it again. by_hand: `restored`
-    or `reopened`, "" for a run; id: of the first document that this was, as shown.
+    or `requeued`, "" for a run.
     """
 
     run: int
-    kept: int
-    ledger: int
-    left: int
+    kept: int = 0
+    ledger: int = 0
+    left: int = 0
     by_hand: str = ""
-    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What an undo is about to take back, as `T.runs` and the checkpoint count it.
 
-    by_hand: `restored` or `reopened`, "" for a run; then ledger counts the rows that return to it.
     begun: another process began and was cut off.
     """
 
     target: str
-    run: int
-    kept: int
-    ledger: int
-    by_hand: str = ""
-    begun: bool = False
+    what: Undone
+    begun: bool
 
 
 def planned(target: TargetReader, run: int) -> Planned:
@@ -77,12 +71,11 @@ def planned(target: TargetReader, run: int) -> Planned:
     row, checkpoint = target.patience(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Planned(target.name, run, 0, row.get("documents", 1), status, begun)
+        return Planned(target.name, Undone(run, 0, row["documents"], by_hand=status), begun)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    dropped = counts.scanned - counts.kept
-    return Planned(target.name, run, counts.kept, dropped, begun=begun)
+    return Planned(target.name, Undone(run, counts.kept, counts.scanned - counts.kept), begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -92,8 +85,13 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
     with target.hold():  # which finishes an undo that was cut off
         row = target.patience(lambda: target.run(run)) or {}
         if pending == run and row.get("status") == _UNDONE:
-            return Undone(run, 0, 0, row.get("left", 0))
-        target.patience(lambda: _begin(target, run))
+            return Undone(run, left=row.get("left", 0))
+        target.patience(lambda: _check_last(target, run))
+        state = target.patience(target.state.read) or {}
+        last_run = next_run(state) - 1
+        # what is taken back is decided again
+        begin = {"undo": run, "last_run": last_run, "bookmark": None}
+        target.patience(lambda: target.state.update(begin))
         return _take_back(target, run, progress)
 
 
@@ -106,13 +104,6 @@ def finish_undo(target: Target) -> None:
         what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
         progress.stage(f"finishing the {what}, which was cut off")
         _take_back(target, run, progress, half)
-
-
-def _begin(target: Target, run: int) -> None:
-    _check_last(target, run)
-    state = target.state.read() or {}
-    values = {"undo": run, "last_run": next_run(state) - 1}
-    target.state.update({**values, "bookmark": None})  # what is taken back is decided again
 
 
 def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
@@ -138,7 +129,7 @@ def _check_own(target: TargetReader, row: Mapping[str, Any], half: int | None = 
     for rows in former_rows(target, row, half):
         keys = [one.key for one in rows]
         for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
-            if _run_of(there.raw, is_kept=True) != number:
+            if run_of(there.raw, is_kept=True) != number:
                 raise StateMismatch(
                     f"{target.name} holds _id {shown(there.key)}, which another run kept than "
                     f"number {number}, as {target.runs.full_name} says: someone changed one of "
@@ -159,9 +150,9 @@ def _check_last(target: TargetReader, run: int) -> None:
         )
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
-    if last["status"] in BY_HAND:
+    if last["status"] == str(Status.RESTORED):
         _check_not_lost(target, last)
-    elif not target.rows.has_runs:
+    elif last["status"] not in BY_HAND and not target.rows.has_runs:
         raise UsageError(
             "the form `classic` does not say which run kept a document, so a run cannot be undone. "
             "To start over, drop the target, its ledger, runs and state, all four."
@@ -170,8 +161,6 @@ def _check_last(target: TargetReader, run: int) -> None:
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
     """Raise UsageError where the target's copy of a restored document is the only one."""
-    if entry["status"] != str(Status.RESTORED):
-        return
     for rows in former_rows(target, entry):
         for row in only_copies(target, rows):
             raise UsageError(
@@ -186,7 +175,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
         target.patience(lambda: target.state.update(no_entry))
-        return Undone(run, 0, 0, 0)
+        return Undone(run)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
     total = sum(target.patience(c.estimated_document_count) for c in target.decided)
@@ -217,9 +206,9 @@ def _delete(
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
     for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
-        own = [row.key for row in page if _run_of(row.raw, is_kept) == run]
-        for start in range(0, len(own), _WRITE):
-            keys = own[start : start + _WRITE]
+        own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
+        for start in range(0, len(own), WRITE):
+            keys = own[start : start + WRITE]
             if holds:
                 there = target.held_by(target.source, keys)
                 left += len(keys) - len(there)
@@ -246,7 +235,8 @@ def _delete_some(
     target.commits.commit(writes, {"undo": run}, {"undo": run})
 
 
-def _run_of(raw: bytes, is_kept: bool) -> Any:
+def run_of(raw: bytes, *, is_kept: bool) -> Any:
+    """Return by which run a document was kept, or a row of the ledger written."""
     found = RawBSONDocument(raw)
     own = found.get("dedup") if is_kept else found
     return own.get("run") if isinstance(own, Mapping) else None
@@ -269,21 +259,19 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    run, done, id_ = row["_id"], Undone(row["_id"], 0, 0, 0), ""
-    stay: list[RawDocument] = []
-    progress.total(row.get("documents", 1), f"undoing number {run}: putting rows back")
+    done, stay = Undone(row["_id"], by_hand=str(row["status"])), list[RawDocument]()
+    progress.total(row["documents"], f"undoing number {done.run}: putting rows back")
     for rows in former_rows(target, row, half):
-        gone, staying = put_back(target, run, rows)
+        gone, staying = put_back(target, done.run, rows)
         back = done.ledger + len(rows) - len(staying)
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
-        id_ = id_ or shown(rows[0].key)
         progress.advance(back)
 
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:
-            _mark(target, run, session)
-        elif LEDGER_ROW not in row:
+            _mark(target, done.run, session)
+        else:
             shorten(target, row, half or 0, stay, session)
 
-    target.commits.commit(writes, {"undo": None, "undo_from": None}, {"undo": run})
-    return replace(done, left=len(stay), by_hand=str(row["status"]), id=id_)
+    target.commits.commit(writes, {"undo": None, "undo_from": None}, {"undo": done.run})
+    return replace(done, left=len(stay))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dedup_job.documents import Reason
-from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.report.counts import Counts, Tenths
 from dedup_job.report.run import Status
@@ -122,29 +121,6 @@ def count_differences(
         if names:
             each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)
             yield f"run {run}: {'; '.join(sorted(each))}"
-
-
-def out_of_step(rows: Mapping[int, Mapping[str, Any]], state: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each run that the state does not know, or knows with another source."""
-    known = next_run(state) - 1
-    for run, row in rows.items():
-        if run > known:
-            yield f"run {run}: the state knows {known:,} runs"
-        if row["source"] != state["source"]:
-            yield f"run {run}: it read {row['source']}, the state names {state['source']}"
-
-
-def stale_row(rows: Mapping[int, Mapping[str, Any]], checkpoint: Mapping[str, Any]) -> str | None:
-    """Say where the row of a run that is done differs from the checkpoint it ended with."""
-    row = rows.get(checkpoint["run"])
-    if row is None:
-        if not checkpoint["counts"]["scanned"]:
-            return None  # it was cut off before it began
-        return f"run {checkpoint['run']}: it has no row in T.runs"
-    done = row.get("status") == str(Status.DONE)
-    if done and _labels(row["counts"]) != _labels(checkpoint["counts"]):
-        return f"run {checkpoint['run']}: its row in T.runs and the state say different counts"
-    return None
 
 
 def _labels(found: Mapping[str, Any]) -> Labels:

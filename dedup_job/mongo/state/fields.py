@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -10,13 +10,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from dedup_job.errors import StateMismatch
-from dedup_job.report.counts import Counts
+from dedup_job.report.counts import Counts, Tenths
 from dedup_job.report.run import Checkpoint, Machine, RunLine, Status
 
 FORMAT = 1
-LEDGER_ROW = "ledger_row"  # of T.runs: the row that a person took out, of former versions
 PIECE = "piece"  # of T.runs: some of the rows that a person took out of the ledger
-BY_HAND = (str(Status.RESTORED), str(Status.REOPENED))
+BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
 _MAX = 2**53  # more than anything is counted to
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision", "output", "ledger")
 
@@ -32,7 +31,7 @@ def check_state(state: Mapping[str, Any], name: str) -> None:
             "another version wrote it, or someone changed it. Use the version that wrote it; "
             "nothing was written."
         )
-    if wrong := _wrong(_State, state):
+    if wrong := _outermost(misfits(StateFields, state)):
         raise StateMismatch(
             f"{name} is not as dedup writes it: {', '.join(wrong)}. Someone changed it. Put it "
             "back as it was, from a backup, or name another --target; nothing was written."
@@ -44,8 +43,8 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
     name: the collection that holds it.
     """
-    by_hand = _ByHand if "pieces" not in row else _InPieces
-    if wrong := _wrong(by_hand if row.get("status") in BY_HAND else _Run, row):
+    model = EntryFields if row.get("status") in BY_HAND else RunFields
+    if wrong := _outermost(misfits(model, row)):
         raise StateMismatch(
             f"row {row.get('_id')!r} of {name} is not as dedup writes it: {', '.join(wrong)}. "
             "Someone changed it, or added it. Put it back as it was, from a backup, or remove it "
@@ -88,17 +87,23 @@ def in_utc(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(tzinfo=UTC)
 
 
-def _wrong(model: type[BaseModel], values: Mapping[str, Any]) -> list[str]:
-    """Return the names of those fields that are not as the model says."""
+def misfits(model: type[BaseModel], values: Mapping[str, Any]) -> list[str]:
+    """Return the path of each field that is not as the model says."""
     try:
         model.model_validate(values)
     except ValidationError as e:
         errors = e.errors(include_url=False, include_context=False, include_input=False)
-        return [*dict.fromkeys(str(error["loc"][0]) for error in errors)]
+        return [".".join(map(str, error["loc"])) for error in errors]
     return []
 
 
-def _fits(test: Callable[[Any], bool]) -> AfterValidator:
+def _outermost(paths: Sequence[str]) -> list[str]:
+    return [*dict.fromkeys(path.partition(".")[0] for path in paths)]
+
+
+def fits(test: Callable[[Any], bool]) -> AfterValidator:
+    """Return what refuses a value of a field that does not pass a test."""
+
     def check(value: Any) -> Any:
         if not test(value):
             raise ValueError
@@ -118,6 +123,10 @@ def are_numbers(value: Any) -> bool:
         return all(map(are_numbers, value.values()))
     if isinstance(value, list):
         return all(map(are_numbers, value))
+    return _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
     return is_count(value) or (isinstance(value, float) and value >= 0)
 
 
@@ -130,90 +139,98 @@ def are_points(value: Any) -> bool:
 
 def _are_counts(value: Any) -> bool:
     try:
-        Counts.from_dict(value)
+        found = Counts.from_dict(value).as_dict()
+        bins = len(Tenths().counts)
+        return are_numbers(value) and "scanned" in value and len(found["similarities"]) == bins
     except (KeyError, TypeError, AttributeError, ValueError):
         return False
-    return are_numbers(value)
 
 
 def _are_settings(value: Mapping[str, Any]) -> bool:
     return all(isinstance(value.get(name, {}), Mapping) for name in _SECTIONS)
 
 
-_Count = Annotated[Any, _fits(is_count)]
-_Number = Annotated[int | float, _fits(are_numbers)]
+Count = Annotated[Any, fits(is_count)]
+Number = Annotated[Any, fits(_is_number)]
 _Name = Annotated[str, Field(pattern=r"\.")]
-_Counts = Annotated[dict[str, Any], _fits(_are_counts)]
-_Settings = Annotated[dict[str, Any], _fits(_are_settings)]
-_LedgerRow = Annotated[dict[str, Any], _fits(lambda row: "_id" in row and is_count(row.get("run")))]
+_Counts = Annotated[dict[str, Any], fits(_are_counts)]
+_Settings = Annotated[dict[str, Any], fits(_are_settings)]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class _Lease(_Strict):
-    pid: _Count = 0
+class LeaseFields(_Strict):
+    """What is needed of a lease."""
+
+    pid: Count = 0
     process_started: float = 0.0
     since: datetime = datetime.min
     expires: datetime = datetime.min
 
 
-class _Checkpoint(_Strict):
-    run: _Count
+class CheckpointFields(_Strict):
+    """What is needed of a checkpoint."""
+
+    run: Count
     query: str | None
-    limit: _Count | None
+    limit: Count | None
     started: datetime
     counts: _Counts
-    seconds: _Number
+    seconds: Number
     last_id: Any
     finished: bool
 
 
-class _State(_Strict):
+class StateFields(_Strict):
+    """What is needed of a state."""
+
     id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # it names a file
-    generation: _Count
+    generation: Count
     source: _Name
     settings: _Settings
-    token: _Count
-    lease: _Lease | None
-    checkpoint: _Checkpoint | None
+    token: Count
+    lease: LeaseFields | None
+    checkpoint: CheckpointFields | None
     intent: list[Any] | None
-    undo: _Count | None = None
-    undo_from: _Count | None = None
-    last_run: _Count | None = None
+    undo: Count | None = None
+    undo_from: Count | None = None
+    last_run: Count | None = None
     bookmark: Any = None  # checked where it is read: see mongo/bookmark.py
 
 
-class _Machine(_Strict):
+class MachineFields(_Strict):
+    """A machine of a run on a cluster."""
+
     name: str
-    workers: _Count
-    documents: _Count
+    workers: Count
+    documents: Count
 
 
-class _Run(_Strict):
-    id: _Count = Field(alias="_id")
-    status: Annotated[Any, _fits(lambda status: status in [*map(str, Status)])]
+class RunFields(_Strict):
+    """What is needed of the row of a run."""
+
+    id: Count = Field(alias="_id")
+    status: Annotated[Any, fits(lambda status: status in [*map(str, Status)])]
     source: _Name
     started: datetime
     query: str | None
-    limit: _Count | None
+    limit: Count | None
     settings: _Settings
     counts: _Counts
-    seconds: _Number
-    left: _Count = 0
+    seconds: Number
+    left: Count = 0
     finished: datetime | None = None
-    known: _Count = 0
-    expected: _Count | None = None
-    series: Annotated[list[Any], _fits(are_points)] = []
-    machines: list[_Machine] = []
+    known: Count = 0
+    expected: Count | None = None
+    series: Annotated[list[Any], fits(are_points)] = []
+    machines: Sequence[MachineFields] = []
 
 
-class _ByHand(_Run):
-    ledger_row: _LedgerRow
+class EntryFields(RunFields):
+    """What is needed of the row of what a person did."""
 
-
-class _InPieces(_Run):
-    pieces: _Count
-    documents: _Count
+    pieces: Count
+    documents: Count
     given: str

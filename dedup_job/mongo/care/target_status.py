@@ -9,13 +9,13 @@ from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo.bson.edit import LENIENT
-from dedup_job.mongo.care.existing import Lock, state_of
+from dedup_job.mongo.care.lease_admin import Lock, state_of
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line, with_checkpoint
 from dedup_job.report.run import RunLine, Status
-from dedup_job.report.status import Holder, Standing, TargetStatus
+from dedup_job.report.status import Holder, RunState, TargetStatus
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
 _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}
@@ -27,11 +27,11 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     runs = database.get_collection(
         f"{name.collection}.runs", codec_options=LENIENT, read_concern=ReadConcern("majority")
     )
-    state, found = state_of(client, name)
-    lock = Lock(str(name), found["token"], found["lease"], state.now())
+    stored, found = state_of(client, name)
+    lock = Lock(str(name), found["token"], found["lease"], stored.now())
     row = runs.find_one(_RUN, sort=[("_id", -1)])
     by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
-    standing = _standing(lock, row, found["checkpoint"] or {})
+    state = _run_state(lock, row, found["checkpoint"] or {})
     line = with_checkpoint(run_line(row, runs.full_name), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
     success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
@@ -39,7 +39,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         target=str(name),
         source=found["source"],
         now=in_utc(lock.now) or lock.now,
-        standing=standing,
+        state=state,
         holder=_holder(lock),
         line=line,
         expected=row.get("expected") if row else None,
@@ -48,7 +48,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         query=row["query"] if row else None,
         by_hand=_by_hand(by_hand, line),
         last_success=success,
-        last_failure=line if standing is Standing.KILLED else failure,
+        last_failure=line if state is RunState.KILLED else failure,
     )
 
 
@@ -59,17 +59,19 @@ def _by_hand(row: Mapping[str, Any] | None, last: RunLine | None) -> tuple[int, 
     return row["_id"], row.get("documents", 1), str(row["status"])
 
 
-def _standing(lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]) -> Standing:
+def _run_state(
+    lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
+) -> RunState:
     """Return what is going on; a row of a run at work bears the token of its lease."""
     status = row["status"] if row else None
     if lock.is_held:
         at_work = row is not None and status == Status.RUNNING and row.get("token") == lock.token
-        return Standing.RUNNING if at_work else Standing.HELD
+        return RunState.RUNNING if at_work else RunState.HELD
     if row is None:
-        return Standing.NEVER
+        return RunState.NEVER
     if checkpoint.get("finished") and checkpoint["run"] == row["_id"] and status not in _ENDS:
-        return Standing.DONE  # its end is all that its row was not told of
-    return Standing(status) if status in _ENDS else Standing.KILLED
+        return RunState.DONE  # its end is all that its row was not told of
+    return RunState(status) if status in _ENDS else RunState.KILLED
 
 
 def _holder(lock: Lock) -> Holder | None:

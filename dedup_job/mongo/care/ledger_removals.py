@@ -7,6 +7,7 @@ back. Each piece is one commit, so what is cut off is as whole as what ended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,13 +17,13 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.documents import Document, Kept
+from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.care.pieces import only_copies, piece_id
-from dedup_job.mongo.reading import in_commands, look_up, majority, some
+from dedup_job.mongo.bson.ledger_rows import stored_in
+from dedup_job.mongo.reading import in_commands, look_up
 from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE
@@ -33,24 +34,28 @@ from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
 
-_ROWS = 1000  # of a piece
+ROWS = 1000  # of a piece
 _BYTES = 8 << 20  # of a piece; one row may be larger
+_APART = 1_000_000  # numbers of pieces that an entry may have
 
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """A row that leaves the ledger; kept: what goes to the target, None where the next run decides.
+    """A row that leaves the ledger, as it is there.
 
-    row: as the ledger holds it.
+    kept: what goes to the target, with its fingerprint and whether its text is short; None where
+    the next run decides.
     """
 
     row: RawDocument
-    kept: tuple[Document, Kept] | None = None
+    kept: Document | None = None
+    fingerprint: int = 0
+    short: bool = False
 
     @property
     def size(self) -> int:
         """Bytes that a commit of it takes, roughly."""
-        return len(self.row.raw) + (len(self.kept[0].raw) if self.kept else 0)
+        return len(self.row.raw) + (len(self.kept.raw) if self.kept else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +74,19 @@ class Entry:
     short: int = 0
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def counts(self) -> Counts:
-        """What it adds to the counts of the runs."""
-        if self.status != str(Status.RESTORED):
-            return Counts()
-        candidates = Histogram(classes={0: self.documents} if self.documents else {})
-        return Counts(kept=self.documents, short_kept=self.short, candidates=candidates)
-
     def values(self) -> dict[str, Any]:
-        """Return what changes with each piece."""
-        counts = self.counts
-        return {
-            "pieces": self.pieces,
-            "documents": self.documents,
-            "counts": counts.as_dict(),
-            "rates": counts.rates(),
-        }
+        """Return what changes with each piece: its size, and what it adds to the counts."""
+        counts, kept = Counts(), self.documents if self.status == str(Status.RESTORED) else 0
+        if kept:
+            counts = Counts(kept, short_kept=self.short, candidates=Histogram(classes={0: kept}))
+        own = {"pieces": self.pieces, "documents": self.documents}
+        return {**own, "counts": counts.as_dict(), "rates": counts.rates()}
 
     def with_piece(self, piece: Sequence[TakenOut]) -> Entry:
         """Return the entry with one piece more."""
-        short = sum(one.kept is not None and one.kept[1].short for one in piece)
-        return replace(
-            self,
-            pieces=self.pieces + 1,
-            documents=self.documents + len(piece),
-            short=self.short + short,
-        )
+        documents = self.documents + len(piece)
+        short = self.short + sum(one.short for one in piece)
+        return replace(self, pieces=self.pieces + 1, documents=documents, short=short)
 
 
 def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
@@ -103,7 +94,7 @@ def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
     piece: list[TakenOut] = []
     room = _BYTES
     for one in all_:
-        if piece and (len(piece) == _ROWS or one.size > room):
+        if piece and (len(piece) == ROWS or one.size > room):
             yield piece
             piece, room = [], _BYTES
         piece.append(one)
@@ -126,20 +117,25 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
     state = target.patience(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
+        run = checkpoint["run"]
         raise UsageError(
-            f"run {checkpoint['run']} of {target.name} is not at its end. Let it end by the same "
-            "command, or take it back "
-            f"(`{command_line('undo', checkpoint['run'], '--target', target.name)}`); then restore "
+            f"run {run} of {target.name} is not at its end. Let it end by the same command, or "
+            f"take it back (`{command_line('undo', run, '--target', target.name)}`); then restore "
             "the document."
         )
-    number, former = next_run(state), unfinished(target, given)
-    if former and former[-1]["_id"] == number - 1:  # later ones came after a run: the order counts
-        last = former[-1]
-        short = last["counts"]["short"]["kept"]
-        first = {**about, "started": last["started"]}
-        there = (last["pieces"], last["documents"], short)
-        return Entry(number - 1, str(status), given, *there, about=first)
-    return Entry(number, str(status), given, about=about)
+    new = Entry(next_run(state), str(status), given, about=about)
+    former = unfinished(target, given)
+    if not former or former[-1]["_id"] != new.number - 1:
+        return new  # later ones came after a run: the order counts
+    last = former[-1]
+    return replace(
+        new,
+        number=last["_id"],
+        pieces=last["pieces"],
+        documents=last["documents"],
+        short=last["counts"]["short"]["kept"],
+        about={**about, "started": last["started"]},
+    )
 
 
 def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
@@ -150,7 +146,10 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     keys = [one.row.key for one in piece]
     target.patience(lambda: _check_not_kept(target, keys))
     after, number = entry.with_piece(piece), entry.number
-    kept = target.rows.encode(*_as_decided([one.kept for one in piece if one.kept]), number)
+    prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
+    short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
+    documents = Documents.of(one.kept for one in piece if one.kept)
+    kept = target.rows.encode(documents, Decisions.all_kept(prints, short), number)
     row = {"_id": number, **entry.about, **after.values(), "given": entry.given, "finished": None}
 
     def writes(session: ClientSession | None) -> None:
@@ -179,13 +178,6 @@ def finish_entries(target: Target, given: str, seconds: float) -> None:
     target.patience(write)
 
 
-def _as_decided(kept: Sequence[tuple[Document, Kept]]) -> tuple[Documents, Decisions]:
-    """Return documents that are kept, with no candidates, in columns."""
-    prints = np.array([decision.fingerprint for _, decision in kept], dtype=np.uint64)
-    short = np.array([decision.short for _, decision in kept], dtype=np.bool_)
-    return Documents.of(document for document, _ in kept), Decisions.all_kept(prints, short)
-
-
 def put_back(
     target: Target, number: int, rows: Sequence[RawDocument]
 ) -> tuple[int, list[RawDocument]]:
@@ -196,7 +188,7 @@ def put_back(
     stay = only_copies(target, rows, in_target=True)
     staying = [row.key for row in stay]
     keys = [row.key for row in rows if row.key not in {*staying}]
-    there = {row.key for row in some(majority(target.ledger), keys, {"_id": 1}, target.patience)}
+    there = target.held_by(target.ledger, keys)
     new = strings_of([row.raw for row in rows if row.key in {*keys} - there])
     own: Mapping[str, Any] = {"dedup.run": number} if target.rows.has_runs else {}
     gone = 0
@@ -258,3 +250,77 @@ def _check_not_kept(target: Target, keys: Sequence[bytes]) -> None:
                 f"_id {shown(row.key)} is in {target.name} and in its ledger, which no run "
                 "does. Find out what wrote it there, and remove the one that is wrong."
             )
+
+
+def former_rows(
+    target: TargetReader, row: Mapping[str, Any], half: int | None = None
+) -> Iterator[list[RawDocument]]:
+    """Yield the rows that an entry took out of the ledger, piece by piece, raw as they were.
+
+    half: a piece that may be half written, or not yet; those before it are left out. Raises
+    StateMismatch where another one is gone.
+    """
+    number = row["_id"]
+    for piece in range(row["pieces"]) if half is None else (half,):
+        rows = rows_of_piece(target, number, piece)
+        if rows is None and piece == half:
+            return
+        if rows is None:
+            raise StateMismatch(
+                f"{target.runs.full_name} lacks piece {piece} of number {number}, _id "
+                f"{piece_id(number, piece)}, with rows that were taken out of the ledger: someone "
+                "removed or changed it. Put it back from a backup; nothing was taken back."
+            )
+        yield rows
+
+
+def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocument] | None:
+    """Return the rows of a piece, None where there is no such piece."""
+    for found in look_up(target.runs, {"_id": piece_id(number, piece)}, None, target.patience):
+        with suppress(KeyError, ValueError):  # someone changed it
+            array = bson_edit.value(found.raw, b"rows")
+            raws = [array[e.value : e.end] for e in bson_edit.elements(array)]
+            return [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
+    return None
+
+
+def taken_out(
+    pieces: Sequence[Mapping[str, Any]],
+    rows: Mapping[int, Mapping[str, Any]],
+    half: int | None = None,
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield each row that a person took out, with the number of its entry.
+
+    rows: those of `T.runs`; half: the entry that is being taken back, of which all pieces count.
+    """
+    for piece in pieces:
+        number = piece["of"]
+        if number in rows and (piece[PIECE] < rows[number].get("pieces", 0) or number == half):
+            yield from ((number, one) for one in piece["rows"])
+
+
+def keys_taken_out(target: TargetReader, entries: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the keys of all documents that some entries took out."""
+    for entry in entries:
+        for piece in range(entry["pieces"]):
+            rows = rows_of_piece(target, entry["_id"], piece)
+            yield from (row.key for row in rows or ())
+
+
+def only_copies(
+    target: TargetReader, rows: Sequence[RawDocument], *, in_target: bool = False
+) -> list[RawDocument]:
+    """Return the rows of documents of which the target holds the only copy, or would lose it.
+
+    in_target: only of those that the target really holds.
+    """
+    keys = [row.key for row in rows if stored_in(row.raw) is None]
+    gone = {*keys} - target.held_by(target.source, keys)
+    if in_target and gone:
+        gone &= target.held_by(target.documents, [*gone])
+    return [row for row in rows if row.key in gone]
+
+
+def piece_id(number: int, piece: int) -> int:
+    """Return the `_id` of a piece in `T.runs`: below zero, so that the last run stays the last."""
+    return -(number * _APART + piece)

@@ -1,0 +1,258 @@
+"""What someone does to a target by hand, and what `dedup check` finds: one row of a table for each.
+
+That a change of any field is found: test_tampering_any_field.py; what other commands say of such a
+target: test_tampering_refused.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import Int64
+
+from dedup_job.report.check import NOTES, Check
+from tests.proving import fill, good, wrong
+from tests.tampering import (
+    LEDGER,
+    RUNS,
+    STATE,
+    Db,
+    Do,
+    Document,
+    add,
+    alone,
+    change,
+    one,
+    original,
+    remove,
+    row,
+    run_ahead,
+    state,
+    text,
+)
+
+
+def long_text(database: Db) -> Document:
+    """Return a kept document whose fingerprint does not change with a space."""
+    return one(database, text={"$regex": ".{100}"}, _id={"$nin": database[LEDGER].distinct("of")})
+
+
+def repeated(database: Db) -> Document:
+    """Return such a document that has exact duplicates."""
+    named = database[LEDGER].distinct("of", {"reason": "exact"})
+    return one(database, text={"$regex": ".{100}"}, _id={"$in": named})
+
+
+def short_text(database: Db) -> Document:
+    """Return a kept document with a text that is too short for a simhash."""
+    return one(database, text={"$regex": "^.{1,9}$"})
+
+
+def other_fingerprint(pick: Callable[[Db], Document]) -> Do:
+    """Return what changes one bit of a fingerprint."""
+
+    def do(database: Db) -> Any:
+        kept = pick(database)
+        flipped = Int64(kept["dedup"]["fingerprint"] ^ 1)
+        database.target.update_one({"_id": kept["_id"]}, {"$set": {"dedup.fingerprint": flipped}})
+        return kept["_id"]
+
+    return do
+
+
+def decided_twice(database: Db) -> Any:
+    """Add a document that the ledger holds."""
+    id_ = one(database, LEDGER, reason="exact")["_id"]
+    database.target.insert_one({**one(database), "_id": id_})
+    return id_
+
+
+def decided_twice_and_gone(database: Db) -> Any:
+    """Do so with one that leaves the source."""
+    id_ = decided_twice(database)
+    database.source.delete_one({"_id": id_})
+    return id_
+
+
+def another_original(reason: str) -> Do:
+    """Return what lets a row name a kept document that it is no duplicate of."""
+
+    def do(database: Db) -> Any:
+        found = one(database, LEDGER, reason=reason)
+        other = one(database, _id={"$ne": found["of"]}, **{"dedup.run": 1})["_id"]
+        database[LEDGER].update_one({"_id": found["_id"]}, {"$set": {"of": other}})
+        return found["_id"]
+
+    return do
+
+
+def dropped_original(database: Db) -> Any:
+    """Let a row name a document that was dropped itself."""
+    first, second = database[LEDGER].find({"reason": "exact"}).sort("_id", 1).limit(2)
+    database[LEDGER].update_one({"_id": first["_id"]}, {"$set": {"of": second["_id"]}})
+    return first["_id"]
+
+
+def itself(database: Db) -> Any:
+    """Let a row name its own document, which the target holds under another type of number."""
+    found = one(database, LEDGER, reason="exact", _id={"$type": "int"})
+    kept = one(database, _id=found["of"])
+    database.target.insert_one({**kept, "_id": float(found["_id"])})
+    database[LEDGER].update_one({"_id": found["_id"]}, {"$set": {"of": float(found["_id"])}})
+    return found["_id"]
+
+
+def exchanged_reasons(database: Db) -> Any:
+    """Exchange the reasons of two rows, so that the counts agree."""
+    near, exact = (one(database, LEDGER, reason=reason, run=1) for reason in ("near", "exact"))
+    for found, reason in ((near, "exact"), (exact, "near")):
+        database[LEDGER].update_one({"_id": found["_id"]}, {"$set": {"reason": reason}})
+    return exact["_id"]
+
+
+def exchanged_documents(database: Db) -> Any:
+    """Keep a duplicate in place of a unique document, which goes to the ledger."""
+    found, unique = one(database, LEDGER, reason="near", run=1), alone(database)
+    kept, document = one(database, _id=found["of"]), one(database, "source", _id=found["_id"])
+    database[LEDGER].delete_one({"_id": found["_id"]})
+    database[LEDGER].insert_one({**found, "_id": unique["_id"]})
+    database.target.delete_one({"_id": unique["_id"]})
+    database.target.insert_one({**document, "dedup": kept["dedup"]})
+    return unique["_id"]
+
+
+def exchanged_original(database: Db) -> Any:
+    """Keep the later one of two equal documents."""
+    found = one(database, LEDGER, reason="exact", run=1, of={"$type": "int"})
+    kept, document = one(database, _id=found["of"]), one(database, "source", _id=found["_id"])
+    database.target.delete_one({"_id": kept["_id"]})
+    database.target.insert_one({**document, "text": kept["text"], "dedup": kept["dedup"]})
+    database[LEDGER].delete_one({"_id": found["_id"]})
+    database[LEDGER].insert_one({**found, "_id": kept["_id"], "of": found["_id"]})
+    database[LEDGER].update_many({"of": kept["_id"]}, {"$set": {"of": found["_id"]}})
+    return kept["_id"]
+
+
+def edited(do: Do) -> Do:
+    """Return what does this to an exact duplicate with another text in the source by now."""
+
+    def both(database: Db) -> Any:
+        id_ = one(database, LEDGER, reason="exact")["_id"]
+        database.source.update_one({"_id": id_}, {"$set": {"text": "别的文字，不再一样了。"}})
+        return do(database)
+
+    return both
+
+
+def case(name: str, do: Do, named: str = "", **words: str) -> Any:
+    """Return a row of the table: all that is found.
+
+    named: findings that show the `_id` first; words: others, with what is among the first.
+    """
+    found = {**dict.fromkeys(named.split(), "{id}"), **words}
+    return pytest.param(do, {Check[check]: said for check, said in found.items()}, id=name)
+
+
+SAME = {"reason": "exact"}
+NEAR = {"reason": "near", "differences": {"$exists": True}}
+NO_TEXT, NO_ANSWER = {"$set": {"text": 7}}, {"$unset": {"answer": ""}}
+NO_DIGEST, NO_STATUS = {"$unset": {"digest": ""}}, {"$unset": {"status": ""}}
+KEPT, SKIPPED = {"$inc": {"counts.kept": 1}}, {"$inc": {"counts.skipped": 1}}
+EXACT, RULES = {"$inc": {"checkpoint.counts.duplicate.exact": 1}}, {"$inc": {"settings.rules": -1}}
+COUNTS, PRINT = "by its counts", "{id} (fingerprint)"
+MARKS = "{id} (dedup.fingerprint, dedup.run)"
+CASES = (
+    case("original removed", remove("target", original), "UNDECIDED ORIGINAL", RECORDS=COUNTS),
+    case("document added", add("target"), "GONE", RECORDS=COUNTS),
+    case("foreign document", add("target", "dedup"), "GONE", FOREIGN=MARKS, RECORDS=COUNTS),
+    case("text altered", text(lambda _: "这段正文被人改过了。"), VALUES=PRINT),
+    case("text altered a little", text(lambda t: f"{t} ", long_text), "CHANGED"),
+    case("text of an original", text(lambda t: f"{t} ", repeated), "CHANGED", VALUES="reason"),
+    case("text that is no text", change("target", NO_TEXT), "FOREIGN"),
+    case("fingerprint altered", other_fingerprint(long_text), VALUES=PRINT),
+    case("fingerprint of a short text altered", other_fingerprint(short_text), VALUES=PRINT),
+    case("field of a document altered", change("target", NO_ANSWER, answer="A"), "CHANGED"),
+    case("duplicate row removed", remove(LEDGER, reason="near"), "UNDECIDED", RECORDS=COUNTS),
+    case("skipped row removed", remove(LEDGER, reason="empty"), "UNDECIDED", RECORDS=COUNTS),
+    case("quarantined row removed", remove(LEDGER, _id=-1), "UNDECIDED", RECORDS=COUNTS),
+    case("row added", add(LEDGER), "GONE", RECORDS=COUNTS),
+    case("decided twice", decided_twice, "CHANGED TWICE", RECORDS=COUNTS),
+    case("decided twice and gone", decided_twice_and_gone, "GONE TWICE", RECORDS=COUNTS),
+    case("original is nowhere", row({"of": "x"}, reason="near"), ORIGINAL='{id} of "x"'),
+    case("original is null", row({"of": None}, reason="near"), ORIGINAL="{id} of null"),
+    case("original was dropped", dropped_original, "ORIGINAL"),
+    case("original is itself", itself, "CHANGED TWICE CONTRADICTS", RECORDS=COUNTS),
+    case("another original of a near one", another_original("near"), "CONTRADICTS"),
+    case("another original of an exact one", another_original("exact"), "CONTRADICTS"),
+    case("original and duplicate exchanged", exchanged_original, "CONTRADICTS"),
+    case("unique one and duplicate exchanged", exchanged_documents, "CHANGED CONTRADICTS"),
+    case("distance", row({"distance": 1}, **NEAR), VALUES="{id} (distance 1)"),
+    case("channels", row({"found_by": []}, **NEAR), VALUES="{id} (found_by [])"),
+    case("differences", row({"differences": []}, **NEAR), VALUES="{id} (differences [])"),
+    case("content", row({"richer": ["image"]}, **NEAR), VALUES="{id} (richer", RECORDS="1 there"),
+    case("similarity", row({"similarity": None}, **NEAR), "VALUES", RECORDS="similarity"),
+    case("reasons exchanged", exchanged_reasons, VALUES="{id} (reason 'near'"),
+    case("edited, distance", edited(row({"distance": 3}, **SAME)), "CHANGED VALUES"),
+    case("edited, digest", edited(row({"digest": Int64(7)}, **SAME)), "CHANGED CONTRADICTS"),
+    case("edited, original", edited(row({"of": -5}, **SAME)), "CHANGED ORIGINAL"),
+    case("no decision", row({"decision": "x"}), "FOREIGN", RECORDS=COUNTS),
+    case("no reason", row({"reason": "x"}), "FOREIGN", RECORDS=COUNTS),
+    case("digest removed", change(LEDGER, NO_DIGEST, reason="near"), FOREIGN="{id} (digest)"),
+    case("skipped, more fields", row({"of": 1, "x": 2}, reason="empty"), FOREIGN="{id} (of, x)"),
+    case("counts of a run", change(RUNS, KEPT, _id=1), RECORDS="kept by its counts"),
+    case(
+        "counts of the last run", change(RUNS, SKIPPED, _id=2), RECORDS="(checkpoint.counts.skipped"
+    ),
+    case("counts of the state", change(STATE, EXACT), RECORDS="exact by its counts"),
+    case("run removed", remove(RUNS, _id=1), RECORDS="run 1: "),
+    case("run added", run_ahead, RECORDS="1000 (_id"),
+    case("field of a run removed", change(RUNS, NO_STATUS, _id=2), FOREIGN="2 (status)"),
+    case("older state", state(**{"checkpoint.run": 1}), RECORDS="2 (_id"),
+    case("rules that no run followed", change(STATE, RULES), RECORDS="(settings.rules)"),
+    case("source document removed", remove("source", alone), "GONE"),
+    case("source emptied", lambda database: database.source.drop(), GONE=""),
+)
+
+
+@pytest.mark.parametrize(
+    "more", [("--all",), pytest.param((), marks=pytest.mark.thorough)], ids=["all", "sample"]
+)
+@pytest.mark.parametrize(("do", "expected"), CASES)
+def test_it_is_found(
+    made: Db, tmp_path: Path, do: Do, expected: dict[Check, str], more: tuple[str, ...]
+) -> None:
+    id_ = do(made)
+    check = good if expected.keys() <= {*NOTES} else wrong
+    found = check(made, tmp_path, *more)
+    assert found.keys() == {*map(str, expected)}, found
+    for finding, words in expected.items():
+        assert words.format(id=shown(id_)) in ", ".join(found[str(finding)])
+
+
+def shown(id_: Any) -> str:
+    """Return an id as a check shows it."""
+    return f'"{id_}"' if isinstance(id_, str) else repr(id_)
+
+
+def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(
+    database: Db, tmp_path: Path
+) -> None:
+    fill(database, ledger__document="whole")
+    for reason in ("near", "empty"):
+        id_ = one(database, LEDGER, reason=reason)["_id"]
+        database.source.update_one({"_id": id_}, {"$set": {"text": "一篇新的短文。"}})
+    assert good(database, tmp_path, "--all").keys() == {Check.CHANGED}
+    near = one(database, LEDGER, reason="near")
+    row({"digest": Int64(near["digest"] ^ 1)}, reason="near")(database)
+    empty = row({"document.text": "有字"}, reason="empty")(database)
+    found = wrong(database, tmp_path, "--all")
+    assert found[Check.VALUES] == [f"{near['_id']!r} (digest)"]
+    assert found[Check.CONTRADICTS] == [repr(empty)]
+    row({"digest": near["digest"]}, reason="near")(database)
+    row({"document.text": ""}, reason="empty")(database)
+    database.source.delete_many({})
+    another_original("near")(database)
+    assert wrong(database, tmp_path, "--all").keys() == {Check.CONTRADICTS, Check.GONE}

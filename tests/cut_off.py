@@ -1,0 +1,52 @@
+"""A process that is gone before one of its writes, without the cost of a process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pymongo.collection import Collection
+
+from dedup_job.mongo.state import commits as module
+from dedup_job.mongo.state.commits import Commits
+
+_WRITES = ("insert_many", "replace_one", "delete_many", "update_one")
+
+
+class Cut(Exception):  # it is no error: the process is gone
+    """The process is killed here."""
+
+
+def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> None:
+    """Let the process be gone before the n-th write of what is done together.
+
+    commits: so many are done before that.
+    """
+    commit, whole = Commits.commit, [commits]
+
+    def cut(commits: Commits, *arguments: Any) -> None:
+        if whole[0]:
+            whole[0] -= 1
+            commit(commits, *arguments)
+            return
+        left = [moment]
+        with monkeypatch.context() as patch:
+            for name in _WRITES:
+                patch.setattr(Collection, name, _stopping(left, getattr(Collection, name)))
+            patch.setattr(module, "insert", _stopping(left, module.insert))
+            commit(commits, *arguments)
+        raise Cut
+
+    monkeypatch.setattr(Commits, "commit", cut)
+
+
+def _stopping(left: list[int], write: Any) -> Any:
+    """Return a write that takes place only so many times."""
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        if left[0] == 0:
+            raise Cut
+        left[0] -= 1
+        return write(*arguments, **named)
+
+    return counted

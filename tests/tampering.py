@@ -1,0 +1,90 @@
+"""What someone does to a target by hand, as functions that return the `_id` it is done to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pymongo.database import Database
+
+Db = Database[dict[str, Any]]
+Document = dict[str, Any]
+Do = Callable[[Db], Any]
+LEDGER, RUNS, STATE = "target.ledger", "target.runs", "target.state"
+
+
+def one(database: Db, name: str = "target", **query: Any) -> Document:
+    """Return some document of a collection."""
+    found = database[name].find_one(query, sort=[("_id", 1)])
+    assert found is not None
+    return found
+
+
+def original(database: Db) -> Document:
+    """Return a kept document that a row of the ledger names."""
+    return one(database, _id=one(database, LEDGER, decision="duplicate")["of"])
+
+
+def alone(database: Db) -> Document:
+    """Return a kept document of the first run that no row of the ledger names."""
+    named = database[LEDGER].distinct("of")
+    return one(database, _id={"$nin": named}, **{"dedup.run": 1})
+
+
+def remove(name: str, pick: Callable[[Db], Document] | None = None, **query: Any) -> Do:
+    """Return what removes a document; it returns the `_id`."""
+
+    def do(database: Db) -> Any:
+        id_ = (pick(database) if pick else one(database, name, **query))["_id"]
+        database[name].delete_one({"_id": id_})
+        return id_
+
+    return do
+
+
+def add(name: str, *without: str) -> Do:
+    """Return what adds a copy of a document."""
+
+    def do(database: Db) -> Any:
+        added = {k: v for k, v in one(database, name).items() if k not in without}
+        database[name].insert_one({**added, "_id": "added by hand"})
+        return "added by hand"
+
+    return do
+
+
+def change(name: str, operators: Document, **query: Any) -> Do:
+    """Return what changes a document."""
+
+    def do(database: Db) -> Any:
+        id_ = one(database, name, **query)["_id"]
+        database[name].update_one({"_id": id_}, operators)
+        return id_
+
+    return do
+
+
+def row(values: Document, **query: Any) -> Do:
+    """Return what sets fields of a row of the ledger."""
+    return change(LEDGER, {"$set": values}, **query)
+
+
+def state(**values: Any) -> Do:
+    """Return what sets fields of the state."""
+    return change(STATE, {"$set": values})
+
+
+def text(new: Callable[[str], str], pick: Callable[[Db], Document] = alone) -> Do:
+    """Return what changes the text of a kept document."""
+
+    def do(database: Db) -> Any:
+        kept = pick(database)
+        database.target.update_one({"_id": kept["_id"]}, {"$set": {"text": new(kept["text"])}})
+        return kept["_id"]
+
+    return do
+
+
+def run_ahead(database: Db) -> None:
+    """Add the row of a run that never was."""
+    database[RUNS].insert_one({**one(database, RUNS, _id=2), "_id": 1000})
