@@ -26,7 +26,7 @@ from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import RULES
+from dedup_job.judgment import RULES, SIMILARITY_RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
 from dedup_job.mongo.bson.rows import OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
@@ -150,9 +150,12 @@ class Settings(BaseModel):
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
             values["decision"]["judge"] = str(Judging.SIMILARITY)
-            for name in ("harmless", "richer", "words", "most_left_out"):
+            of_the_form = () if self.decision.compares else ("words", "most_left_out")
+            for name in ("harmless", "richer", *of_the_form):
                 del values["decision"][name]
-        if self.decision.judges or self.cleaning.notation == "marked":
+        if self.decision.compares and not self.decision.judges:
+            values["rules"] = SIMILARITY_RULES
+        elif self.decision.judges or self.cleaning.notation == "marked":
             values["rules"] = RULES
         return values
 

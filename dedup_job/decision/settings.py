@@ -102,9 +102,14 @@ class DecisionSettings(BaseModel):
     )
 
     @property
+    def compares(self) -> bool:
+        """Tell whether texts are compared, or every candidate is a duplicate."""
+        return self.compare is not Comparing.NONE
+
+    @property
     def judges(self) -> bool:
         """Tell whether differences decide."""
-        return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
+        return self.judge is Judging.DIFFERENCES and self.compares
 
     @field_validator("compare", mode="before")
     @classmethod
