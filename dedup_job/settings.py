@@ -153,7 +153,8 @@ class Settings(BaseModel):
             of_the_form = () if self.decision.compares else ("words", "most_left_out")
             for name in ("harmless", "richer", *of_the_form):
                 del values["decision"][name]
-        if self.decision.compares and not self.decision.judges:
+        formed = self.decision.compares or Channel.MINHASH in self.index.channels
+        if formed and not self.decision.judges:
             values["rules"] = SIMILARITY_RULES
         elif self.decision.judges or self.cleaning.notation == "marked":
             values["rules"] = RULES
