@@ -21,6 +21,7 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
 from dedup_job.decision.settings import GONE
+from dedup_job.documents import Channel
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings

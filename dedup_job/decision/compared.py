@@ -134,9 +134,7 @@ class LocalTexts:
 class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
-    def __init__(
-        self, scorer: PairScorer, texts: Packed, read: Judged | None, held: int
-    ) -> None:
+    def __init__(self, scorer: PairScorer, texts: Packed, read: Judged | None, held: int) -> None:
         """Take n texts; read: what was read of them before, None where nothing was."""
         self.held = held
         self._scorer, self._texts, self._own = scorer, texts, read

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.decision import DecisionSettings
-from dedup_job.decision.weighing import SimilarityThreshold, Weighing
+from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
 from tests.judging import DigitJudge
 from tests.reference.canonical import simplified
 from tests.reference.decision import NaiveFirstWins, NaiveText
@@ -22,8 +22,8 @@ JUDGE = DigitJudge()
 
 def compared(texts, rows, others, other_rows, **values):
     """Return similarity and agreement of pairs."""
-    weighing = Weighing(DecisionSettings(judge="similarity", **values), JUDGE)
-    found = weighing.weigh(texts, rows, others, other_rows)
+    scorer = PairScorer(DecisionSettings(judge="similarity", **values), JUDGE)
+    found = scorer.verdicts(texts, rows, others, other_rows)
     return list(zip((-found.cost).tolist(), found.joined.tolist(), strict=True))
 
 
