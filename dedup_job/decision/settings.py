@@ -52,8 +52,8 @@ class DecisionSettings(BaseModel):
 
     compare: Comparing = Field(
         default=Comparing.JACCARD,
-        description="similarity of two texts. jaccard: share of common character 3-grams; "
-        "none: texts are not compared, every candidate is a duplicate",
+        description="similarity of two texts. jaccard: share of common character 3-grams of "
+        "their canonical forms; none: texts are not compared, every candidate is a duplicate",
     )
     similarity: float = Field(
         default=0.8,
