@@ -21,13 +21,12 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
 from dedup_job.decision.settings import GONE
-from dedup_job.documents import Channel
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import RULES, SIMILARITY_RULES
+from dedup_job.judgment import RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
 from dedup_job.mongo.bson.rows import OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
@@ -154,10 +153,7 @@ class Settings(BaseModel):
             of_the_form = () if self.decision.compares else ("words", "most_left_out")
             for name in ("harmless", "richer", *of_the_form):
                 del values["decision"][name]
-        formed = self.decision.compares or Channel.MINHASH in self.index.channels
-        if formed and not self.decision.judges:
-            values["rules"] = SIMILARITY_RULES
-        elif self.decision.judges or self.cleaning.notation == "marked":
+        if self.decision.judges or self.cleaning.notation == "marked":
             values["rules"] = RULES
         return values
 

@@ -26,9 +26,9 @@ class PairView:
     distance: in bits; None where either is short, which has no simhash. similarity: of their
     canonical forms; required: the least where similarity decides. agreement, least_agreement:
     equal bits of the sketches, and how many a candidate has at least; None without sketches.
-    channels: those that find the pair. differences: what the judge finds, whether or not it decides. refused_by: the first thing that
-    keeps the pair apart (channels, sketch, similarity or the class of a difference); None where
-    the pair are duplicates.
+    channels: those that find the pair. differences: what the judge finds, whether or not it
+    decides. refused_by: the first thing that keeps the pair apart (channels, sketch, similarity or
+    the class of a difference); None where the pair are duplicates.
     """
 
     equal: bool

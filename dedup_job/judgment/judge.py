@@ -83,8 +83,6 @@ def names_of_richer(bits: int) -> tuple[str, ...]:
 
 RULES: Final = 2
 """Version of the rules: of the canonical form, the differences and their classes."""
-SIMILARITY_RULES: Final = RULES + 1
-"""Version where similarity decides: with RULES = 2 it was that of other forms."""
 
 MOST_LEFT_OUT: Final = 0.2
 """Share of a text that may be left out of a comparison: a note is small beside its text, and what
