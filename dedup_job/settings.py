@@ -150,7 +150,8 @@ class Settings(BaseModel):
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
             values["decision"]["judge"] = str(Judging.SIMILARITY)
-            for name in ("harmless", "richer", "words", "most_left_out"):
+            of_the_form = () if self.decision.compares else ("words", "most_left_out")
+            for name in ("harmless", "richer", *of_the_form):
                 del values["decision"][name]
         if self.decision.judges or self.cleaning.notation == "marked":
             values["rules"] = RULES

@@ -7,8 +7,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.judgment import CLASSES, DifferenceClass, Found, Judge, Judged, ReadTexts, Verdicts
-from dedup_job.judgment.folding import fold_texts
+from dedup_job.judgment import (
+    CLASSES,
+    MOST_LEFT_OUT,
+    DifferenceClass,
+    Found,
+    Judge,
+    Judged,
+    ReadTexts,
+    Verdicts,
+)
+from dedup_job.judgment.canonical import forms_of, main_of
+from dedup_job.judgment.words import Words
 from dedup_job.native.code_points import Packed, pack
 
 _MOST = 6
@@ -31,20 +41,22 @@ def is_richer(text: str, other: str) -> bool:
 
 
 class DigitJudge(Judge):
-    """Judges by `verdict`; the canonical form is the folded one."""
+    """Judges by `verdict`; the gist is the canonical form."""
 
     def __init__(self) -> None:
         """Need no dictionary."""
 
     def read(self, texts: Judged) -> ReadTexts:
-        """Read nothing."""
+        """Return texts with their canonical forms."""
         if isinstance(texts, ReadTexts):
             return texts
-        return ReadTexts(pack(texts), None)  # type: ignore[arg-type]
+        packed = pack(texts)
+        forms = forms_of(packed, Words.load(None), MOST_LEFT_OUT)
+        return ReadTexts(packed, forms, main_of(forms))
 
-    def canonical(self, texts: Judged) -> Packed:
-        """Return the folded forms."""
-        return fold_texts(self.read(texts).texts)
+    def gist(self, texts: ReadTexts) -> Packed:
+        """Return the canonical forms."""
+        return texts.main
 
     def judge(
         self,

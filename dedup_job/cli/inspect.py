@@ -261,15 +261,11 @@ def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
         yield "distance", "none, a short text has no simhash"
     else:
         yield "distance", f"{view.distance} of 64 bits, candidates up to {limit}"
-    as_they_are = f"as they are {view.raw:.3f}, folded {view.folded:.3f}"
-    if decision.compare == "none":
-        yield "similarity", f"{as_they_are}; not compared (decision.compare = none)"
-    else:
+    if decision.compares:
         least = "" if decision.judges else f", least {view.required:.3f}"
-        if not decision.judges and view.similarity < view.required <= view.folded:
-            least += "; folded does not count: as they are the texts are too unlike"
-        told = f"{view.similarity:.3f}{least}; {as_they_are}"
-        yield f"similarity ({decision.compare})", told
+        yield f"similarity ({decision.compare})", f"{view.similarity:.3f}{least}"
+    else:
+        yield "similarity", "not compared (decision.compare = none)"
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
     yield "found by", ", ".join(view.channels) or "none"

@@ -67,7 +67,7 @@ def _refuse(scorer: PairScorer) -> Refuse:
         if not texts:
             return []
         rows = np.arange(len(texts))
-        pairs = (texts, rows, others, rows)
+        pairs = (scorer.read(texts), rows, scorer.read(others), rows)
         verdicts = scorer.verdicts(*pairs)
         alike = scorer.similarities(verdicts.cost, pairs).tolist()
         kinds = map(scorer.kind, verdicts.kinds.tolist())

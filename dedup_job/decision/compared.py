@@ -11,10 +11,10 @@ from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
-from dedup_job.decision.weighing import PairScorer, TextPairs, used_texts
+from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
-from dedup_job.judgment import Judge, ReadTexts
+from dedup_job.judgment import Judge, Judged
 from dedup_job.native.byte_strings import are_equal
 from dedup_job.native.code_points import Packed, packed_of
 
@@ -90,10 +90,8 @@ class LocalTexts:
     ) -> None:
         """Take what knows the keys of kept documents, and what fetches their texts by key.
 
-        judge: None where the settings ask for none.
+        judge: None where texts are not compared.
         """
-        if settings.judges != (judge is not None):
-            raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
         self._scorer = PairScorer(settings, judge)
         self._known = KeptTexts(fetch, kept.packed_keys)
         self._batch: Batch | None = None
@@ -136,14 +134,12 @@ class LocalTexts:
 class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
-    def __init__(
-        self, scorer: PairScorer, texts: Packed, read: ReadTexts | None, held: int
-    ) -> None:
+    def __init__(self, scorer: PairScorer, texts: Packed, read: Judged | None, held: int) -> None:
         """Take n texts; read: what was read of them before, None where nothing was."""
         self.held = held
         self._scorer, self._texts, self._own = scorer, texts, read
         self._fetched = self._judged = NumberedTexts.of({})
-        self._read: ReadTexts | None = None  # the judged ones
+        self._others: Judged = self._judged.texts  # the judged ones, read
 
     @property
     def there(self) -> Rows:
@@ -153,16 +149,15 @@ class LocalPairs:
     def take(self, texts: NumberedTexts, judged: Rows) -> None:
         """Take texts of kept documents; judged: the numbers of all that may be judged."""
         self._fetched = self._fetched.joined(texts) if len(self.there) else texts
-        if self._own is not None and self._scorer.judge is not None:
-            used = np.isin(self.there, judged)
-            self._judged = NumberedTexts(self.there[used], self._fetched.texts.take(used))
-            self._read = self._scorer.judge.read(self._judged.texts)
+        used = np.isin(self.there, judged)
+        self._judged = NumberedTexts(self.there[used], self._fetched.texts.take(used))
+        self._others = self._scorer.read(self._judged.texts)
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
         """Tell which pairs are the same text."""
         there = (numbers >= self.held) | (self._fetched.places(numbers) >= 0)
         own = self._texts.strings().take(rows[there])
-        there[there] = are_equal(own, self._others(numbers[there]).strings())
+        there[there] = are_equal(own, self._texts_of(numbers[there]).strings())
         return there
 
     def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
@@ -176,7 +171,10 @@ class LocalPairs:
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return how alike judged pairs are."""
-        return self._scorer.similarities(cost, self._pairs(rows, numbers))
+        alike = np.empty(len(rows))
+        for which, pairs in self._in_parts(rows, numbers):
+            alike[which] = self._scorer.similarities(cost[which], pairs)
+        return alike
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
@@ -189,21 +187,16 @@ class LocalPairs:
 
     def _in_parts(self, rows: Rows, numbers: Rows) -> list[tuple[Rows, TextPairs]]:
         """Return which pairs are judged together, and their texts."""
-        if self._own is None or self._read is None:
-            return [(np.arange(len(rows)), self._pairs(rows, numbers))]
+        if self._own is None:
+            self._own = self._scorer.read(self._texts)
+        own, places = self._own, self._judged.places(numbers)
         before, here = np.flatnonzero(numbers < self.held), np.flatnonzero(numbers >= self.held)
-        places = self._judged.places(numbers[before])
         return [
-            (before, (self._own, rows[before], self._read, places)),
-            (here, (self._own, rows[here], self._own, numbers[here] - self.held)),
+            (before, (own, rows[before], self._others, places[before])),
+            (here, (own, rows[here], own, numbers[here] - self.held)),
         ]
 
-    def _pairs(self, rows: Rows, numbers: Rows) -> TextPairs:
-        """Return the texts of pairs: those used, once each."""
-        used, others = np.unique(numbers, return_inverse=True)
-        return *used_texts(self._texts, rows), self._others(used), others
-
-    def _others(self, numbers: Rows) -> Packed:
+    def _texts_of(self, numbers: Rows) -> Packed:
         """Return the texts of numbers: fetched ones, or those of the batch."""
         here, count = numbers >= self.held, len(numbers)
         places, rows = self._fetched.places(numbers[~here]), numbers[here] - self.held
@@ -220,7 +213,7 @@ class FetchedPairs(LocalPairs):
         scorer: PairScorer,
         known: KeptTexts,
         texts: Packed,
-        read: ReadTexts | None,
+        read: Judged | None,
         held: int,
     ) -> None:
         super().__init__(scorer, texts, read, held)

@@ -12,7 +12,6 @@ from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge, ReadTexts
-from dedup_job.judgment.folding import fold_texts
 
 
 class Equipment:
@@ -32,9 +31,8 @@ class Equipment:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
         self._channels = (*index.channels, *(Channel.FORM,) * decision.judges)
-        judges = decision.judges
-        self._form = (self._canonical, self._read) if judges else (fold_texts, None)
-        self.sketcher = Sketcher(self._channels, *self._form)
+        self._form = self._read if decision.compares else None
+        self.sketcher = Sketcher(self._channels, self._form)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -43,12 +41,12 @@ class Equipment:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The judge; None where differences do not decide."""
-        return self.any_judge if self._decision.judges else None
+        """The judge; None where texts are not compared."""
+        return self.any_judge if self._decision.compares else None
 
     @cached_property
     def any_judge(self) -> Judge:
-        """The judge, whether or not it decides."""
+        """The judge, whether or not texts are compared."""
         decision = self._decision
         return Judge(self.lexicon, decision.harmless, decision.words, decision.most_left_out)
 
@@ -59,13 +57,11 @@ class Equipment:
             self._settings,
             self._notify,
             channels=self._channels,
-            form=self._form[0],
-            read=self._form[1],
+            form=self._form,
             lexicon=self.lexicon,
         )
 
-    def _read(self, texts: Packed) -> ReadTexts:
-        return self.any_judge.read(texts)
-
-    def _canonical(self, texts: ReadTexts) -> Packed:
-        return self.any_judge.canonical(texts)
+    def _read(self, texts: Packed) -> tuple[Packed, ReadTexts]:
+        """Return what sketches are made of: of the gist, or of what tells the similarity."""
+        read = self.any_judge.read(texts)
+        return (self.any_judge.gist(read) if self._decision.judges else read.main), read

@@ -18,9 +18,9 @@ from dedup_job.decision.batches import Choices, choose
 from dedup_job.decision.compared import LocalTexts, Texts
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.rounds import Rules
-from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, by_key
-from dedup_job.decision.weighing import SimilarityThreshold, names_of
+from dedup_job.decision.weighing import NAMES, SimilarityThreshold
 from dedup_job.documents import Document
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
@@ -44,9 +44,8 @@ class FirstWins:
         """Take what is remembered of the kept documents, and the texts of all documents."""
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
-        self._names = names_of(judged=settings.judges)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
-        self._compares = settings.compare is not Comparing.NONE
+        self._compares = settings.compares
         self._texts = texts
         self.arrived = texts.arrived
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
@@ -105,7 +104,7 @@ class FirstWins:
         self._texts.begin_batch(batch)
         documents, prints = batch.documents, batch.fingerprints
         keys = documents.keys.take(documents.rows)
-        decisions = Decisions.all_kept(prints.values, prints.short, self._names)
+        decisions = Decisions.all_kept(prints.values, prints.short, NAMES)
         numbers = np.full(len(prints), -1, dtype=np.int64)
         differences, missing = dict[int, Any](), dict[int, Any]()
         crowded = meetings(prints) > _MEETINGS * len(prints)

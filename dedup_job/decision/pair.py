@@ -9,36 +9,30 @@ import numpy as np
 
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.equipment import Equipment
-from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Channel, Duplicate, Pair, Reason
-from dedup_job.fingerprint import pack
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Judge, names_of_richer
-from dedup_job.judgment.folding import fold_texts
-from dedup_job.judgment.similarity import jaccard
 
-_ROW = np.zeros(1, dtype=np.int64)
+_TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
 
 @dataclass(frozen=True, slots=True)
 class PairView:
     """A text and an earlier one.
 
-    distance: in bits; None where either is short, which has no simhash. raw, folded: similarity of
-    the texts as they are and of their folded forms; similarity: the one that counts; required: the
-    least where similarity decides. agreement, least_agreement: equal bits of the sketches, and how
-    many a candidate has at least; None without sketches. channels: those that find the pair.
-    differences: what the judge finds, whether or not it decides. refused_by: the first thing that
-    keeps the pair apart (channels, sketch, similarity or the class of a difference); None where
-    the pair are duplicates.
+    distance: in bits; None where either is short, which has no simhash. similarity: of their
+    canonical forms; required: the least where similarity decides. agreement, least_agreement:
+    equal bits of the sketches, and how many a candidate has at least; None without sketches.
+    channels: those that find the pair. differences: what the judge finds, whether or not it
+    decides. refused_by: the first thing that keeps the pair apart (channels, sketch, similarity or
+    the class of a difference); None where the pair are duplicates.
     """
 
     equal: bool
     distance: int | None
-    raw: float
-    folded: float
     similarity: float
     required: float
     agreement: int | None
@@ -53,17 +47,15 @@ class PairViewer:
 
     def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
         """Take the judge, who names the differences even where similarity decides."""
-        self._scorer = PairScorer(decision, judge if decision.judges else None)
-        self._judge = judge
+        self._scorer, self._judge = PairScorer(decision, judge), judge
         self._index = index
 
     def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
         """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
-        left, right = pack([text]), pack([other])
-        raw = jaccard(left, _ROW, right, _ROW)
-        folded = jaccard(fold_texts(left), _ROW, fold_texts(right), _ROW)
-        alike = self._scorer.threshold.compare([text], _ROW, [other], _ROW)
-        verdicts = self._scorer.verdicts([text], _ROW, [other], _ROW)
+        both = self._judge.read([text, other])
+        pair = (both, _TEXT, both, _OTHER)
+        alike, required = self._scorer.alike(pair)
+        verdicts = self._scorer.verdicts(*pair)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
         agreement = least = None
@@ -82,14 +74,12 @@ class PairViewer:
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
-            raw=float(raw[0]),
-            folded=float(folded[0]),
-            similarity=float(alike.values[0]),
-            required=self._scorer.threshold.required(text, other),
+            similarity=float(alike[0]),
+            required=float(required[0]),
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
-            differences=() if text == other else self._judge.differences(text, other),
+            differences=() if text == other else next(self._judge.each_differences(*pair)),
             refused_by=None if text == other else refused_by,
         )
 
@@ -114,7 +104,7 @@ class PairRecheck:
         self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
     ) -> None:
         self._scorer = PairScorer(decision, equipment.judge)
-        self._compares = decision.compare is not Comparing.NONE
+        self._compares = decision.compares
         self._index = index
         self._fingerprinter = equipment.fingerprinter
 
@@ -129,7 +119,7 @@ class PairRecheck:
         rows = np.arange(len(texts))
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
-        pairs = (texts, rows, originals, rows)
+        pairs = (self._scorer.read(texts), rows, self._scorer.read(originals), rows)
         verdicts = self._scorer.verdicts(*pairs)
         alike = self._scorer.similarities(verdicts.cost, pairs)
         named = self._scorer.differences(pairs)

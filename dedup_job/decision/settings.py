@@ -52,8 +52,8 @@ class DecisionSettings(BaseModel):
 
     compare: Comparing = Field(
         default=Comparing.JACCARD,
-        description="similarity of two texts. jaccard: share of common character 3-grams; "
-        "none: texts are not compared, every candidate is a duplicate",
+        description="similarity of two texts. jaccard: share of common character 3-grams of "
+        "their canonical forms; none: texts are not compared, every candidate is a duplicate",
     )
     similarity: float = Field(
         default=0.8,
@@ -102,9 +102,14 @@ class DecisionSettings(BaseModel):
     )
 
     @property
+    def compares(self) -> bool:
+        """Tell whether texts are compared, or every candidate is a duplicate."""
+        return self.compare is not Comparing.NONE
+
+    @property
     def judges(self) -> bool:
         """Tell whether differences decide."""
-        return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
+        return self.judge is Judging.DIFFERENCES and self.compares
 
     @field_validator("compare", mode="before")
     @classmethod

@@ -19,7 +19,7 @@ from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
-from dedup_job.fingerprint.sketch import Form, Read, Sketcher
+from dedup_job.fingerprint.sketch import Form, Sketcher
 from dedup_job.native.code_points import Packed, Texts, pack
 from dedup_job.native.hashing import text_digests, text_hash
 
@@ -60,18 +60,17 @@ class Fingerprinter:
         *,
         channels: Collection[Channel] = (),
         form: Form | None = None,
-        read: Read | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
         """Load the lexicon and the native code; `notify` takes a message before slow work.
 
-        channels: of the index, for which more than the simhash is needed; form, read: see Sketcher;
+        channels: of the index, for which more than the simhash is needed; form: see Sketcher;
         lexicon: the one of these settings, where it is loaded already.
         """
         self.lexicon = lexicon or load_lexicon(settings, notify)
         self._fold = case_fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
-        self._sketcher = Sketcher(channels, form, read)
+        self._sketcher = Sketcher(channels, form)
         self.options = Options(
             top_k=settings.top_k,
             min_features=settings.min_features,

@@ -248,25 +248,20 @@ def _offer(
             length, sentence = least, hash_
 
 
-Form = Callable[[Any], Packed]
-"""Returns the form of each of n texts, or of what was read of them, by which they are compared."""
-Read = Callable[[Packed], Any]
-"""Reads n texts."""
+Form = Callable[[Packed], tuple[Packed, Any]]
+"""Returns the form of each of n texts by which candidates are found, and all that was read."""
 
 
 class Sketcher:
     """Sketches batches of texts for the channels chosen; thread-safe, without state."""
 
-    def __init__(
-        self, channels: Collection[Channel], form: Form | None = None, read: Read | None = None
-    ) -> None:
+    def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
         """Take the channels, and the form by which candidates are found; None: the text itself.
 
-        read: what reads the texts before, None where the form is made of the texts themselves.
         With Channel.FORM texts of the same form share a key of their own, however many share the
         others.
         """
-        self._form, self._read = form, read
+        self._form = form
         self._minhash = Channel.MINHASH in channels
         self._sentences = Channel.SENTENCES in channels
         self._whole = Channel.FORM in channels
@@ -282,10 +277,7 @@ class Sketcher:
             return None
         columns: list[NDArray[np.uint32]] = []
         bits: NDArray[np.uint64] = np.empty((len(texts.offsets) - 1, 0), dtype=np.uint64)
-        read = self._read(texts) if self._read else None
-        form = texts
-        if self._form and (self._minhash or self._whole):
-            form = self._form(texts if read is None else read)
+        form, read = self._form(texts) if self._form else (texts, None)
         if self._minhash:
             keys, bits = sketch(form)
             columns.append(keys)

@@ -121,14 +121,15 @@ class FormPairs(NamedTuple):
 
 
 class ReadTexts(NamedTuple):
-    """n texts, and their canonical forms."""
+    """n texts, their canonical forms, and of these what says how alike they are, see `main_of`."""
 
     texts: Packed
     forms: Forms
+    main: Packed
 
     def part(self, rows: slice) -> ReadTexts:
         """Return some of them in a row."""
-        return ReadTexts(self.texts.part(rows), self.forms.part(rows))
+        return ReadTexts(self.texts.part(rows), self.forms.part(rows), self.main.part(rows))
 
 
 Judged = Texts | ReadTexts
@@ -178,11 +179,12 @@ class Judge:
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        return ReadTexts(packed, forms_of(packed, self._words, self._most_left_out))
+        forms = forms_of(packed, self._words, self._most_left_out)
+        return ReadTexts(packed, forms, main_of(forms))
 
-    def canonical(self, texts: Judged) -> Packed:
-        """Return the gist of the canonical form of n texts, by which candidates are found."""
-        return gist_of(main_of(self.read(texts).forms), self._tables)
+    def gist(self, texts: ReadTexts) -> Packed:
+        """Return the gist of n texts, by which candidates are found where differences decide."""
+        return gist_of(texts.main, self._tables)
 
     def judge(
         self,

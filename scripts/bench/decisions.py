@@ -39,7 +39,6 @@ from dedup_job.decision import FirstWins, by_key
 from dedup_job.documents import Channel, Decision, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment.folding import fold_texts
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.settings import Settings
 from scripts.bench import templates
@@ -137,12 +136,9 @@ def memory(arguments: argparse.Namespace) -> None:
     """Print what each channel takes of memory, grown document by document."""
     texts = Perturbed(texts_of(arguments.file))
     n = 200_000
-    fingerprinter = Fingerprinter(
-        Settings().fingerprint, channels=(Channel.MINHASH, Channel.SENTENCES), form=fold_texts
-    )
     for channels in ((), (Channel.MINHASH,), (Channel.SENTENCES,)):
         index = KeptIndex(IndexSettings(channels=channels))
-        fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels, form=fold_texts)
+        fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels)
         before = psutil.Process().memory_info().rss
         for start in range(0, n, BATCH):
             prints = fingerprinter.fingerprint([texts[i] for i in range(start, start + BATCH)])

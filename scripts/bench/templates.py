@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import jieba
 
 _LETTERS = "ABCD"
-_NOTES = ("【2019·全国卷I】", "（2021·某市模拟）", "[2018年期末]")
+_NOTES = ("【2019·全国卷I】", "（2021·某市模拟）", "[2018年期末考试]")
 _WIDE = {point: point + 0xFEE0 for point in range(0x21, 0x7F)}
 _NARROW = str.maketrans("，。；：？（）", ",.;:?()")
 _MEANING = "不没无非未过一二两三四五六七八九十百"  # without one of these it is another question

@@ -19,7 +19,6 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import segment as segment_module
 from dedup_job.index.segment import sealed
-from dedup_job.judgment.folding import fold_texts
 from tests.deciding import Decider, as_of_any_process
 from tests.judging import DigitJudge, verdict
 from tests.reference.decision import NaiveDecision, NaiveFirstWins, NaiveText
@@ -78,7 +77,10 @@ class Pool:
     """Texts with their fingerprints and what the naive version knows of them."""
 
     def __init__(self, written):
-        fingerprinter = Fingerprinter(FingerprintSettings(), channels=FORM, form=fold_texts)
+        judge = DigitJudge()
+        fingerprinter = Fingerprinter(
+            FingerprintSettings(), channels=FORM, form=lambda texts: (judge.read(texts).main, None)
+        )
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
         pairs = zip(
@@ -149,7 +151,7 @@ def decider_of(options):
     """Return the decider with these settings."""
     index = {name: options[name] for name in ("channels", "distance") if name in options}
     decision = {"judge": "similarity"} | {n: v for n, v in options.items() if n not in index}
-    judge = DigitJudge() if judges(options) else None
+    judge = None if options.get("compare") == "none" else DigitJudge()
     return Decider(DecisionSettings(**decision), judge, **index)
 
 

@@ -37,18 +37,18 @@ def made(*rows):
     )
 
 
-def chosen(index, scorer, known, most, texts, prints):
+def chosen(index, scorer, known, most, texts, prints, *, by_distance=True):
     """Decide texts in this process."""
     packed = pack(texts)
     pairs = FetchedPairs(scorer, known, packed, None, len(index))
     least = scorer.threshold.least_agreement(packed.lengths)
-    return choose(index, pairs, Rules(most, scorer.judge is None), least, prints)
+    return choose(index, pairs, Rules(most, by_distance), least, prints)
 
 
 class Found:
     """Choices for some texts, after others that are kept and of which some are gone."""
 
-    def __init__(self, before, here, gone=(), most=64, judge=None, **decision):
+    def __init__(self, before, here, gone=(), most=64, **decision):
         self.index = KeptIndex(IndexSettings())
         texts, prints = made(*before)
         self.index.add([str(number).encode() for number in range(len(before))], prints)
@@ -58,12 +58,12 @@ class Found:
             self.asked.append([int(key) for key in keys])
             return {key: texts[int(key)] for key in keys if int(key) not in gone}
 
-        values = {"similarity": 0.5} | decision
-        settings = DecisionSettings(
-            **({"judge": "differences" if judge else "similarity"} | values)
-        )
+        settings = DecisionSettings(**({"judge": "similarity", "similarity": 0.5} | decision))
+        scorer = PairScorer(settings, DigitJudge())
         known = KeptTexts(by_key(fetch), self.index.packed_keys)
-        self.choices = chosen(self.index, PairScorer(settings, judge), known, most, *made(*here))
+        self.choices = chosen(
+            self.index, scorer, known, most, *made(*here), by_distance=not settings.judges
+        )
 
     @property
     def near(self):
@@ -154,7 +154,7 @@ def test_equal_hashes_of_unequal_texts_are_no_twins():
     kept = KeptIndex(IndexSettings())
     kept.add([b"0"], prints)
     known = KeptTexts(by_key(lambda keys: dict.fromkeys(keys, OTHER)), kept.packed_keys)
-    scorer = PairScorer(DecisionSettings(judge="similarity"), None)
+    scorer = PairScorer(DecisionSettings(judge="similarity"), DigitJudge())
     choices = chosen(kept, scorer, known, 64, texts, prints)
     assert choices.outcomes.tolist() == [KEPT]
     assert choices.numbers.tolist() == [0]  # a candidate like any other
@@ -204,7 +204,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         class Noting(PairScorer):
             def verdicts(self, texts, rows, others, other_rows, seen=compared):
                 pairs = zip(rows.tolist(), other_rows.tolist(), strict=True)
-                others_, own = pack(others).texts(), pack(texts).texts()
+                others_, own = others.texts.texts(), texts.texts.texts()
                 seen += [names.index(others_[j]) for i, j in pairs if own[i] == TEXT]
                 return super().verdicts(texts, rows, others, other_rows)
 
@@ -215,7 +215,7 @@ def test_of_too_many_those_with_the_most_equal_bits_are_compared_then_the_neares
         fetch = by_key(lambda keys, held=held: {k: held[int(k)] for k in keys})
         known = KeptTexts(fetch, index.packed_keys)
         settings = DecisionSettings(judge="similarity", similarity=1.0)
-        scorer = Noting(settings, None)
+        scorer = Noting(settings, DigitJudge())
         zeros = np.zeros(4, dtype=np.int64)  # all that is found is a candidate
         monkeypatch.setattr(scorer.threshold, "least_agreement", lambda _, zeros=zeros: zeros)
         choices = chosen(index, scorer, known, most, *made(*here, query))
@@ -234,7 +234,7 @@ def test_with_too_few_equal_bits_nothing_is_a_candidate():
 def test_with_a_judge_the_fewest_differences_are_named_then_the_earliest():
     before = [(TEXT + "，，" + c, A, NONE, 64) for c in "一二三"]
     before += [(TEXT + c, A, NONE, 64) for c in "四五"]
-    found = Found(before, [(TEXT, A, NONE, 64)], judge=DigitJudge())
+    found = Found(before, [(TEXT, A, NONE, 64)], judge="differences")
     assert [number for _, number, *_ in found.near] == [3]
     assert 0 < found.choices.similarities[0] < 1
 
@@ -244,7 +244,7 @@ def test_with_a_judge_the_nearest_refused_is_that_with_the_most_equal_bits():
         (f"{TEXT}{i}", A ^ apart, NONE, bits)
         for i, (apart, bits) in enumerate([(0, 50), (0b11, 60), (0b1, 60), (0b1, 60)])
     ]
-    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge=DigitJudge())
+    found = Found(before, [(TEXT + "9", A, NONE, 64)], judge="differences")
     assert [number for _, number, *_ in found.refused] == [2]
     assert CLASSES[found.choices.kinds[0]] == "number"
     assert 0 < found.choices.similarities[0] < 1

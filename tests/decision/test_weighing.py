@@ -28,12 +28,12 @@ def test_with_a_judge_the_number_of_differences_is_the_cost():
 
 
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
-    scorer = PairScorer(DecisionSettings(judge="similarity", similarity=0.4), None)
+    scorer = PairScorer(DecisionSettings(judge="similarity", similarity=0.4), DigitJudge())
     found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    alike = scorer.threshold.compare(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    assert found.joined.tolist() == alike.suffice.tolist()
-    assert found.cost.tolist() == (-alike.values).tolist()
-    assert scorer.kind(0) == "similarity"
+    alike, required = scorer.alike((TEXTS, ROWS, OTHERS, OTHER_ROWS))
+    assert found.joined.tolist() == (alike >= required).tolist() == [True, True, False]
+    assert found.cost.tolist() == (-alike).tolist()
+    assert {scorer.kind(code) for code in found.kinds.tolist()} == {"similarity"}
     assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 
@@ -56,21 +56,16 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     share = 0.8
     least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
     assert scorer.threshold.least_agreement(np.array([1, 500])).tolist() == [least, least]
-    alone = PairScorer(DecisionSettings(judge="similarity"), None)
+    alone = PairScorer(DecisionSettings(judge="similarity"), DigitJudge())
     assert alone.threshold.least_agreement(np.array([500]))[0] > least
 
 
-@pytest.mark.parametrize(
-    ("settings", "judge"),
-    [
-        (DecisionSettings(), None),
-        (DecisionSettings(judge="similarity"), DigitJudge()),
-        (DecisionSettings(compare="none"), DigitJudge()),
-    ],
-)
-def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge):
+@pytest.mark.parametrize("judge", ["differences", "similarity"])
+def test_texts_are_not_compared_without_a_judge(judge):
     with pytest.raises(ValueError, match="judge"):
-        FirstWins.fetching(KeptIndex(IndexSettings()), settings, lambda _: {}, judge)
+        FirstWins.fetching(
+            KeptIndex(IndexSettings()), DecisionSettings(judge=judge), lambda _: {}, None
+        )
 
 
 @pytest.mark.parametrize(("richer", "joined"), [("drop", True), ("keep", False)])

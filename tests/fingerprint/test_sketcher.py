@@ -19,12 +19,12 @@ def reversed_form(texts: Packed) -> Packed:
     points = texts.points.tobytes().decode("utf-32-le")
     bounds = texts.offsets.tolist()
     own = [points[a:b] for a, b in pairwise(bounds)]
-    return pack(own[::-1])
+    return pack(own[::-1]), None
 
 
 def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> None:
     for channels in ((), (Channel.SIMHASH,), BOTH):
-        sketcher = Sketcher((*channels, Channel.FORM), lambda texts: texts)
+        sketcher = Sketcher((*channels, Channel.FORM), lambda texts: (texts, None))
         made = sketcher.sketch(pack(TEXTS))
         assert made is not None
         assert sketcher.channels[-1] is Channel.FORM
@@ -56,6 +56,6 @@ def test_without_a_form_and_channels_nothing_is_sketched() -> None:
 
 
 def test_no_texts_have_no_sketches() -> None:
-    made = Sketcher((Channel.FORM,), lambda texts: texts).sketch(pack([]))
+    made = Sketcher((Channel.FORM,), lambda texts: (texts, None)).sketch(pack([]))
     assert made is not None
     assert made.keys.shape == (0, 1)

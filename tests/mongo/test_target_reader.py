@@ -16,7 +16,6 @@ from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.job.story import Decided, RunProgress
-from dedup_job.judgment.folding import fold_texts
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows
@@ -53,7 +52,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
     run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
-    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS, fold_texts)))
+    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS)))
     names = ["ques"] if form == "classic" else field.split(".")
     stored = {}
     for found in database.target.find():
@@ -62,7 +61,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
             value = value[name]
         stored[key_of(found["_id"])] = value
     assert kept.texts(list(stored)) == stored
-    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS, form=fold_texts)
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
     (page,) = kept.kept()
     expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
     assert sorted(page.keys) == sorted(stored)

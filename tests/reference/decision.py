@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference.folding import naive_fold
-from tests.reference.recipe import naive_prepared
+from tests.reference.canonical import canonical
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
@@ -32,19 +31,16 @@ class NaiveText:
     bands: list[int]
     bits: list[int]
     sentences: int
-    folded: str
-    narrow: str
+    form: str
 
     @classmethod
     def of(cls, text: str, value: int, short: bool) -> NaiveText:
         """Sketch a text; its fingerprint is taken from elsewhere."""
-        folded = naive_fold(text)
-        bins = naive_bins(folded)
-        narrow = naive_prepared(text, fold_width=True, fold_case=True)
-        return cls(
-            text, value, short, naive_keys(bins), naive_bits(bins), naive_sentence_key(text),
-            folded, narrow,
-        )  # fmt: skip
+        read = canonical(text)
+        form = "\x1f".join([read.stem, *sorted(read.choices)])
+        bins = naive_bins(form)
+        sentences = naive_sentence_key(text)
+        return cls(text, value, short, naive_keys(bins), naive_bits(bins), sentences, form)
 
 
 @dataclass(frozen=True)
@@ -151,7 +147,7 @@ class NaiveFirstWins:
         for band, key in enumerate(text.bands):
             self._has_room("minhash", (band, key), one)
         self._has_room("sentences", text.sentences, one)
-        self._has_room("form", text.folded, one)
+        self._has_room("form", text.form, one)
 
     def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
         others = self.equal.setdefault((channel, key), [])
@@ -170,7 +166,7 @@ class NaiveFirstWins:
         keys = [("minhash", pair) for pair in enumerate(text.bands)]
         by["minhash"] = [kept for key in keys for kept in self.equal.get(key, [])]
         by["sentences"] = self.equal.get(("sentences", text.sentences), [])
-        by["form"] = self.equal.get(("form", text.folded), [])
+        by["form"] = self.equal.get(("form", text.form), [])
         used = [*self.channels, *(["form"] if self.judge else [])]
         numbers = {name: {kept.number for kept in by[name]} for name in used}
         every = {kept.number: kept for name in used for kept in by[name]}
@@ -214,15 +210,7 @@ class NaiveFirstWins:
             return 1.0, True
         pair = a.text, b.text
         if pair not in self.alike:
-            self.alike[pair] = self._compared(a, b)
+            similarity = naive_jaccard(a.form, b.form)
+            least = self.required(max(len(a.form), len(b.form)))
+            self.alike[pair] = similarity, similarity >= least
         return self.alike[pair]
-
-    def _compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
-        raw = naive_jaccard(a.text, b.text)
-        least = self.required(max(len(a.folded), len(b.folded)))
-        if raw >= least:
-            return raw, True
-        if raw < 0.625 * self.threshold and naive_jaccard(a.narrow, b.narrow) < 0.95:
-            return raw, False
-        similarity = max(raw, naive_jaccard(a.folded, b.folded))
-        return similarity, similarity >= least

@@ -108,7 +108,8 @@ def _normal(stamp: Mapping[str, Any]) -> dict[str, Any]:
     decision.setdefault("judge", "similarity")
     if decision["judge"] != "similarity":
         decision.setdefault("richer", "drop")
-        decision.setdefault("most_left_out", MOST_LEFT_OUT)
+    decision.setdefault("most_left_out", MOST_LEFT_OUT)
+    decision.setdefault("words", None)
     if not decision.get("guards"):  # then their words decided nothing
         for name in _GUARDS:
             decision.pop(name, None)
