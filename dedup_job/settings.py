@@ -20,7 +20,6 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
-from dedup_job.decision.settings import GONE
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
@@ -152,9 +151,7 @@ class Settings(BaseModel):
             values["decision"]["judge"] = str(Judging.SIMILARITY)
             for name in ("harmless", "richer", "words", "most_left_out"):
                 del values["decision"][name]
-        if self.decision.judges or self.cleaning.notation == "marked":
-            values["rules"] = RULES
-        return values
+        return {**values, "rules": RULES}
 
     def equipment(self, notify: Callable[[str], None] = lambda _: None) -> Equipment:
         """Return fingerprinter, judge and sketcher for these settings, not loaded yet."""
@@ -379,8 +376,6 @@ def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> st
     where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
     if origin is Origin.FLAG:
         where, location = "", f"--{location.rpartition('.')[2].replace('_', '-')}"
-    if error["type"] == "extra_forbidden" and location in GONE:
-        return f"{where}{GONE[location]}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     if error["type"].startswith("byte_size"):

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import Equipment, Judging
+from dedup_job.decision import Equipment
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
@@ -25,7 +25,6 @@ from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
 _NOW = ("connection", "run", "brakes")  # settings that decide nothing
-_GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +138,7 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
         )
     now = {name: getattr(settings.index, name) for name in ("folder", "snapshot_from")}
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
-    decision = {k: v for k, v in recorded.get("decision", {}).items() if k not in _GUARDS}
-    sections["cleaning"] = {"notation": "plain", **recorded.get("cleaning", {})}
     sections["index"] = {**recorded.get("index", {}), **now}
-    sections["decision"] = {"judge": str(Judging.SIMILARITY), **decision}
     try:
         return Settings(connection=settings.connection, **sections)
     except (ValidationError, TypeError):

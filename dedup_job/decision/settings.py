@@ -31,16 +31,6 @@ class Richer(StrEnum):
     KEEP = "keep"
 
 
-GONE = {
-    "decision.guards": 'decision.guards is gone: decision.judge = "differences" keeps apart what '
-    'the guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
-    "as before, without guards",
-    "decision.polarity_words": "decision.polarity_words is gone: put words of the trade into the "
-    "file of decision.words",
-}
-"""Settings of former versions, and what replaces them."""
-GONE_MEASURES = ("containment", "edit")
-"""Values of decision.compare in former versions."""
 CUT_FROM = 100
 """Texts from which brakes.cut applies: of fewer, one or two short ones with a note say nothing."""
 
@@ -105,16 +95,6 @@ class DecisionSettings(BaseModel):
     def judges(self) -> bool:
         """Tell whether differences decide."""
         return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
-
-    @field_validator("compare", mode="before")
-    @classmethod
-    def _not_gone(cls, compare: object) -> object:
-        if compare in GONE_MEASURES:
-            raise ValueError(
-                f"{compare} is gone: write jaccard, and let differences decide (decision.judge), "
-                "which finds more with fewer errors; expected 'jaccard' or 'none'"
-            )
-        return compare
 
     @field_validator("harmless")
     @classmethod

@@ -57,12 +57,6 @@ def test_guards_are_no_settings_any_more():
             DecisionSettings(**{name: ()})
 
 
-@pytest.mark.parametrize("former", ["edit", "containment"])
-def test_a_former_measure_is_refused_with_what_replaces_it(former):
-    with pytest.raises(ValidationError, match=rf"{former} is gone: write jaccard.*decision\.judge"):
-        DecisionSettings(compare=former)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("window", 99), ("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1),
