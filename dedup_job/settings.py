@@ -19,7 +19,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
+from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
@@ -57,17 +57,14 @@ class RunSettings(BaseModel):
         default=None,
         ge=1,
         le=256,
-        description="threads that clean and fingerprint; where none is given, by the cores of "
-        "the machine or container, of which a local database is left some",
+        description="threads that clean and fingerprint; default: the CPU count, less some for a "
+        "local database",
     )
     batch_documents: int = Field(
-        default=5000, ge=1, le=100_000, description="most documents in one transaction"
-    )
-    batch_bytes: int = Field(
-        default=16 * 1024 * 1024,
-        ge=1024,
-        le=64 * 1024 * 1024,
-        description="size of the source documents in one transaction in bytes, roughly",
+        default=5000,
+        ge=1,
+        le=100_000,
+        description="most documents in one transaction, which also ends at 16 MiB of them",
     )
     max_rate: float | None = Field(
         default=None,
@@ -78,8 +75,8 @@ class RunSettings(BaseModel):
     max_memory: ByteSize | None = Field(
         default=None,
         gt=0,
-        description="memory that a run may take, such as 8GB, 600MB at least; what its index "
-        "needs beyond that is put into files. Unset: what the machine or container has",
+        description="memory that a run may take, such as 8GB, at least 600MB; beyond this, the "
+        "index spills to disk. Unset: what the machine or container has",
     )
     retry_for: float = Field(
         default=600.0,
@@ -141,14 +138,13 @@ class Settings(BaseModel):
         del values["run"], values["brakes"], values["ledger"]
         for name in ("query", "max_chars", "compare_every"):
             del values["source"][name]
-        for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
+        for name in ("blocks", "folder"):
             del values["index"][name]  # how it is done, not what is found
         for section, name in FILES:  # what they hold counts
             path = getattr(getattr(self, section), name)
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
-            values["decision"]["judge"] = str(Judging.SIMILARITY)
             for name in ("harmless", "richer", "words", "most_left_out"):
                 del values["decision"][name]
         return {**values, "rules": RULES}

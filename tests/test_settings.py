@@ -33,7 +33,7 @@ def test_a_preset_is_found_in_an_installed_package(
     (installed / "questions.toml").write_text("[index]\ndistance = 5\n", encoding="utf-8")
     monkeypatch.setattr(settings_module, "_PRESETS", (installed, ROOT / "configs"))
     assert load(file=Path("questions")).settings.index.distance == 5
-    assert load(file=Path("classic")).settings.decision.compare == "none"
+    assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
 def test_a_file_of_the_same_name_goes_first(
@@ -43,7 +43,7 @@ def test_a_file_of_the_same_name_goes_first(
     (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
     (tmp_path / "classic").mkdir()
     assert load(file=Path("questions")).settings.index.distance == 6
-    assert load(file=Path("classic")).settings.decision.compare == "none"
+    assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
 def test_an_unknown_preset_is_refused_with_those_that_there_are() -> None:

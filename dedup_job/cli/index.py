@@ -33,9 +33,7 @@ def plan(
     ] = 0,
     memory: Annotated[
         float,
-        typer.Option(
-            metavar="BYTES", help="Bytes per fingerprint at most, as index.bytes_per_document."
-        ),
+        typer.Option(metavar="BYTES", help="Bytes per fingerprint at most."),
     ] = 32.0,
 ) -> None:
     """Show how an index of this size would be laid out, what else was considered, and why.

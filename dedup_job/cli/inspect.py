@@ -40,7 +40,7 @@ _APART = {"channels": "no channel finds the pair", "sketch": "too few equal bits
 
 _CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
     "index": {"channels", "distance"},
-    "decision": {"compare", "similarity", "judge"},
+    "decision": {"similarity", "judge"},
 }
 
 
@@ -262,14 +262,14 @@ def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
     else:
         yield "distance", f"{view.distance} of 64 bits, candidates up to {limit}"
     as_they_are = f"as they are {view.raw:.3f}, folded {view.folded:.3f}"
-    if decision.compare == "none":
-        yield "similarity", f"{as_they_are}; not compared (decision.compare = none)"
+    if not decision.compares:
+        yield "similarity", f"{as_they_are}; not compared (decision.judge = none)"
     else:
         least = "" if decision.judges else f", least {view.required:.3f}"
         if not decision.judges and view.similarity < view.required <= view.folded:
             least += "; folded does not count: as they are the texts are too unlike"
         told = f"{view.similarity:.3f}{least}; {as_they_are}"
-        yield f"similarity ({decision.compare})", told
+        yield "similarity (jaccard)", told
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
     yield "found by", ", ".join(view.channels) or "none"

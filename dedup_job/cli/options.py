@@ -35,20 +35,18 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     # parameter: the setting that it stands for, its type, metavar, and help
-    "threads": ("run.threads", int, "N", "Threads that clean and fingerprint [default: by cores]."),
-    "batch_bytes": (
-        "run.batch_bytes",
+    "threads": (
+        "run.threads",
         int,
-        "BYTES",
-        "Source documents per transaction, roughly [default: 16777216].",
+        "N",
+        "Threads that clean and fingerprint [default: by CPU count].",
     ),
     "max_rate": ("run.max_rate", float, "DOCS/S", "Read at most this fast [default: no limit]."),
     "max_memory": (
         "run.max_memory",
         str,
         "BYTES",
-        "Memory for the run, such as 8GB; what the index needs beyond it lies in files "
-        "[default: all].",
+        "Memory for the run, such as 8GB; beyond this, the index spills to disk [default: all].",
     ),
     "retry_for": (
         "run.retry_for",
@@ -95,7 +93,7 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
 OF_A_RUN = (
-    *("threads", "batch_bytes", "max_rate", "max_memory", "retry_for", "lock_wait"),
+    *("threads", "max_rate", "max_memory", "retry_for", "lock_wait"),
     *OF_A_SOURCE,
 )
 

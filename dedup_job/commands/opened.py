@@ -120,7 +120,7 @@ def refusal_of(target: Target) -> StateMismatch | None:
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return the settings of a run with the connection and the folders of now.
+    """Return the settings of a run with the connection and the folder of now.
 
     UsageError where they name files: no file is read because a database names it.
     """
@@ -136,9 +136,8 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
             "that only a database names is not read: give --config FILE with the settings of that "
             "run."
         )
-    now = {name: getattr(settings.index, name) for name in ("folder", "snapshot_from")}
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
-    sections["index"] = {**recorded.get("index", {}), **now}
+    sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}
     try:
         return Settings(connection=settings.connection, **sections)
     except (ValidationError, TypeError):

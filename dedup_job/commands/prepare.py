@@ -29,7 +29,6 @@ from dedup_job.settings import load_settings, preset_names
 
 _GROWING = 200_000  # so many documents make an index grow
 _OTHERS = {  # settings that take native code of their own
-    "fingerprint.fold_case": True,
     "index.channels": ["simhash", "minhash", "sentences"],
     "decision.judge": "similarity",
 }

@@ -185,7 +185,7 @@ def _checked(
         checks.check_rights(client, target_name)
     target.check()
     target.lasting.check()
-    page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
+    page = PageSize(settings.run.page_documents)
     source = target.source_reader(page, target.decided)
     source.check_query()
     if not request.yes:

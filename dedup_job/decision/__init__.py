@@ -5,13 +5,12 @@ from dedup_job.decision.comparison import Comparison
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
 from dedup_job.decision.pair import PairRecheck
-from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
+from dedup_job.decision.settings import BrakeSettings, DecisionSettings, Judging
 from dedup_job.decision.texts import by_key
 
 __all__ = [
     "BrakeSettings",
     "Brakes",
-    "Comparing",
     "Comparison",
     "DecisionSettings",
     "Equipment",

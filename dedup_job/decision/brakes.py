@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.decision.settings import CUT_FROM, BrakeSettings
+from dedup_job.decision.settings import CUT_FROM, TEXTS_FROM, WINDOW, BrakeSettings
 from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import BrakeApplied
 
@@ -22,9 +22,6 @@ class _Window:
     documents: int = 0
     near: int = 0
     last: Document | None = None  # that is a near duplicate
-    candidates: int = 0
-    most: int = 0
-    crowded: Document | None = None  # with the most candidates
 
 
 @dataclass(slots=True)
@@ -45,12 +42,17 @@ class Brakes:
         usual: float = 0.0,
         fields: Callable[[Sequence[Document]], str] = lambda _: "",
         warn: Callable[[str], None] = lambda _: None,
+        *,
+        window: int = WINDOW,
+        texts_from: int = TEXTS_FROM,
     ) -> None:
         """Take the limits.
 
         usual: share of documents without a text in earlier runs; fields: says in which fields
-        documents hold text; warn: takes the message about a share that is as usual.
+        documents hold text; warn: takes the message about a share that is as usual; window,
+        texts_from: documents over which near duplicates and those without a text are counted.
         """
+        self._size, self._texts_from = window, texts_from
         self._settings = settings
         self._window, self._cut = _Window(), _Cut()
         self._usual, self._fields, self._warn = usual, fields, warn
@@ -74,11 +76,8 @@ class Brakes:
         if len(near):
             window.near += len(near)
             window.last = documents[int(near[-1])]
-        window.candidates += int(decisions.candidates.sum())
-        if len(documents) and (most := int(decisions.candidates.max())) > window.most:
-            window.most, window.crowded = most, documents[int(decisions.candidates.argmax())]
         window.documents += len(documents)
-        if window.documents >= self._settings.window:
+        if window.documents >= self._size:
             self._check_window(window)
             self._window = _Window()
 
@@ -87,7 +86,7 @@ class Brakes:
         skipped = {row: why for row, why in refusals if isinstance(why, Skipped)}
         self._read += len(documents)
         self._without.update(str(refusal.reason) for refusal in skipped.values())
-        if self._read < self._settings.without_text_from:
+        if self._read < self._texts_from:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
         reasons = ", ".join(f"{name} {n:,}" for name, n in self._without.most_common())
@@ -137,14 +136,6 @@ class Brakes:
                 f"{limit:.1%}",
                 "brakes.near_rate",
                 _named(window.last),
-            )
-        mean = window.candidates / window.documents
-        if window.crowded and 0 < self._settings.candidates < mean:
-            raise BrakeApplied(
-                f"each {documents} has {mean:,.0f} candidates on average",
-                f"{self._settings.candidates:,}",
-                "brakes.candidates",
-                _named(window.crowded),
             )
 
 

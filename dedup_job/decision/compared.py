@@ -93,7 +93,7 @@ class LocalTexts:
         judge: None where the settings ask for none.
         """
         if settings.judges != (judge is not None):
-            raise ValueError(f"judge = {settings.judge} and compare = {settings.compare}: {judge}")
+            raise ValueError(f"decision.judge is {settings.judge}, the judge {judge}")
         self._scorer = PairScorer(settings, judge)
         self._known = KeptTexts(fetch, kept.packed_keys)
         self._batch: Batch | None = None

@@ -18,7 +18,7 @@ from dedup_job.decision.batches import Choices, choose
 from dedup_job.decision.compared import LocalTexts, Texts
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.rounds import Rules
-from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, by_key
 from dedup_job.decision.weighing import SimilarityThreshold, names_of
 from dedup_job.documents import Document
@@ -46,7 +46,7 @@ class FirstWins:
         self._threshold = SimilarityThreshold(settings)
         self._names = names_of(judged=settings.judges)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
-        self._compares = settings.compare is not Comparing.NONE
+        self._compares = settings.compares
         self._texts = texts
         self.arrived = texts.arrived
         self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)

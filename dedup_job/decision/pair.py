@@ -9,7 +9,7 @@ import numpy as np
 
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.equipment import Equipment
-from dedup_job.decision.settings import Comparing, DecisionSettings
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Channel, Duplicate, Pair, Reason
 from dedup_job.fingerprint import pack
@@ -114,7 +114,7 @@ class PairRecheck:
         self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
     ) -> None:
         self._scorer = PairScorer(decision, equipment.judge)
-        self._compares = decision.compare is not Comparing.NONE
+        self._compares = decision.compares
         self._index = index
         self._fingerprinter = equipment.fingerprinter
 

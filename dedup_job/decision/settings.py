@@ -10,18 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, DifferenceClass
 
 
-class Comparing(StrEnum):
-    """How the texts of a document and of a candidate are compared."""
-
-    JACCARD = "jaccard"
-    NONE = "none"
-
-
 class Judging(StrEnum):
     """What decides whether a candidate is a duplicate."""
 
     DIFFERENCES = "differences"
     SIMILARITY = "similarity"
+    NONE = "none"
 
 
 class Richer(StrEnum):
@@ -31,6 +25,10 @@ class Richer(StrEnum):
     KEEP = "keep"
 
 
+WINDOW = 10_000
+"""Documents over which brakes.near_rate is measured."""
+TEXTS_FROM = 1000
+"""Documents from which brakes.without_text applies."""
 CUT_FROM = 100
 """Texts from which brakes.cut applies: of fewer, one or two short ones with a note say nothing."""
 
@@ -40,11 +38,6 @@ class DecisionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    compare: Comparing = Field(
-        default=Comparing.JACCARD,
-        description="similarity of two texts. jaccard: share of common character 3-grams; "
-        "none: texts are not compared, every candidate is a duplicate",
-    )
     similarity: float = Field(
         default=0.8,
         ge=0.0,
@@ -56,8 +49,9 @@ class DecisionSettings(BaseModel):
     judge: Judging = Field(
         default=Judging.DIFFERENCES,
         description="differences: a candidate is a duplicate if every difference between the "
-        "two texts is harmless; similarity: if the texts are as similar as "
-        "decision.similarity requires. No effect if decision.compare is none",
+        "two texts is harmless; similarity: if the texts share as many 3-grams (Jaccard) as "
+        "decision.similarity requires; none: every candidate is a duplicate, texts are not "
+        "compared",
     )
     harmless: tuple[DifferenceClass, ...] = Field(
         default=HARMLESS,
@@ -94,7 +88,12 @@ class DecisionSettings(BaseModel):
     @property
     def judges(self) -> bool:
         """Tell whether differences decide."""
-        return self.judge is Judging.DIFFERENCES and self.compare is not Comparing.NONE
+        return self.judge is Judging.DIFFERENCES
+
+    @property
+    def compares(self) -> bool:
+        """Tell whether texts are compared."""
+        return self.judge is not Judging.NONE
 
     @field_validator("harmless")
     @classmethod
@@ -111,18 +110,13 @@ class BrakeSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    window: int = Field(
-        default=10_000,
-        ge=100,
-        description="number of documents over which near_rate and candidates are measured",
-    )
     near_rate: float = Field(
         default=0.98,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of a window are near duplicates, not counting "
-        "equal texts; 1: never",
+        description=f"stop if a larger share of {WINDOW:,} documents are near duplicates, not "
+        "counting equal texts; 1: never",
     )
     cluster: int = Field(
         default=1_000_000,
@@ -134,11 +128,8 @@ class BrakeSettings(BaseModel):
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of the documents has no text (missing, not text "
-        "or empty); only a warning if earlier runs had as many. 1 or --yes: never",
-    )
-    without_text_from: int = Field(
-        default=1000, ge=1, description="number of documents from which without_text applies"
+        description=f"stop if a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
+        "text or empty); only a warning if earlier runs had as many. 1 or --yes: never",
     )
     cut: float = Field(
         default=0.2,  # a note of 15 characters is a tenth of a question of 150
@@ -147,10 +138,4 @@ class BrakeSettings(BaseModel):
         allow_inf_nan=False,
         description="stop if a larger share of the characters is cut off at the markers of "
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
-    )
-    candidates: int = Field(
-        default=1000,
-        ge=0,
-        description="stop if documents have more candidates than this on average over a "
-        "window; 0: never",
     )

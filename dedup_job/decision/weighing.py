@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Names
 from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
-from dedup_job.decision.settings import Comparing, DecisionSettings, Richer
+from dedup_job.decision.settings import DecisionSettings, Richer
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
@@ -54,7 +54,7 @@ class SimilarityThreshold:
 
     def __init__(self, settings: DecisionSettings) -> None:
         self._threshold = settings.similarity
-        self._compares, self._judged = settings.compare is not Comparing.NONE, settings.judges
+        self._compares, self._judged = settings.compares, settings.judges
 
     def compare(
         self,

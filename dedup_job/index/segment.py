@@ -19,7 +19,7 @@ from dedup_job.index.candidates import Earlier, Found, no_candidates, united
 from dedup_job.index.equal import EqualIndex, Ids, PackedEqual, pack_equal
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
-from dedup_job.index.settings import IndexSettings
+from dedup_job.index.settings import BYTES_PER_FINGERPRINT, IndexSettings
 from dedup_job.index.snapshot import Part, Pieces, SnapshotError
 from dedup_job.native.byte_strings import ByteStrings
 from dedup_job.native.growing import Growing
@@ -186,7 +186,7 @@ def _empty_near(settings: IndexSettings, expected: int = 0) -> HammingIndex:
     return HammingIndex(
         settings.distance,
         blocks=settings.blocks,
-        bytes_per_fingerprint=settings.bytes_per_document,
+        bytes_per_fingerprint=BYTES_PER_FINGERPRINT,
         expected=expected,
     )
 

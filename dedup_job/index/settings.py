@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dedup_job.documents import Channel
 
 _CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
+BYTES_PER_FINGERPRINT = 32.0
+"""Memory of a fingerprint in the Hamming index: of the layouts within it the fastest is taken."""
 _ID_BYTES, _EQUAL_BYTES = 13, 17  # of an ObjectId, and of what finds equal texts
 _SKETCH_BYTES = {Channel.MINHASH: 190, Channel.SENTENCES: 10, Channel.FORM: 10}
 
@@ -36,23 +38,10 @@ class IndexSettings(BaseModel):
         description="blocks that the 64 bits are cut into. 0: the cheapest for the size; 4: "
         "the classic four of 16 bits. The candidates are the same",
     )
-    bytes_per_document: float = Field(
-        default=32.0,
-        ge=16,
-        le=1024,
-        description="memory for the fingerprints of the index, bytes per kept document, "
-        "without ids; more memory can make it faster",
-    )
     folder: Path | None = Field(
         default=None,
         description="folder where the index is kept between runs; unset: the state folder of "
-        "the user",
-    )
-    snapshot_from: int = Field(
-        default=100_000,
-        ge=0,
-        description="number of kept documents from which the index is kept between runs; a "
-        "smaller index is rebuilt from the target",
+        "the user, from 100,000 kept documents on",
     )
 
     def bytes_each(self, *, judged: bool) -> float:
@@ -62,7 +51,7 @@ class IndexSettings(BaseModel):
         """
         channels = (*self.channels, Channel.FORM) if judged else self.channels
         sketches = sum(_SKETCH_BYTES.get(channel, 0) for channel in channels)
-        return self.bytes_per_document + _ID_BYTES + _EQUAL_BYTES + sketches
+        return BYTES_PER_FINGERPRINT + _ID_BYTES + _EQUAL_BYTES + sketches
 
     @field_validator("channels")
     @classmethod

@@ -49,7 +49,7 @@ from scripts.bench.fingerprint import ROOT, texts_of
 BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
 KEPT = 0.25  # share of the clauses of a text that are its own
 _CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{1,40}[，。；？！,.;?!\n]*")
-_WITHOUT = {"index__channels": ("simhash",), "decision__compare": "none"}
+_WITHOUT = {"index__channels": ("simhash",), "decision__judge": "none"}
 
 
 class Perturbed:

@@ -221,9 +221,9 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
 
 def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
-    run_here(database, index__folder=str(tmp_path), decision__compare="none", index__distance=7)
+    run_here(database, index__folder=str(tmp_path), decision__judge="none", index__distance=7)
     output = inspected(database, "3", DEDUP_DECISION__HARMLESS=ALL)
-    assert "not compared (decision.compare = none)" in value(output, "similarity")
+    assert "not compared (decision.judge = none)" in value(output, "similarity")
 
 
 def test_nothing_is_written(decided: Db) -> None:

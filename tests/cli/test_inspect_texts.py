@@ -31,7 +31,7 @@ def filled(database: Db, tmp_path: Path) -> Db:
     """Return a database with a target made from labelled documents, its snapshot in tmp_path."""
     database.source.insert_many(make_corpus(600, seed=3))
     database.source.insert_many([{"_id": "long", "text": LONG}, {"_id": "short", "text": SHORT}])
-    run_here(database, index__folder=str(tmp_path), index__snapshot_from=0)
+    run_here(database, index__folder=str(tmp_path))
     return database
 
 

@@ -183,7 +183,7 @@ def cut_after(monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
 
 
 def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
-    kept = {"index__folder": str(tmp_path), "index__snapshot_from": 0}
+    kept = {"index__folder": str(tmp_path)}
     made.source.insert_one({"_id": "one more", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
     command(made, "undo", "3", "--yes")

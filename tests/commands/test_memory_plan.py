@@ -116,8 +116,6 @@ def test_a_run_that_may_not_fit_ends_with_2_and_writes_nothing(database: Db) -> 
     [
         ("--threads", "0", "greater than or equal to 1, not 0"),
         ("--threads", "257", "less than or equal to 256, not 257"),
-        ("--batch-bytes", "1023", "greater than or equal to 1024, not 1023"),
-        ("--batch-bytes", "67108865", "less than or equal to 67108864, not 67108865"),
         ("--max-rate", "0", "greater than 0, not 0"),
         ("--max-rate", "-5", "greater than 0, not -5"),
         ("--max-rate", "nan", "finite number"),

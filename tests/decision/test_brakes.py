@@ -15,9 +15,9 @@ KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
 MISSING = Skipped(Reason.MISSING)
 
 
-def near(cluster=1, candidates=1):
+def near(cluster=1):
     pair = Pair(b"1", 1, 0.9, ("simhash",))
-    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(candidates))
+    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(1))
 
 
 def exact(cluster=1):
@@ -32,7 +32,7 @@ def check(brakes, decisions):
 
 
 def brakes(**values):
-    return Brakes(BrakeSettings(**({"window": 100} | values)))
+    return Brakes(BrakeSettings(**values), window=100)
 
 
 def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
@@ -78,24 +78,16 @@ def test_a_cluster_beyond_the_limit_stops_at_once():
     check(brakes(cluster=0), [near(10**9)])
 
 
-def test_the_mean_of_the_candidates_counts_and_the_most_crowded_document_is_named():
-    kept = Kept(1, short=False, candidates=Candidates(1000))
-    check(brakes(candidates=10), [kept] + [KEPT] * 99)
-    with pytest.raises(BrakeApplied, match=r"11 candidates on average(.|\n)*_id 1: 正文 1长"):
-        check(brakes(candidates=10), [near(candidates=100), kept] + [KEPT] * 98)
-    check(brakes(candidates=0), [kept] * 100)
-
-
 def test_skipped_documents_alone_are_no_reason_to_stop():
-    check(brakes(near_rate=0.0, candidates=1), [SKIPPED] * 300)
+    check(brakes(near_rate=0.0), [SKIPPED] * 300)
 
 
-def without_text(**values):
-    return BrakeSettings(**({"without_text": 0.5, "without_text_from": 10} | values))
+def without_text(**more):
+    return Brakes(BrakeSettings(without_text=0.5), texts_from=10, **more)
 
 
 def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
-    named = Brakes(without_text(), fields=lambda some: f"{len(some)} documents have a body.")
+    named = without_text(fields=lambda some: f"{len(some)} documents have a body.")
     check(named, [SKIPPED] * 5 + [KEPT] * 5)
     with pytest.raises(BrakeApplied) as refused:
         check(named, [MISSING] * 4 + [SKIPPED] * 2 + [KEPT] * 4)
@@ -106,11 +98,11 @@ def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
 
 
 def test_a_few_documents_without_a_text_say_nothing():
-    check(Brakes(without_text()), [SKIPPED] * 9)
+    check(without_text(), [SKIPPED] * 9)
 
 
 def test_a_later_batch_that_turns_that_way_is_stopped():
-    watched = Brakes(without_text())
+    watched = without_text()
     for _ in range(5):
         check(watched, [KEPT] * 10)
     with pytest.raises(BrakeApplied, match=r"60\.0% of the last 10"):
@@ -119,7 +111,7 @@ def test_a_later_batch_that_turns_that_way_is_stopped():
 
 def test_where_earlier_runs_had_as_many_without_a_text_it_is_a_warning_once():
     told = []
-    watched = Brakes(without_text(), usual=0.58, warn=told.append)
+    watched = without_text(usual=0.58, warn=told.append)
     for _ in range(3):
         check(watched, [MISSING] * 6 + [KEPT] * 4)
     assert told == [

@@ -65,7 +65,7 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     [
         (DecisionSettings(), None),
         (DecisionSettings(judge="similarity"), DigitJudge()),
-        (DecisionSettings(compare="none"), DigitJudge()),
+        (DecisionSettings(judge="none"), DigitJudge()),
     ],
 )
 def test_a_judge_is_there_exactly_where_the_settings_ask_for_one(settings, judge):

@@ -258,7 +258,7 @@ def job(target, *, contents=TEXTS, source=None, limit=None, decides=FirstWins, *
             changes.pop("cleaner", Strip()), fingerprinter, target.fits, most_chars=10_000
         ),
         "index": index,
-        "decider": decides.fetching(index, DecisionSettings(compare="none"), by_key(target.texts)),
+        "decider": decides.fetching(index, DecisionSettings(judge="none"), by_key(target.texts)),
         "max_rate": None,
         "brakes": Brakes(BrakeSettings(**brakes)),
         "snapshots": Nothing(),

@@ -112,7 +112,6 @@ def test_a_kept_document_that_someone_removed_is_decided_again(
 def decide_again(database: Data, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """Remove a kept document by hand, add one, and let a run compare all ids."""
     monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
-    monkeypatch.setenv("DEDUP_INDEX__SNAPSHOT_FROM", "0")
     database.source.insert_many(
         {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
         for number in range(200)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.reference.folding import naive_fold
-from tests.reference.recipe import naive_prepared
+from tests.reference.recipe import naive_narrow
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
@@ -40,7 +40,7 @@ class NaiveText:
         """Sketch a text; its fingerprint is taken from elsewhere."""
         folded = naive_fold(text)
         bins = naive_bins(folded)
-        narrow = naive_prepared(text, fold_width=True, fold_case=True)
+        narrow = naive_narrow(text)
         return cls(
             text, value, short, naive_keys(bins), naive_bits(bins), naive_sentence_key(text),
             folded, narrow,
@@ -76,7 +76,7 @@ class NaiveFirstWins:
 
     channels: Collection[str] = ("simhash", "minhash")
     distance: int = 3
-    compare: str = "jaccard"
+    compares: bool = True
     threshold: float = 0.8
     judge: Judges | None = None
     most_candidates: int = 64
@@ -126,7 +126,7 @@ class NaiveFirstWins:
                 refused.append((kept.number, similarity, kind))
         if joined:
             _, of, apart, similarity, by = min(joined)
-            told = None if self.compare == "none" else similarity
+            told = similarity if self.compares else None
             return NaiveDecision(of, apart, told, by, "near", **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
@@ -192,7 +192,7 @@ class NaiveFirstWins:
         """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
         if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
             return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
-        if self.compare != "jaccard":
+        if not self.compares:
             return 0
         share = (1 + self.required(len(text) // 2)) / 2
         return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
@@ -204,13 +204,13 @@ class NaiveFirstWins:
         most, which leaves about 0.8. Of a shorter one the loss of one character costs more.
         """
         grams = min(length - 2, 27)
-        if self.compare != "jaccard" or grams < 12:
+        if not self.compares or grams < 12:
             return self.threshold
         return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
 
     def compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
         """Return how alike two texts are, and whether that is enough."""
-        if self.compare == "none":
+        if not self.compares:
             return 1.0, True
         pair = a.text, b.text
         if pair not in self.alike:

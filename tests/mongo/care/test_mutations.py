@@ -90,8 +90,6 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
         (_RUNS, f"settings.{name}", "retype revalue")
         for name in ("source.compare_every", "index.folder", "index.blocks")
     ),
-    (_RUNS, "settings.index.bytes_per_document", "revalue"),
-    (_RUNS, "settings.index.snapshot_from", "revalue"),
     # absent it means the same
     (_STATE, "settings.decision.richer", "remove"),
     (_STATE, "settings.output.text", "remove"),

@@ -66,8 +66,3 @@ def assert_it_can_be_looked_at(database: Db) -> None:
     command(database, "undo", "2", "--yes")
     assert database.target.find_one({"_id": 2}) is None
     command(database, "check", "--source", "source")
-
-
-def test_where_nothing_is_compared_the_judge_does_not_matter(database: Db) -> None:
-    fill(database, decision__compare="none", decision__judge="similarity")
-    run_here(database, decision__compare="none")
