@@ -19,7 +19,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment
+from dedup_job.decision import AbortSettings, DecisionSettings, Equipment
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
@@ -91,11 +91,11 @@ class RunSettings(BaseModel):
         description="parts of the index of a run on a cluster, each in a process of its own; "
         "unset: one for each machine",
     )
-    lock_wait: float = Field(
+    lease_wait: float = Field(
         default=0.0,
         ge=0,
         le=1e7,
-        description="seconds to wait for another run that holds the lease",
+        description="seconds to wait while another run holds the lease",
     )
 
     @property
@@ -117,7 +117,7 @@ class Settings(BaseModel):
     fingerprint: FingerprintSettings = FingerprintSettings()
     index: IndexSettings = IndexSettings()
     decision: DecisionSettings = DecisionSettings()
-    brakes: BrakeSettings = BrakeSettings()
+    abort_if: AbortSettings = AbortSettings()
     output: OutputSettings = OutputSettings()
     ledger: LedgerSettings = LedgerSettings()
     run: RunSettings = RunSettings()
@@ -127,16 +127,16 @@ class Settings(BaseModel):
         connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
         return self.model_copy(update={"connection": connection})
 
-    def comparing(self) -> Settings:
+    def with_full_scan(self) -> Settings:
         """Return the same settings for a run that compares all ids."""
-        source = self.source.model_copy(update={"compare_every": 1})
+        source = self.source.model_copy(update={"full_scan_every": 1})
         return self.model_copy(update={"source": source})
 
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
-        del values["run"], values["brakes"], values["ledger"]
-        for name in ("query", "max_chars", "compare_every"):
+        del values["run"], values["abort_if"], values["ledger"]
+        for name in ("query", "max_chars", "full_scan_every"):
             del values["source"][name]
         for name in ("blocks", "folder"):
             del values["index"][name]  # how it is done, not what is found
@@ -145,7 +145,7 @@ class Settings(BaseModel):
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
-            for name in ("harmless", "richer", "words", "most_left_out"):
+            for name in ("harmless", "on_more_content", "words", "most_left_out"):
                 del values["decision"][name]
         return {**values, "rules": RULES}
 

@@ -37,7 +37,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),
     "index": ("index.app", "Plan the index of kept documents, inspect its snapshot."),
-    "lock": ("lock.app", "Show or break the lease of a target."),
+    "lease": ("lease.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),
 }
 

@@ -36,10 +36,13 @@ _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
 _DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
 _ASKED = ("first", "second")
-_APART = {"channels": "no channel finds the pair", "sketch": "too few equal bits of the sketches"}
+_APART = {
+    "channels": "no candidate generator finds the pair",
+    "sketch": "too few equal bits of the sketches",
+}
 
 _CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
-    "index": {"channels", "distance"},
+    "index": {"candidate_generators", "distance"},
     "decision": {"similarity", "judge"},
 }
 
@@ -340,7 +343,8 @@ def _show_near(
 ) -> None:
     settings = found.settings.index
     shown = f", {len(near):,} shown" if len(near) < found.found else ""
-    how = f"candidates ({', '.join(settings.channels)}; distance up to {settings.distance})"
+    generators = ", ".join(settings.candidate_generators)
+    how = f"candidates ({generators}; distance up to {settings.distance})"
     how = how if distance is None else f"within distance {distance}"
     kept = f"{'other ' if found.items[0].key else ''}kept documents"
     console.say(f"{how}: {found.found:,} of {found.among:,} {kept}{shown}.")

@@ -54,11 +54,11 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "SECONDS",
         "Keep retrying when the database stops answering [default: 600].",
     ),
-    "lock_wait": (
-        "run.lock_wait",
+    "lease_wait": (
+        "run.lease_wait",
         float,
         "SECONDS",
-        "Wait for another run that holds the lease [default: 0].",
+        "Wait while another run holds the lease [default: 0].",
     ),
     "uri": (
         "connection.uri",
@@ -93,7 +93,7 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
 OF_A_RUN = (
-    *("threads", "max_rate", "max_memory", "retry_for", "lock_wait"),
+    *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
     *OF_A_SOURCE,
 )
 

@@ -82,11 +82,12 @@ def check_memory(allowed: int | None, index: IndexSettings, plan: IndexPlan) -> 
 def _way_out(allowed: int | None, index: IndexSettings, each: float) -> str:
     """Return what can be done about it."""
     ways = ["raise --max-memory" if allowed is not None else "use a machine with more"]
-    if Channel.MINHASH in index.channels:
-        without = index.model_copy(update={"channels": (Channel.SIMHASH,)})
+    if Channel.MINHASH in index.candidate_generators:
+        without = index.model_copy(update={"candidate_generators": (Channel.SIMHASH,)})
         saved = index.bytes_each(judged=False) - without.bytes_each(judged=False)
         ways.append(
-            f'begin a new target with index.channels = ["simhash"], {each - saved:.0f} bytes each'
+            'begin a new target with index.candidate_generators = ["simhash"], '
+            f"{each - saved:.0f} bytes each"
         )
     return f"What can be done: {', or '.join(ways)}."
 

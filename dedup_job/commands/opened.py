@@ -24,7 +24,7 @@ from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
-_NOW = ("connection", "run", "brakes")  # settings that decide nothing
+_NOW = ("connection", "run", "abort_if")  # settings that decide nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Equipment:
     ) -> None:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
-        self._channels = (*index.channels, *(Channel.FORM,) * decision.judges)
+        self._channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
         judges = decision.judges
         self._form = (self._canonical, self._read) if judges else (fold_texts, None)
         self.sketcher = Sketcher(self._channels, *self._form)

@@ -18,19 +18,19 @@ class Judging(StrEnum):
     NONE = "none"
 
 
-class Richer(StrEnum):
-    """How a duplicate is treated that has content which the kept document lacks."""
+class OnMoreContent(StrEnum):
+    """What becomes of a duplicate with content that the kept document lacks."""
 
     DROP = "drop"
     KEEP = "keep"
 
 
 WINDOW = 10_000
-"""Documents over which brakes.near_rate is measured."""
+"""Documents over which abort_if.near_rate is measured."""
 TEXTS_FROM = 1000
-"""Documents from which brakes.without_text applies."""
+"""Documents from which abort_if.without_text applies."""
 CUT_FROM = 100
-"""Texts from which brakes.cut applies: of fewer, one or two short ones with a note say nothing."""
+"""Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
 
 
 class DecisionSettings(BaseModel):
@@ -58,8 +58,8 @@ class DecisionSettings(BaseModel):
         description="classes of differences that may separate two texts that count as the "
         "same; no other class can be harmless",
     )
-    richer: Richer = Field(
-        default=Richer.DROP,
+    on_more_content: OnMoreContent = Field(
+        default=OnMoreContent.DROP,
         description="a near duplicate with more content than the kept document (image, "
         "answer, explanation, choice, sentence, or the rest of a text cut off). "
         "drop: its ledger row says so; keep: both are kept. Only with "
@@ -105,8 +105,8 @@ class DecisionSettings(BaseModel):
         return tuple(kind for kind in HARMLESS if kind in harmless)
 
 
-class BrakeSettings(BaseModel):
-    """When a run stops before it writes, because its result looks like a mistake."""
+class AbortSettings(BaseModel):
+    """When a run is aborted before it writes, because its result looks like a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -115,20 +115,20 @@ class BrakeSettings(BaseModel):
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description=f"stop if a larger share of {WINDOW:,} documents are near duplicates, not "
+        description=f"a larger share of {WINDOW:,} documents are near duplicates, not "
         "counting equal texts; 1: never",
     )
     cluster: int = Field(
         default=1_000_000,
         ge=0,
-        description="stop if one document has more near duplicates than this; 0: never",
+        description="one document has more near duplicates than this; 0: never",
     )
     without_text: float = Field(
         default=0.5,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description=f"stop if a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
+        description=f"a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
         "text or empty); only a warning if earlier runs had as many. 1 or --yes: never",
     )
     cut: float = Field(
@@ -136,6 +136,6 @@ class BrakeSettings(BaseModel):
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of the characters is cut off at the markers of "
+        description="a larger share of the characters is cut off at the markers of "
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
     )

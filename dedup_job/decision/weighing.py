@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Names
 from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
-from dedup_job.decision.settings import DecisionSettings, Richer
+from dedup_job.decision.settings import DecisionSettings, OnMoreContent
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.characters import case_fold, case_fold_table
 from dedup_job.fingerprint.sketch import BINS
@@ -150,7 +150,7 @@ class PairScorer:
     def __init__(self, settings: DecisionSettings, judge: Judge | None) -> None:
         self.threshold = SimilarityThreshold(settings)
         self.judge = judge
-        self._keeps_richer = settings.richer is Richer.KEEP
+        self._keeps_richer = settings.on_more_content is OnMoreContent.KEEP
 
     def verdicts(
         self,

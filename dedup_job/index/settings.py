@@ -18,7 +18,7 @@ class IndexSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    channels: tuple[Channel, ...] = Field(
+    candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
         description="how candidates are found. simhash: few bits of the fingerprint differ; "
         "minhash: many 3-grams are the same, 190 bytes per kept document; "
@@ -49,13 +49,13 @@ class IndexSettings(BaseModel):
 
         judged: whether there is a judge, who needs a column of keys of its own.
         """
-        channels = (*self.channels, Channel.FORM) if judged else self.channels
-        sketches = sum(_SKETCH_BYTES.get(channel, 0) for channel in channels)
+        found_by = (*self.candidate_generators, *(Channel.FORM,) * judged)
+        sketches = sum(_SKETCH_BYTES.get(channel, 0) for channel in found_by)
         return BYTES_PER_FINGERPRINT + _ID_BYTES + _EQUAL_BYTES + sketches
 
-    @field_validator("channels")
+    @field_validator("candidate_generators")
     @classmethod
-    def _each_once(cls, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-        if unknown := [str(channel) for channel in channels if channel not in _CHOICE]:
-            raise ValueError(f"unknown channel {unknown[0]}, expected some of {', '.join(_CHOICE)}")
-        return tuple(channel for channel in _CHOICE if channel in channels)
+    def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
+        if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
+            raise ValueError(f"{unknown[0]} is unknown, expected some of {', '.join(_CHOICE)}")
+        return tuple(channel for channel in _CHOICE if channel in named)

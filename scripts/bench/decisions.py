@@ -49,7 +49,7 @@ from scripts.bench.fingerprint import ROOT, texts_of
 BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
 KEPT = 0.25  # share of the clauses of a text that are its own
 _CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{1,40}[，。；？！,.;?!\n]*")
-_WITHOUT = {"index__channels": ("simhash",), "decision__judge": "none"}
+_WITHOUT = {"index__candidate_generators": ("simhash",), "decision__judge": "none"}
 
 
 class Perturbed:
@@ -141,7 +141,7 @@ def memory(arguments: argparse.Namespace) -> None:
         Settings().fingerprint, channels=(Channel.MINHASH, Channel.SENTENCES), form=fold_texts
     )
     for channels in ((), (Channel.MINHASH,), (Channel.SENTENCES,)):
-        index = KeptIndex(IndexSettings(channels=channels))
+        index = KeptIndex(IndexSettings(candidate_generators=channels))
         fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels, form=fold_texts)
         before = psutil.Process().memory_info().rss
         for start in range(0, n, BATCH):

@@ -244,9 +244,9 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         ("DECISION__HARMLESS", '["digits"]', ("'layout', 'width'", "'digits'")),
         ("DECISION__HARMLESS", '["number"]', ("number is never harmless", "some of layout")),
         ("DECISION__HARMLESS", "typo", ("decision", "JSON")),
-        ("INDEX__CHANNELS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
-        ("INDEX__CHANNELS", '["text"]', ("unknown channel text", "simhash, minhash, sentences")),
-        ("BRAKES__NEAR_RATE", "2", ("brakes.near_rate", "less than or equal to 1")),
+        ("INDEX__CANDIDATE_GENERATORS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
+        ("INDEX__CANDIDATE_GENERATORS", '["text"]', ("text is unknown", "simhash, minhash")),
+        ("ABORT_IF__NEAR_RATE", "2", ("abort_if.near_rate", "less than or equal to 1")),
     ],
 )
 def test_settings_of_the_decision_out_of_range_are_refused_before_connecting(
@@ -269,16 +269,16 @@ def test_words_of_the_trade_that_cannot_be_read_are_refused(filled: Db, tmp_path
     assert "cannot be read" in str(error)
 
 
-def test_a_brake_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
+def test_a_run_that_is_aborted_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
     text = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程"
     filled.source.insert_many([{"_id": 100 + i, "text": f"{text}{i}"} for i in range(100)])
     names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
     more = {"DEDUP_URI": uri_of(filled), "DEDUP_RUN__BATCH_DOCUMENTS": "10"}
     more["DEDUP_DECISION__JUDGE"] = "similarity"
-    error = refusal("run", *names, DEDUP_BRAKES__CLUSTER="40", **more)
+    error = refusal("run", *names, DEDUP_ABORT_IF__CLUSTER="40", **more)
     assert error.code == 6
     assert "near duplicates of one, the limit is 40" in str(error)
-    assert "cluster in section [brakes]" in str(error)
+    assert "cluster in section [abort_if]" in str(error)
     assert filled["target.ledger"].count_documents({}) <= 40
     invoke("run", *names, **more)
     assert filled["target.runs"].distinct("status") == ["done"]

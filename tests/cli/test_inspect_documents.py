@@ -200,7 +200,9 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
 def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
     decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
     decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
-    assert "not duplicates: no channel finds the pair. The source" in inspected(decided, "3")
+    assert "not duplicates: no candidate generator finds the pair. The source" in inspected(
+        decided, "3"
+    )
     assert re.search(r"not duplicates: \w+\. The source document, the", inspected(decided, "2"))
 
 

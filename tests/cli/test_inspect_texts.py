@@ -81,7 +81,10 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
 ) -> None:
     """Not those of the environment: the target's own, as its last run had them."""
     run_here(filled, target="own", index__folder=str(tmp_path), **flags)
-    more = {"DEDUP_INDEX__CHANNELS": '["simhash"]', "DEDUP_DECISION__JUDGE": "similarity"}
+    more = {
+        "DEDUP_INDEX__CANDIDATE_GENERATORS": '["simhash"]',
+        "DEDUP_DECISION__JUDGE": "similarity",
+    }
     where = environment(filled, tmp_path, **more)
     for row in filled["own.ledger"].find({"decision": "duplicate"}).limit(9):
         text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]

@@ -195,9 +195,7 @@ STATES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("values", "named"), STATES, ids=str)
 def test_a_state_of_other_types_is_named(made: Db, values: dict[str, Any], named: str) -> None:
     set_state(made, **values)
-    lock = refusal(
-        "lock", "status", "--db", made.name, "--target", "target", DEDUP_URI=uri_of(made)
-    )
+    lock = refusal("lease", "show", "--db", made.name, "--target", "target", DEDUP_URI=uri_of(made))
     for error in (
         lock,
         refused(made, "run", "--source", "source"),

@@ -20,7 +20,7 @@ from tests.running import dedup, refusal, uri_of
 Db = Database[dict[str, Any]]
 DEFAULT = IndexSettings()
 EACH = DEFAULT.bytes_each(judged=True)
-SIMHASH = IndexSettings(channels=(Channel.SIMHASH,))
+SIMHASH = IndexSettings(candidate_generators=(Channel.SIMHASH,))
 
 
 def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
@@ -52,7 +52,7 @@ def test_no_other_channels_are_proposed_where_there_are_none_to_leave_out(
 ) -> None:
     check_memory(int(1e9), SIMHASH, IndexPlan(62, kept=10_000_000, more=1))
     assert "raise --max-memory" in caplog.text
-    assert "channels" not in caplog.text
+    assert "candidate_generators" not in caplog.text
 
 
 def test_what_an_index_may_take_is_what_a_run_leaves_of_the_memory_allowed() -> None:

@@ -148,8 +148,9 @@ def channels_of(options):
 
 def decider_of(options):
     """Return the decider with these settings."""
-    index = {name: options[name] for name in ("channels", "distance") if name in options}
-    decision = {"judge": "similarity"} | {n: v for n, v in options.items() if n not in index}
+    index = {"candidate_generators": options["channels"], "distance": options.get("distance", 3)}
+    own = {n: v for n, v in options.items() if n not in ("channels", "distance")}
+    decision = {"judge": "similarity"} | own
     judge = DigitJudge() if judges(options) else None
     return Decider(DecisionSettings(**decision), judge, **index)
 

@@ -7,7 +7,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision import BrakeSettings, DecisionSettings
+from dedup_job.decision import AbortSettings, DecisionSettings
 from dedup_job.judgment import DifferenceClass
 
 
@@ -53,6 +53,6 @@ def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compare
     ("name", "value"),
     [("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1)],
 )
-def test_brakes_out_of_range_are_refused(name, value):
+def test_limits_out_of_range_are_refused(name, value):
     with pytest.raises(ValidationError, match=name):
-        BrakeSettings(**{name: value})
+        AbortSettings(**{name: value})

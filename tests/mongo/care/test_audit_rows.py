@@ -223,7 +223,7 @@ def test_settings_and_forms_make_no_difference(database: Db, tmp_path: Path) -> 
         database,
         decision__judge="similarity",
         output__document="classic",
-        index__channels=("simhash",),
+        index__candidate_generators=("simhash",),
     )
     assert good(database, tmp_path, "--all") == {}
 

@@ -32,7 +32,7 @@ def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database: Db)
     stamp = database["other.state"].find_one()["settings"]
     assert stamp["rules"] == RULES
     assert "harmless" not in stamp["decision"]
-    assert "form" not in stamp["index"]["channels"]
+    assert "form" not in stamp["index"]["candidate_generators"]
 
 
 def test_a_target_of_other_settings_is_refused_with_what_differs(database: Db) -> None:
