@@ -32,6 +32,7 @@ from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
+from dedup_job.renamed import SETTINGS
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -217,7 +218,13 @@ def load(
         given |= found
         origins |= dict.fromkeys(map(".".join, found), origin)
     _settle_uri(given, origins)
-    unknown = list(_unknown_variables())
+    renamed = [name for name in given if ".".join(name) in SETTINGS]
+    unknown = [
+        *(_where(".".join(name), origins, file) + SETTINGS[".".join(name)] for name in renamed),
+        *_unknown_variables(),
+    ]
+    for name in renamed:
+        del given[name]
     try:
         settings = Settings.model_validate(_nested(given))
     except ValidationError as e:
@@ -327,6 +334,9 @@ def _unknown_variables() -> Iterator[str]:
             yield f"environment: unknown variable {name} (perhaps you meant {name.upper()})"
         elif name.partition(_DELIMITER)[0] not in sections:
             dotted = name.removeprefix(_PREFIX).lower().replace(_DELIMITER, ".")
+            if dotted in SETTINGS:
+                yield f"environment: {SETTINGS[dotted]}"
+                continue
             known = (n for n in _known_names() if n.rpartition(".")[2] == dotted.split(".")[-1])
             near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
             yield f"environment: unknown variable {name}" + (
@@ -366,12 +376,19 @@ def _nested(given: Mapping[_Name, Any]) -> dict[str, Any]:
     return result
 
 
+def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
+    """Return what a problem begins with, "" for an option."""
+    origin = origins.get(name, Origin.FILE)
+    if origin is Origin.FLAG:
+        return ""
+    return f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
+
+
 def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> str:
     location = ".".join(str(part) for part in error["loc"])
-    origin = origins.get(".".join(str(part) for part in error["loc"][:2]), Origin.FILE)
-    where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
-    if origin is Origin.FLAG:
-        where, location = "", f"--{location.rpartition('.')[2].replace('_', '-')}"
+    where = _where(".".join(str(part) for part in error["loc"][:2]), origins, file)
+    if not where:
+        location = f"--{location.rpartition('.')[2].replace('_', '-')}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     if error["type"].startswith("byte_size"):

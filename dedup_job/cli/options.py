@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from dedup_job.errors import UsageError
 from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
+from dedup_job.renamed import OPTIONS
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings
@@ -91,10 +92,9 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
 }
 CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
-OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
 OF_A_RUN = (
     *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
-    *OF_A_SOURCE,
+    *(*CONNECTION, "field", "query", "config"),
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
@@ -145,7 +145,10 @@ class Guarded(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal."""
+        """Run the command; a value that an option does not take is repeated in the refusal.
+
+        An option that has another name now is refused with that.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
@@ -156,6 +159,10 @@ class Guarded(TyperGroup):
                 given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
                 known = given in why or has_password(str(problem["input"]))
                 e.message = why if known else f"{why}, not {given}"
+            raise
+        except Exception as e:  # the library does not export that of an unknown option
+            if instead := OPTIONS.get(getattr(e, "option_name", None) or ""):
+                raise UsageError(instead) from None
             raise
 
 
