@@ -146,7 +146,7 @@ class Settings(BaseModel):
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
-            for name in ("harmless", "on_more_content", "words", "most_left_out"):
+            for name in ("harmless", "on_more_content", "words"):
                 del values["decision"][name]
         return {**values, "rules": RULES}
 

@@ -49,8 +49,7 @@ class Equipment:
     @cached_property
     def any_judge(self) -> Judge:
         """The judge, whether or not it decides."""
-        decision = self._decision
-        return Judge(self.lexicon, decision.harmless, decision.words, decision.most_left_out)
+        return Judge(self.lexicon, self._decision.harmless, self._decision.words)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, DifferenceClass
+from dedup_job.judgment import HARMLESS, DifferenceClass
 
 
 class Judging(StrEnum):
@@ -68,14 +68,6 @@ class DecisionSettings(BaseModel):
     words: Path | None = Field(
         default=None,
         description="file with additional words of your field for the judge, in UTF-8",
-    )
-    most_left_out: float = Field(
-        default=MOST_LEFT_OUT,
-        ge=0.0,
-        le=0.5,
-        allow_inf_nan=False,
-        description="largest share of a text that is left out of a comparison as a note (source, "
-        "explanation); a text with more is compared as it is. 0: nothing is left out",
     )
     most_candidates: int = Field(
         default=64,
