@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from dedup_job.commands.status import target_status
     from dedup_job.documents import Difference, Pair
     from dedup_job.errors import (
-        BrakeApplied,
         ConfigurationError,
         DatabaseUnreachable,
         DedupError,
         Interrupted,
         LeaseHeld,
         LeaseLost,
+        RunAborted,
         StateMismatch,
         UsageError,
     )
@@ -53,7 +53,7 @@ _HOMES = {  # where each public name lives
     "commands.status": ("target_status",),
     "documents": ("Difference", "Pair"),
     "errors": (
-        "BrakeApplied",
+        "RunAborted",
         "ConfigurationError",
         "DatabaseUnreachable",
         "DedupError",

@@ -7,7 +7,7 @@ DedupError (1)
  ├─ StateMismatch (6)           the target does not fit this run
  │   ├─ LeaseLost (6)           another run took over, or may have
  │   ├─ Vanished (6)            what was opened is no longer there
- │   └─ BrakeApplied (6)        the run's result looks like a mistake
+ │   └─ RunAborted (6)        the run's result looks like a mistake
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
@@ -69,13 +69,13 @@ class Vanished(StateMismatch):
     """Someone dropped a collection while it was being looked at."""
 
 
-class BrakeApplied(StateMismatch):
+class RunAborted(StateMismatch):
     """A limit was passed that no sane collection reaches; the batch in hand was not written."""
 
     def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
         section, _, name = setting.partition(".")
         super().__init__(
-            f"{found}, the limit is {limit}: stopped before this batch was written.\n"
+            f"{found}, the limit is {limit}. The run stopped; this batch was not written.\n"
             f"  {example}\n"
             "Look at it with --dry-run and at the ledger. If that is right, raise the limit with "
             f"DEDUP_{section.upper()}__{name.upper()} or {name} in section [{section}] of a "

@@ -19,8 +19,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import BrakeSettings, DecisionSettings, Equipment, Judging
-from dedup_job.decision.settings import GONE
+from dedup_job.decision import AbortSettings, DecisionSettings, Equipment
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
@@ -33,6 +32,7 @@ from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
+from dedup_job.renamed import SETTINGS
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -58,17 +58,14 @@ class RunSettings(BaseModel):
         default=None,
         ge=1,
         le=256,
-        description="threads that clean and fingerprint; where none is given, by the cores of "
-        "the machine or container, of which a local database is left some",
+        description="threads that clean and fingerprint; default: the CPU count, less some for a "
+        "local database",
     )
     batch_documents: int = Field(
-        default=5000, ge=1, le=100_000, description="most documents in one transaction"
-    )
-    batch_bytes: int = Field(
-        default=16 * 1024 * 1024,
-        ge=1024,
-        le=64 * 1024 * 1024,
-        description="size of the source documents in one transaction in bytes, roughly",
+        default=5000,
+        ge=1,
+        le=100_000,
+        description="most documents in one transaction, which also ends at 16 MiB of them",
     )
     max_rate: float | None = Field(
         default=None,
@@ -79,8 +76,8 @@ class RunSettings(BaseModel):
     max_memory: ByteSize | None = Field(
         default=None,
         gt=0,
-        description="memory that a run may take, such as 8GB, 600MB at least; what its index "
-        "needs beyond that is put into files. Unset: what the machine or container has",
+        description="memory that a run may take, such as 8GB, at least 600MB; beyond this, the "
+        "index spills to disk. Unset: what the machine or container has",
     )
     retry_for: float = Field(
         default=600.0,
@@ -95,11 +92,11 @@ class RunSettings(BaseModel):
         description="parts of the index of a run on a cluster, each in a process of its own; "
         "unset: one for each machine",
     )
-    lock_wait: float = Field(
+    lease_wait: float = Field(
         default=0.0,
         ge=0,
         le=1e7,
-        description="seconds to wait for another run that holds the lease",
+        description="seconds to wait while another run holds the lease",
     )
 
     @property
@@ -121,7 +118,7 @@ class Settings(BaseModel):
     fingerprint: FingerprintSettings = FingerprintSettings()
     index: IndexSettings = IndexSettings()
     decision: DecisionSettings = DecisionSettings()
-    brakes: BrakeSettings = BrakeSettings()
+    abort_if: AbortSettings = AbortSettings()
     output: OutputSettings = OutputSettings()
     ledger: LedgerSettings = LedgerSettings()
     run: RunSettings = RunSettings()
@@ -131,31 +128,28 @@ class Settings(BaseModel):
         connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
         return self.model_copy(update={"connection": connection})
 
-    def comparing(self) -> Settings:
+    def with_full_scan(self) -> Settings:
         """Return the same settings for a run that compares all ids."""
-        source = self.source.model_copy(update={"compare_every": 1})
+        source = self.source.model_copy(update={"full_scan_every": 1})
         return self.model_copy(update={"source": source})
 
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
-        del values["run"], values["brakes"], values["ledger"]
-        for name in ("query", "max_chars", "compare_every"):
+        del values["run"], values["abort_if"], values["ledger"]
+        for name in ("query", "max_chars", "full_scan_every"):
             del values["source"][name]
-        for name in ("blocks", "bytes_per_document", "folder", "snapshot_from"):
+        for name in ("blocks", "folder"):
             del values["index"][name]  # how it is done, not what is found
         for section, name in FILES:  # what they hold counts
             path = getattr(getattr(self, section), name)
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
-            values["decision"]["judge"] = str(Judging.SIMILARITY)
-            of_the_form = () if self.decision.compares else ("words", "most_left_out")
-            for name in ("harmless", "richer", *of_the_form):
+            of_the_form = () if self.decision.compares else ("words",)
+            for name in ("harmless", "on_more_content", *of_the_form):
                 del values["decision"][name]
-        if self.decision.judges or self.cleaning.notation == "marked":
-            values["rules"] = RULES
-        return values
+        return {**values, "rules": RULES}
 
     def equipment(self, notify: Callable[[str], None] = lambda _: None) -> Equipment:
         """Return fingerprinter, judge and sketcher for these settings, not loaded yet."""
@@ -225,7 +219,13 @@ def load(
         given |= found
         origins |= dict.fromkeys(map(".".join, found), origin)
     _settle_uri(given, origins)
-    unknown = list(_unknown_variables())
+    renamed = [name for name in given if ".".join(name) in SETTINGS]
+    unknown = [
+        *(_where(".".join(name), origins, file) + SETTINGS[".".join(name)] for name in renamed),
+        *_unknown_variables(),
+    ]
+    for name in renamed:
+        del given[name]
     try:
         settings = Settings.model_validate(_nested(given))
     except ValidationError as e:
@@ -335,6 +335,9 @@ def _unknown_variables() -> Iterator[str]:
             yield f"environment: unknown variable {name} (perhaps you meant {name.upper()})"
         elif name.partition(_DELIMITER)[0] not in sections:
             dotted = name.removeprefix(_PREFIX).lower().replace(_DELIMITER, ".")
+            if dotted in SETTINGS:
+                yield f"environment: {SETTINGS[dotted]}"
+                continue
             known = (n for n in _known_names() if n.rpartition(".")[2] == dotted.split(".")[-1])
             near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
             yield f"environment: unknown variable {name}" + (
@@ -374,14 +377,19 @@ def _nested(given: Mapping[_Name, Any]) -> dict[str, Any]:
     return result
 
 
+def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
+    """Return what a problem begins with, "" for an option."""
+    origin = origins.get(name, Origin.FILE)
+    if origin is Origin.FLAG:
+        return ""
+    return f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
+
+
 def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> str:
     location = ".".join(str(part) for part in error["loc"])
-    origin = origins.get(".".join(str(part) for part in error["loc"][:2]), Origin.FILE)
-    where = f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
-    if origin is Origin.FLAG:
-        where, location = "", f"--{location.rpartition('.')[2].replace('_', '-')}"
-    if error["type"] == "extra_forbidden" and location in GONE:
-        return f"{where}{GONE[location]}"
+    where = _where(".".join(str(part) for part in error["loc"][:2]), origins, file)
+    if not where:
+        location = f"--{location.rpartition('.')[2].replace('_', '-')}"
     if error["type"] == "extra_forbidden":
         return f"{where}unknown key {location}{_perhaps(location)}"
     if error["type"].startswith("byte_size"):

@@ -15,11 +15,11 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Judge
 from dedup_job.native.byte_strings import strings_of
 
-BY_SIMHASH = {"channels": ("simhash",)}
-UNSEEN = DecisionSettings(compare="none")  # every candidate is a duplicate
+BY_SIMHASH = {"candidate_generators": ("simhash",)}
+UNSEEN = DecisionSettings(judge="none")  # every candidate is a duplicate
 # the same for `run_here`
 BY_SIMILARITY = {"decision__judge": "similarity"}
-PLAIN = {"index__channels": ["simhash"], "decision__compare": "none"}
+PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 
 
 def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:

@@ -8,11 +8,11 @@ import signal
 import pytest
 
 from dedup_job.errors import (
-    BrakeApplied,
     ConfigurationError,
     DedupError,
     Interrupted,
     LeaseHeld,
+    RunAborted,
     UsageError,
 )
 
@@ -22,7 +22,7 @@ from dedup_job.errors import (
     [
         UsageError("--source is missing"),
         ConfigurationError(["one", "two"]),
-        BrakeApplied("found", "limit", "brakes.without_text", "example"),
+        RunAborted("found", "limit", "abort_if.without_text", "example"),
         LeaseHeld("held", "host"),
         Interrupted("stopped", signal.SIGTERM),
     ],

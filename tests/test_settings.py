@@ -12,7 +12,6 @@ import pytest
 
 from dedup_job import settings as settings_module
 from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.judgment import RULES
 from dedup_job.settings import load, preset_names
 from tests.running import environment_for
 
@@ -34,7 +33,7 @@ def test_a_preset_is_found_in_an_installed_package(
     (installed / "questions.toml").write_text("[index]\ndistance = 5\n", encoding="utf-8")
     monkeypatch.setattr(settings_module, "_PRESETS", (installed, ROOT / "configs"))
     assert load(file=Path("questions")).settings.index.distance == 5
-    assert load(file=Path("classic")).settings.decision.compare == "none"
+    assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
 def test_a_file_of_the_same_name_goes_first(
@@ -44,7 +43,7 @@ def test_a_file_of_the_same_name_goes_first(
     (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
     (tmp_path / "classic").mkdir()
     assert load(file=Path("questions")).settings.index.distance == 6
-    assert load(file=Path("classic")).settings.decision.compare == "none"
+    assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
 def test_an_unknown_preset_is_refused_with_those_that_there_are() -> None:
@@ -55,19 +54,6 @@ def test_an_unknown_preset_is_refused_with_those_that_there_are() -> None:
 def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not() -> None:
     judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_names()}
     assert judged == {"articles": True, "classic": False, "questions": True}
-    recipe = load(file=Path("classic")).settings
-    assert (recipe.cleaning.notation, recipe.decision.judge) == ("plain", "similarity")
-
-
-def test_the_stamp_holds_the_rules_where_they_have_a_part_in_a_decision() -> None:
-    def rules(notation: str, judge: str) -> object:
-        flags = {"cleaning.notation": notation, "decision.judge": judge}
-        return load(flags).settings.stamp().get("rules")
-
-    assert rules("marked", "differences") == RULES
-    assert rules("marked", "similarity") == RULES
-    assert rules("plain", "differences") == RULES
-    assert rules("plain", "similarity") is None
 
 
 def test_of_the_words_of_the_trade_the_content_is_in_the_stamp(tmp_path: Path) -> None:
@@ -84,20 +70,6 @@ def test_of_the_words_of_the_trade_the_content_is_in_the_stamp(tmp_path: Path) -
     assert stamp(one)["words"] != stamp(other)["words"]
     assert stamp(one)["words"] == stamp(one, judge="similarity")["words"]
     assert "words" not in stamp(one, compare="none")
-
-
-def test_guards_in_a_file_are_refused_with_their_replacement(tmp_path: Path) -> None:
-    file = tmp_path / "c.toml"
-    file.write_text('[decision]\nguards = ["numbers"]\npolarity_words = "x"\n', encoding="utf-8")
-    with pytest.raises(ConfigurationError) as refused:
-        load(file=file)
-    guards, words = refused.value.problems
-    assert guards == (
-        f'{file}: decision.guards is gone: decision.judge = "differences" keeps apart what the '
-        'guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
-        "as before, without guards"
-    )
-    assert "decision.words" in words
 
 
 @pytest.mark.parametrize(

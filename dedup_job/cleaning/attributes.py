@@ -33,9 +33,9 @@ _MAX_HEX: Final = 6
 _MAX_NAME: Final = 32
 """How long what stands between `&` and `;` may be, without `#` or `#x`."""
 
-DECODES, PARSES, PAIRS = 1, 2, 4
-"""How text is copied: with references decoded; NUL, CR and surrogates as a parser reads them; CR LF
-as one line break."""
+DECODES, PARSES = 1, 2
+"""How text is copied: with references decoded; NUL, CR, CR LF and surrogates as a parser reads
+them."""
 
 TAGS, REFERENCES, BRACES = 1, 2, 4
 """What a text holds: tags; references; an opening brace that is written as a reference."""
@@ -74,7 +74,7 @@ def copy(page: Page, start: int, stop: int, how: int, at: int) -> tuple[int, int
             if point == 0:
                 continue
             if point == _RETURN:
-                if how & PAIRS and j < stop and page.text[j] == _BREAK:
+                if j < stop and page.text[j] == _BREAK:
                     continue
                 point = np.uint32(_BREAK)
             elif _FIRST_SURROGATE <= point <= _LAST_SURROGATE:

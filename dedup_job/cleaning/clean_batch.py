@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import notation, space_folding, symbols
-from dedup_job.cleaning.attributes import BRACES, REFERENCES, TAGS, reference
-from dedup_job.cleaning.rendering import read_markup
+from dedup_job.cleaning.attributes import BRACES, TAGS, reference
+from dedup_job.cleaning.rendering import holds_markup, read_markup
 from dedup_job.cleaning.space_folding import fold_fenced, fold_white_space
 from dedup_job.cleaning.spans import WITH_BRACES
 from dedup_job.cleaning.symbols import Classes, Names, is_of_class, is_word, write_points
@@ -40,13 +40,11 @@ RULES_AGAIN: Final = 16
 class How(NamedTuple):
     """What is done with texts.
 
-    html, css: whether markup and style rules are looked for; marked: whether markup becomes
-    notation; read: whether it was read before, and only marks, white space and fences are left.
+    html: whether markup is looked for; read: whether it was read before, and only marks, white
+    space and fences are left.
     """
 
     html: bool
-    css: bool
-    marked: bool
     read: bool
 
 
@@ -122,39 +120,34 @@ def _clean_some(
 @inlined
 def _clean(text: Points, how: How, work: Workspace, out: Points) -> tuple[int, int]:
     """Write one text without its markup; return what has become of it, and its length."""
-    looks = (space_folding.RULES_AT_START if how.css else 0) | (
-        space_folding.FENCES if how.marked else 0
-    )
+    looks = space_folding.RULES_AT_START | space_folding.FENCES
     markup = space_folding.MARKUP if how.html else 0
     found, length, marks = fold_white_space(text, work.kinds, looks | markup, out)
     bare, again = text, 0
     if found == space_folding.NEEDS_MARKUP:
-        size, holds = read_markup(text, how.marked, work)
+        size, holds = read_markup(text, work)
         bare = work.bare[:size] if holds else text
-        if holds & TAGS and how.marked:
-            return _finish(bare, how.css, work, out)
         if holds & TAGS:
-            looks = space_folding.RULES_ANYWHERE if how.css else 0
-        elif how.marked and holds & BRACES:
+            return _finish(bare, True, work, out)
+        if holds & BRACES:
             looks, again = space_folding.FENCES, RULES_AGAIN
         found, length, marks = fold_white_space(bare, work.kinds, looks, out)
         if found == space_folding.STAYS and holds:
             found = space_folding.CLEAN
     if found == space_folding.NEEDS_RULES:
-        length = write_points(bare, out, 0)
-        return RULES if looks & space_folding.RULES_ANYWHERE else LEADING_RULES, length
+        return LEADING_RULES, write_points(bare, out, 0)
     if found == space_folding.NEEDS_FENCES:
         found, length, marks = space_folding.CLEAN, fold_fenced(bare, work, out), True
-    if found == space_folding.CLEAN and how.marked and how.html:
+    if found == space_folding.CLEAN and how.html:
         found |= again | (_again(out[:length], work) if marks else 0)
     return found, length
 
 
 @inner
-def _finish(text: Points, css: bool, work: Workspace, out: Points) -> tuple[int, int]:
-    """Lay a text with marks out, unless it may hold style rules that are looked for."""
+def _finish(text: Points, rules: bool, work: Workspace, out: Points) -> tuple[int, int]:
+    """Lay a text with marks out, unless style rules are looked for and it may hold some."""
     heavy = work.reading[0].is_heavy != 0 and _speaks_of_weight(text)
-    length, flags = notation.lay_out(text, css, heavy, work, out)
+    length, flags = notation.lay_out(text, rules, heavy, work, out)
     if length == notation.RULE:
         return RULES, write_points(text, out, 0)
     if flags & notation.AS_FENCE:
@@ -173,8 +166,7 @@ def _finish(text: Points, css: bool, work: Workspace, out: Points) -> tuple[int,
 @inner
 def _again(text: Points, work: Workspace) -> int:
     """Tell whether a second cleaning would find tags or references."""
-    _, holds = read_markup(text, False, work)
-    return MARKUP_AGAIN if holds & (TAGS | REFERENCES) else 0
+    return MARKUP_AGAIN if holds_markup(text, work) else 0
 
 
 @inner

@@ -28,7 +28,7 @@ from dedup_job.cleaning.clean_batch import (
     escaped_markup,
 )
 from dedup_job.cleaning.space_folding import CLEAN, STAYS
-from dedup_job.cleaning.symbols import drop_invisible, folded
+from dedup_job.cleaning.symbols import drop_invisible
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from dedup_job.native.code_points import (
     Packed,
@@ -89,15 +89,6 @@ class CleaningSettings(BaseModel):
         default="auto",
         description="auto: remove markup if a text holds some; never: take every text as plain",
     )
-    notation: Literal["marked", "plain"] = Field(
-        default="marked",
-        description="marked: images, formulas, exponents, underlines, tables and code become "
-        "text; plain: markup is only removed, as in targets of earlier versions",
-    )
-    css: bool = Field(
-        default=True,
-        description="remove style rules that a paste from Word left in the text",
-    )
     cut_at: tuple[str, ...] = Field(
         default=(),
         description="cut off the last lines of the clean text that begin with one of these "
@@ -123,14 +114,13 @@ class Cleaned(NamedTuple):
 class Cleaner:
     """Turns HTML, plain text or raw mathematics into clean text.
 
-    Pure and deterministic, safe to share between threads; takes any str, in linear time. In the
-    notation `marked` a second cleaning changes nothing.
+    Pure and deterministic, safe to share between threads; takes any str, in linear time. A second
+    cleaning changes nothing.
     """
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
         self.settings = settings if settings is not None else CleaningSettings()
-        marked = self.settings.notation == "marked"
-        self._how = How(self.settings.html == "auto", self.settings.css, marked, read=False)
+        self._how = How(self.settings.html == "auto", read=False)
         self.clean("<p>")  # compiles the native code, or loads what was compiled
 
     def clean(self, text: str) -> str:
@@ -159,18 +149,12 @@ class Cleaner:
             clean = packed_of(before.where(states == STAYS), after.where(states == CLEAN))
         # texts that are finished one by one: there are few
         later: dict[int, str] = {}
-        rest = [_without_rules(batch, row, marked=self._how.marked) for row in rows.tolist()]
-        if self._how.marked:
-            self._finish(later, found, rows.tolist(), rest)
-            if self.settings.cut_at:
-                self._cut_marked(clean, later, found, cut)
-            if self._how.html:
-                self._escape(clean, later, found)
-        else:
-            for row, points in zip(rows.tolist(), rest, strict=True):
-                later[row] = folded(drop_invisible(text_of(points[points < symbols.BEYOND])))
-            if self.settings.cut_at:
-                later |= self._cut(_with(clean, later), cut)
+        rest = [_without_rules(batch, row) for row in rows.tolist()]
+        self._finish(later, found, rows.tolist(), rest)
+        if self.settings.cut_at:
+            self._cut(clean, later, found, cut)
+        if self._how.html:
+            self._escape(clean, later, found)
         return Cleaned(clean.replaced(later), cut)
 
     def _finish(
@@ -184,20 +168,21 @@ class Cleaner:
         if not rows:
             return
         packed = Packed(np.concatenate(texts), offsets_of(texts))
-        batch = clean_batch(packed, self._how._replace(css=False, read=True))
+        batch = clean_batch(packed, self._how._replace(read=True))
         for number, row in enumerate(rows):
             clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
-    def _cut_marked(
+    def _cut(
         self,
         clean: Packed,
         later: dict[int, str],
         found: NDArray[np.uint8],
         counted: NDArray[np.int64],
     ) -> None:
+        """Enter the texts that are shorter now; add the characters cut off to `counted`."""
+        texts = dict(enumerate(clean.texts())) | later
         # What is left of a text may hold only one end of fenced code.
-        texts = _with(clean, later)
-        while cut := self._cut(texts, counted):
+        while cut := self._without_notes(texts, counted):
             self._finish(later, found, [*cut], [points_of(text) for text in cut.values()])
             texts = {row: later[row] for row in cut}
 
@@ -205,12 +190,13 @@ class Cleaner:
         """Escape what a second cleaning would take for markup or for a style rule."""
         for row in np.flatnonzero(found & (MARKUP_AGAIN | RULES_AGAIN)).tolist():
             text = later[row] if row in later else clean.text(row)
-            brace = bool(found[row] & RULES_AGAIN) and self.settings.css
-            brace = brace and drop_leading_rules(text) != text
+            brace = bool(found[row] & RULES_AGAIN) and drop_leading_rules(text) != text
             if brace or found[row] & MARKUP_AGAIN:
                 later[row] = escaped_markup(text, brace=brace)
 
-    def _cut(self, texts: Mapping[int, str], counted: NDArray[np.int64]) -> dict[int, str]:
+    def _without_notes(
+        self, texts: Mapping[int, str], counted: NDArray[np.int64]
+    ) -> dict[int, str]:
         """Return by row the texts that are shorter now; add the characters cut off to `counted`."""
         cut = {}
         for row, text in texts.items():
@@ -236,28 +222,20 @@ def _is_note(line: str, markers: tuple[str, ...]) -> bool:
     return len(line) <= _LONGEST_NOTE and line.startswith(markers)
 
 
-def _with(texts: Packed, others: Mapping[int, str]) -> dict[int, str]:
-    """Return all texts by row, of which some are others."""
-    return dict(enumerate(texts.texts())) | dict(others)
-
-
-def _without_rules(batch: CleanedBatch, row: int, *, marked: bool) -> Points:
+def _without_rules(batch: CleanedBatch, row: int) -> Points:
     """Return a text that may hold style rules without them, with its marks."""
     points = batch.points_of_row(row)
     if batch.found[row] & STATES == LEADING_RULES:
         return points_of(drop_leading_rules(drop_invisible(text_of(points))))
     parts = [
         piece if protected else points_of(drop_rules(drop_invisible(text_of(piece))))
-        for piece, protected in _pieces(points, all_marks=marked)
+        for piece, protected in _pieces(points)
     ]
     return np.concatenate(parts) if parts else points
 
 
-def _pieces(points: Points, *, all_marks: bool) -> Iterator[tuple[Points, bool]]:
-    """Yield marks and the text between them, and whether style rules in it are text.
-
-    all_marks: whether all that is protected is; else code alone.
-    """
+def _pieces(points: Points) -> Iterator[tuple[Points, bool]]:
+    """Yield marks and the text between them, and whether style rules in it are text."""
     start = depth = 0
     for place in np.flatnonzero(points >= symbols.BEYOND).tolist():
         mark = int(points[place])
@@ -265,7 +243,7 @@ def _pieces(points: Points, *, all_marks: bool) -> Iterator[tuple[Points, bool]]
             yield points[start:place], depth > 0
         yield points[place : place + 1], True
         start = place + 1
-        if mark in _ENDS and (all_marks or mark == symbols.CODE):
+        if mark in _ENDS:
             depth += 1
         elif mark in _ENDS.values() and depth:
             depth -= 1

@@ -27,7 +27,7 @@ from dedup_job.native.jit import inlined, inner
 _TEX = points_of("tex")
 _READINGS = (vocabulary.READING, vocabulary.READING_MARK)
 _HARD = (
-    *(vocabulary.TABLE, vocabulary.TEMPLATE_ACTION),
+    *(vocabulary.TABLE, vocabulary.TEMPLATE),
     *(vocabulary.OBJECT, vocabulary.DRAWING),
 )
 _LINK = vocabulary.ELEMENTS.index("a")
@@ -84,7 +84,7 @@ def _begin_medium(page: Page, top: int, at: int) -> int:
         entry.cut = at = write_image_mark(page, symbols.IMAGE, NONE, at)
     elif entry.action == vocabulary.DRAWING:
         entry.barrier_at = entry.hard_at = entry.drawing_at = top
-    elif entry.action == vocabulary.TEMPLATE_ACTION:
+    elif entry.action == vocabulary.TEMPLATE:
         entry.barrier_at = entry.hard_at = top
         entry.cut = at
     elif entry.action == vocabulary.OBJECT:

@@ -50,10 +50,12 @@ _COMMAND_ENDS = np.cumsum(np.array([len(command) + 2 for command in COMMANDS]))
 
 
 @inner
-def lay_out(text: Points, css: bool, heavy: bool, work: Workspace, out: Points) -> tuple[int, int]:
+def lay_out(
+    text: Points, rules: bool, heavy: bool, work: Workspace, out: Points
+) -> tuple[int, int]:
     """Write a text with marks; return how long it is and what a second cleaning might see in it.
 
-    css: whether `RULE` is to be returned where style rules may stand; heavy: whether bold and
+    rules: whether `RULE` is to be returned where style rules may stand; heavy: whether bold and
     italic are written.
     """
     work.layout[0] = work.layout[1]
@@ -92,7 +94,7 @@ def lay_out(text: Points, css: bool, heavy: bool, work: Workspace, out: Points) 
         out[at] = point
         at += 1
         words += point != _UNDERSCORE
-        if kind != symbols.PLAIN and _may_end_rule(layout, kind, j, at) and css:
+        if kind != symbols.PLAIN and _may_end_rule(layout, kind, j, at) and rules:
             return RULE, 0
     state.words += words
     while state.depth:

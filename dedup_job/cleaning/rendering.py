@@ -1,29 +1,28 @@
-"""Markup read in one native pass: removed, or turned into marks for what it says."""
+"""Markup read in one native pass and turned into marks for what it says."""
 
 from __future__ import annotations
 
 from dedup_job.cleaning import attributes, tags, vocabulary
-from dedup_job.cleaning.attributes import DECODES, PARSES, TAGS, copy
+from dedup_job.cleaning.attributes import DECODES, PARSES, TAGS, copy, reference
 from dedup_job.cleaning.elements import BY_END, close, close_down_to, open_element
 from dedup_job.cleaning.leaves import write_break, write_latex
 from dedup_job.cleaning.mathematics import is_nonblank, write_formula
-from dedup_job.cleaning.symbols import BLANK, CODE, CODE_END, SPLIT, append, without_blanks
+from dedup_job.cleaning.symbols import BLANK, append, without_blanks
 from dedup_job.cleaning.workspace import NONE, Page, Workspace, action_of
 from dedup_job.native.code_points import Points, points_of
 from dedup_job.native.jit import inlined, inner
 
-_LT, _BREAK = map(ord, "<\n")
+_LT, _AMP, _BREAK = map(ord, "<&\n")
 _MATH_TEX = points_of("math/tex")
 _HOLD_TEXT = (vocabulary.MATH_TEXT, vocabulary.ANNOTATION, vocabulary.NOTE)
-_MAX_DEPTH = 256  # open templates whose content goes; those inside only break the line
 
 
 @inner
-def read_markup(raw: Points, marked: bool, work: Workspace) -> tuple[int, int]:
-    """Write a text to `work.bare` without its markup, or with marks for what its markup says.
+def read_markup(raw: Points, work: Workspace) -> tuple[int, int]:
+    """Write a text to `work.bare` with marks for what its markup says.
 
-    Returns how long it is, and the flags of what it holds. Marks stand around code in any case.
-    Where the text holds neither tag nor reference it stays as it is, and nothing of use is written.
+    Returns how long it is, and the flags of what it holds. Where the text holds neither tag nor
+    reference it stays as it is, and nothing of use is written.
     """
     length = tags.survey(raw, work)
     text, holds = (raw, 0) if length == NONE else (work.copy[:length], TAGS)
@@ -31,7 +30,7 @@ def read_markup(raw: Points, marked: bool, work: Workspace) -> tuple[int, int]:
         *(text, work.bare, work.classes, work.names, work.elements, work.stack),
         *(work.scratch, work.places, work.reading[0]),
     )
-    how = DECODES | PARSES | (attributes.PAIRS if marked else 0)
+    how = DECODES | PARSES
     at, kept, j, comments = 0, 0, 0, True
     while j + 1 < text.shape[0]:
         if text[j] != _LT:
@@ -45,15 +44,36 @@ def read_markup(raw: Points, marked: bool, work: Workspace) -> tuple[int, int]:
         at, found = _copy_between(page, kept, j, how, at)
         holds |= TAGS | found
         page.state.start, page.state.stop = j, stop
-        if not marked:
-            at = _leave(page, flags, shown, hidden, at)
-        elif flags & tags.IS_TAG:
+        if flags & tags.IS_TAG:
             at = _read_tag(page, number, flags, shown, hidden, at)
         kept = j = stop
-    if marked and not holds:
+    if not holds:
         how = DECODES  # what a parser makes of characters counts for markup alone
     at, found = _copy_between(page, kept, text.shape[0], how, at)
     return close_down_to(page, 1, BY_END, at), holds | found
+
+
+@inner
+def holds_markup(text: Points, work: Workspace) -> bool:
+    """Tell whether a text, however long, holds tags or references; nothing is written."""
+    if tags.survey_tags(text, work):
+        return True
+    page = Page(
+        *(text, work.bare, work.classes, work.names, work.elements, work.stack),
+        *(work.scratch, work.places, work.reading[0]),
+    )
+    comments = True
+    for j in range(text.shape[0] - 1):
+        if text[j] == _LT:
+            stop, _, flags, _, _ = tags.markup(page, j, comments)
+            if stop != NONE:
+                return True
+            comments = comments and not flags & tags.NO_MORE_COMMENTS
+        elif text[j] == _AMP:
+            stop, _, _ = reference(text, j + 1, text.shape[0], page.classes, page.names)
+            if stop != NONE:
+                return True
+    return False
 
 
 @inlined
@@ -63,46 +83,6 @@ def _copy_between(page: Page, start: int, stop: int, how: int, at: int) -> tuple
     if entry.math_at and entry.action not in _HOLD_TEXT:
         start, stop = without_blanks(page.text, start, stop, page.classes)
     return copy(page, start, stop, how, at)
-
-
-@inlined
-def _leave(page: Page, flags: int, shown: int, hidden: int, at: int) -> int:
-    """Write what a tag that is removed leaves: marks around code, a line break, its content."""
-    state = page.state
-    shows_code = flags & vocabulary.SHOWS_CODE and not flags & tags.ITSELF
-    if shows_code and flags & tags.CLOSES and state.code:
-        state.code -= 1
-        if not state.code:
-            at = append(CODE_END, page.out, at)
-    if flags & vocabulary.TEMPLATE:
-        at = _template(page, flags & tags.CLOSES != 0, at)
-    elif flags & vocabulary.BREAKS:
-        at = append(_BREAK, page.out, at)
-    if shows_code and not flags & tags.CLOSES:
-        state.code += 1
-        if state.code == 1:
-            at = append(CODE, page.out, at)
-    if hidden and flags & vocabulary.SHOWS:
-        how = PARSES if flags & vocabulary.RAW else DECODES | PARSES
-        at, _ = copy(page, shown, hidden, how, at)
-        at = append(_BREAK, page.out, at)
-    return at
-
-
-@inlined
-def _template(page: Page, closes: bool, at: int) -> int:
-    """Enter a template's tag; the content of a closed template is removed."""
-    state = page.state
-    if closes:
-        if 0 < state.depth <= _MAX_DEPTH:
-            at = append(SPLIT, page.out, page.stack[state.depth].place)
-        state.depth = max(state.depth - 1, 0)
-        return append(_BREAK, page.out, at)
-    state.depth += 1
-    at = append(_BREAK, page.out, at)
-    if state.depth <= _MAX_DEPTH:
-        page.stack[state.depth].place = at
-    return at
 
 
 @inlined
@@ -128,7 +108,7 @@ def _read_tag(page: Page, number: int, flags: int, shown: int, hidden: int, at: 
     at = open_element(page, number, flags, at)
     if hidden and flags & vocabulary.SHOWS:
         how = PARSES if flags & vocabulary.RAW else DECODES | PARSES
-        stop, _ = copy(page, shown, hidden, how | attributes.PAIRS, at)
+        stop, _ = copy(page, shown, hidden, how, at)
         if action_of(page, number) == vocabulary.AREA and not is_nonblank(page, at, stop):
             stop = append(BLANK, page.out, at)
         at = append(_BREAK, page.out, stop)

@@ -22,9 +22,9 @@ NEEDS_MARKUP, NEEDS_FENCES, NEEDS_RULES = 5, 6, 7
 """What has become of a text: it stays as it is; is folded; or what keeps it from being folded at
 once: there may be markup, fenced code, style rules."""
 
-MARKUP, FENCES, RULES_AT_START, RULES_ANYWHERE, _OPENED, _COLON, _MARKS = (1 << i for i in range(7))
-"""What is looked for: markup, fenced code, style rules at the start or anywhere. What was seen: an
-opening brace, a colon behind it, `<` or `&`."""
+MARKUP, FENCES, RULES_AT_START, _OPENED, _COLON, _MARKS = (1 << i for i in range(6))
+"""What is looked for: markup, fenced code, style rules at the start. What was seen: an opening
+brace, a colon behind it, `<` or `&`."""
 
 _TICK, _SPACE, _BREAK, _RETURN = map(ord, "` \n\r")
 _BLANKS: Final = (symbols.SPACE_KIND, symbols.LINE_KIND)
@@ -164,9 +164,8 @@ def fold_white_space(
 
     looks: what is looked for, as bits. Returns what became of it, its length, and whether it holds
     `<` or `&`. A tag is `<` and a letter, `/`, `!` or `?`; a reference `&` and a letter or `#`. A
-    style rule or a group of such begins with `@`, or a colon stands between its braces that hold no
-    others; if the text begins with one, these are the first such braces. A fence is three backticks
-    that begin a line. Marks are passed over.
+    style rule or a group of such begins with `@`, or a colon stands between its braces, the first
+    that hold no others. A fence is three backticks that begin a line. Marks are passed over.
     """
     at, blank, other = 0, np.uint32(0), np.uint32(0)  # white space before; a character replaced
     for j in range(text.shape[0]):
@@ -205,7 +204,7 @@ def _look(text: Points, j: int, kind: int, looks: int, out: Points, at: int) -> 
             return NEEDS_MARKUP, looks
         return CLEAN, looks | _MARKS
     if kind == symbols.AT_SIGN:
-        here = looks & RULES_ANYWHERE or (looks & RULES_AT_START and at == 1)
+        here = looks & RULES_AT_START and at == 1
         return NEEDS_RULES if here and may_be_at_rule(text, j + 1) else CLEAN, looks
     if kind == symbols.BACKTICK:
         return NEEDS_FENCES if looks & FENCES and begins_fence(out, at) else CLEAN, looks
@@ -213,6 +212,6 @@ def _look(text: Points, j: int, kind: int, looks: int, out: Points, at: int) -> 
         return CLEAN, looks & ~_COLON | _OPENED
     if kind == symbols.COLON:
         return CLEAN, looks | _COLON
-    if looks & _OPENED and looks & _COLON and looks & (RULES_AT_START | RULES_ANYWHERE):
+    if looks & _OPENED and looks & _COLON and looks & RULES_AT_START:
         return NEEDS_RULES, looks
     return CLEAN, looks & ~(RULES_AT_START | _OPENED) if looks & _OPENED else looks

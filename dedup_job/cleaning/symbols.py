@@ -24,18 +24,11 @@ def drop_invisible(text: str) -> str:
     return text
 
 
-def folded(text: str) -> str:
-    """Fold each run of white space to a line break if it holds one, else to a space."""
-    # split and splitlines know all of Unicode's white space and line breaks, run in C and
-    # need no backtracking.
-    return "\n".join([" ".join(words) for line in text.splitlines() if (words := line.split())])
-
-
 BEYOND: Final = 0x110000
 """The first number that is no character."""
 
-CODE, CODE_END, SPLIT = range(BEYOND, BEYOND + 3)
-"""Around code in a line; between texts that style rules do not span."""
+CODE, CODE_END = range(BEYOND, BEYOND + 2)
+"""Around code in a line."""
 
 UNDERLINE, DOTS, BOLD, ITALIC, SUP, SUB = range(BEYOND + 8, BEYOND + 14)
 """Spans. Each ends with the mark `END` further on."""

@@ -208,21 +208,24 @@ a tag at all; a comment that does not end, so that no later one does."""
 
 @inner
 def survey(raw: Points, work: Workspace) -> int:
-    """Note where the last closing tag of each element begins; forget the text before.
+    """Do what `survey_tags` does with a text once it is without its CDATA marks.
 
-    Returns how long the text is without its CDATA marks, in `work.copy`, -1 if it holds none.
+    Returns how long it is then, in `work.copy`, -1 if it holds none.
     """
-    work.reading[0] = work.reading[1]
-    if not _note_closing_tags(raw, work):
+    if not survey_tags(raw, work):
         return NONE
     length = _without_cdata_marks(raw, work.copy)
-    _note_closing_tags(work.copy[:length], work)
+    survey_tags(work.copy[:length], work)
     return length
 
 
 @inner
-def _note_closing_tags(text: Points, work: Workspace) -> bool:
-    """Note the last closing tag of each element; tell of a CDATA mark anywhere."""
+def survey_tags(text: Points, work: Workspace) -> bool:
+    """Note where the last closing tag of each element begins; tell of a CDATA mark anywhere.
+
+    The text before is forgotten.
+    """
+    work.reading[0] = work.reading[1]
     for k in range(len(work.elements)):
         work.elements[k].last = NONE
     found = False
@@ -361,8 +364,8 @@ def _content_end(page: Page, j: int, number: int) -> tuple[int, int]:
 def _last_of_foreign(page: Page, begin: int, stop: int) -> int:
     """Return where the last closing tag of a name that no table holds begins, -1 without one."""
     text = page.text
-    mask = 16
-    while mask < text.shape[0] // 3:
+    mask = 16  # a cleaned text can be longer than those that the room is for, its names cannot
+    while mask < text.shape[0] // 3 and 4 * mask <= page.scratch.shape[0]:
         mask *= 2
     mask = 2 * mask - 1
     if not page.state.foreign_read:

@@ -70,21 +70,16 @@ DROPPED: Final = frozenset(["script", "style"])
 VERBATIM: Final = frozenset(["title", "textarea", "xmp"])
 """Elements whose content is text in which no tag counts."""
 
-CODE_LIKE: Final = frozenset(["pre", "code"])
-"""Elements that show code; style rules in them are the matter itself."""
-
 OFFICE_PREFIXES: Final = (
     *("o", "v", "w", "m", "mml", "svg"),
     *(f"{name}{number}" for name in ("st", "u") for number in range(10)),
 )
 """Namespaces of what office programs write: o:p, st1:chsdate, v:shape."""
 
-BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, SHOWS_CODE, TEMPLATE, PARAGRAPH, RAW, FOREIGN = (
-    1 << i for i in range(10)
-)
+BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, PARAGRAPH, RAW, FOREIGN = (1 << i for i in range(8))
 """Roles of an element: its tags leave a line break; need no evidence; count only with a closing
-tag; its content is no text, is text in which no tag counts; it shows code; it is `template`, `p`,
-`xmp`; it is of another namespace or a custom one."""
+tag; its content is no text, is text in which no tag counts; it is `p`, `xmp`; it is of another
+namespace or a custom one."""
 
 _CUSTOM: Final = ("mjx-container",)
 ELEMENTS: Final = (*REPLACEMENT, *(f"{prefix}:" for prefix in OFFICE_PREFIXES), *_CUSTOM)
@@ -98,8 +93,6 @@ _ROLES: Final[dict[int, frozenset[str]]] = {
     CLOSED: CLOSED_ONLY,
     DROPS: DROPPED,
     SHOWS: VERBATIM,
-    SHOWS_CODE: CODE_LIKE,
-    TEMPLATE: frozenset(["template"]),
     PARAGRAPH: frozenset(["p"]),
     RAW: frozenset(["xmp"]),
     FOREIGN: frozenset(_CUSTOM),
@@ -132,7 +125,7 @@ ELEMENT, REFERENCE, ATTRIBUTE, CLASS_WORD, PROPERTY, FIELD_TYPE, STYLE_WORD = ra
     CODE_LINE,
     READING,
     READING_MARK,
-    TEMPLATE_ACTION,
+    TEMPLATE,
     LINE_BREAK,
     SPAN,
     MATH,
@@ -179,7 +172,7 @@ _ACTIONS: Final = {
     CODE_LINE: "code",
     READING: "rt",
     READING_MARK: "rp",
-    TEMPLATE_ACTION: "template",
+    TEMPLATE: "template",
     LINE_BREAK: "br",
     SPAN: "span font",
     MATH: "math",

@@ -76,9 +76,7 @@ class ReadingState(Protocol):
     top: the open element on top; foreign_read: whether closing tags of foreign names were read;
     formula_end, box_start, box_end: where the last formula ended, where the last box of one began
     and ended, -1 without one; is_heavy: whether anything is bold or italic; start, stop: where the
-    tag that is read begins and ends; found: its known attributes, as
-    bits; depth, code: where markup is removed, how many templates, and elements that show code,
-    are open.
+    tag that is read begins and ends; found: its known attributes, as bits.
     """
 
     top: int
@@ -90,8 +88,6 @@ class ReadingState(Protocol):
     start: int
     stop: int
     found: int
-    depth: int
-    code: int
 
 
 class OpenSpan(Protocol):

@@ -14,8 +14,9 @@ import typer
 from dedup_job import __version__
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
-from dedup_job.errors import DedupError, Interrupted
+from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.printing import escaping
+from dedup_job.renamed import COMMANDS
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -36,11 +37,8 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),
-    "index": (
-        "index.index",
-        "Show the snapshot of a target's index, or what an index needs.",
-    ),
-    "lock": ("lock.app", "Show or break the lease of a target."),
+    "index": ("index.index", "Show the snapshot of a target's index, or what an index needs."),
+    "lease": ("lease.app", "Show or break the lease of a target."),
     "config": ("config.app", "Show or check settings."),
 }
 
@@ -65,8 +63,10 @@ class LazyCommands(Guarded):
         """Return the names in the order of the help."""
         return [*_COMMANDS]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command or a group; None where there is none of that name."""
+        if cmd_name in COMMANDS and not ctx.resilient_parsing:
+            raise UsageError(COMMANDS[cmd_name])
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(".")

@@ -36,11 +36,14 @@ _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
 _DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
 _ASKED = ("first", "second")
-_APART = {"channels": "no channel finds the pair", "sketch": "too few equal bits of the sketches"}
+_APART = {
+    "channels": "no candidate generator finds the pair",
+    "sketch": "too few equal bits of the sketches",
+}
 
 _CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
-    "index": {"channels", "distance"},
-    "decision": {"compare", "similarity", "judge"},
+    "index": {"candidate_generators", "distance"},
+    "decision": {"similarity", "judge"},
 }
 
 
@@ -263,9 +266,9 @@ def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
         yield "distance", f"{view.distance} of 64 bits, candidates up to {limit}"
     if decision.compares:
         least = "" if decision.judges else f", least {view.required:.3f}"
-        yield f"similarity ({decision.compare})", f"{view.similarity:.3f}{least}"
+        yield "similarity", f"{view.similarity:.3f}{least}"
     else:
-        yield "similarity", "not compared (decision.compare = none)"
+        yield "similarity", "not compared (decision.judge = none)"
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
     yield "found by", ", ".join(view.channels) or "none"
@@ -336,7 +339,8 @@ def _show_near(
 ) -> None:
     settings = found.settings.index
     shown = f", {len(near):,} shown" if len(near) < found.found else ""
-    how = f"candidates ({', '.join(settings.channels)}; distance up to {settings.distance})"
+    generators = ", ".join(settings.candidate_generators)
+    how = f"candidates ({generators}; distance up to {settings.distance})"
     how = how if distance is None else f"within distance {distance}"
     kept = f"{'other ' if found.items[0].key else ''}kept documents"
     console.say(f"{how}: {found.found:,} of {found.among:,} {kept}{shown}.")

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from dedup_job.errors import UsageError
 from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
+from dedup_job.renamed import OPTIONS
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings
@@ -35,20 +36,18 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     # parameter: the setting that it stands for, its type, metavar, and help
-    "threads": ("run.threads", int, "N", "Threads that clean and fingerprint [default: by cores]."),
-    "batch_bytes": (
-        "run.batch_bytes",
+    "threads": (
+        "run.threads",
         int,
-        "BYTES",
-        "Source documents per transaction, roughly [default: 16777216].",
+        "N",
+        "Threads that clean and fingerprint [default: by CPU count].",
     ),
     "max_rate": ("run.max_rate", float, "DOCS/S", "Read at most this fast [default: no limit]."),
     "max_memory": (
         "run.max_memory",
         str,
         "BYTES",
-        "Memory for the run, such as 8GB; what the index needs beyond it lies in files "
-        "[default: all].",
+        "Memory for the run, such as 8GB; beyond this, the index spills to disk [default: all].",
     ),
     "retry_for": (
         "run.retry_for",
@@ -56,11 +55,11 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "SECONDS",
         "Keep retrying when the database stops answering [default: 600].",
     ),
-    "lock_wait": (
-        "run.lock_wait",
+    "lease_wait": (
+        "run.lease_wait",
         float,
         "SECONDS",
-        "Wait for another run that holds the lease [default: 0].",
+        "Wait while another run holds the lease [default: 0].",
     ),
     "uri": (
         "connection.uri",
@@ -93,10 +92,9 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
 }
 CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
-OF_A_SOURCE = (*CONNECTION, "field", "query", "config")
 OF_A_RUN = (
-    *("threads", "batch_bytes", "max_rate", "max_memory", "retry_for", "lock_wait"),
-    *OF_A_SOURCE,
+    *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
+    *(*CONNECTION, "field", "query", "config"),
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
@@ -147,7 +145,10 @@ class Guarded(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal."""
+        """Run the command; a value that an option does not take is repeated in the refusal.
+
+        An option that has another name now is refused with that.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
@@ -158,6 +159,10 @@ class Guarded(TyperGroup):
                 given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
                 known = given in why or has_password(str(problem["input"]))
                 e.message = why if known else f"{why}, not {given}"
+            raise
+        except Exception as e:  # the library does not export that of an unknown option
+            if instead := OPTIONS.get(getattr(e, "option_name", None) or ""):
+                raise UsageError(instead) from None
             raise
 
 

@@ -50,8 +50,8 @@ _Limit = Annotated[
     typer.Option(metavar="N", min=1, max=10**15, help="Process at most N new documents."),
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
-_Compare = Annotated[
-    bool, typer.Option("--compare", help="Compare all ids instead of reading what changed.")
+_FullScan = Annotated[
+    bool, typer.Option("--full-scan", help="Compare all ids instead of reading what changed.")
 ]
 _Cluster = Annotated[
     str | None,
@@ -82,7 +82,7 @@ def run(
     target: _Into,
     limit: _Limit = None,
     dry_run: _DryRun = False,
-    compare: _Compare = False,
+    full_scan: _FullScan = False,
     cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
@@ -111,7 +111,7 @@ def run(
                 check_writable(option, file)
         told.named(target, settings.connection.db)
         request = commands.run.Request(
-            source, target, limit=limit, dry_run=dry_run, compare=compare, yes=yes
+            source, target, limit=limit, dry_run=dry_run, full_scan=full_scan, yes=yes
         )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:

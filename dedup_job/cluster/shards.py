@@ -106,7 +106,9 @@ class ShardedIndex(KeptIndex):
         self._recent: list[_Added] = []
         self._sent: list[tuple[Process, Any]] = []
         self._asked: tuple[Fingerprints, list[Candidates]] | None = None
-        self._distance = settings.distance if Channel.SIMHASH in settings.channels else None
+        self._distance = (
+            settings.distance if Channel.SIMHASH in settings.candidate_generators else None
+        )
         self._shards = [self._shard(settings, number) for number in range(shards)]
         for shard in self._shards:
             try:

@@ -79,7 +79,7 @@ class Workbench:
         equipment = settings.equipment()
         form = form_of(settings, equipment)
         self._target = Target(client, order.target, form, order.source, finish_undo, patience)
-        page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
+        page = PageSize(settings.run.page_documents)
         self._source = self._target.source_reader(page, self._target.decided)
         self._scorer = PairScorer(settings.decision, equipment.judge)
         self._preparation = Preparation(

@@ -108,7 +108,7 @@ class SurveyCollector:
             checkpoint.seconds,
         )
         decision = about.settings.get("decision", {})
-        judged = decision.get("judge") == "differences" and decision.get("compare") != "none"
+        judged = decision.get("judge") == "differences"
         self.survey = Survey(
             target=about.target,
             source=about.source,

@@ -12,7 +12,7 @@ from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 
-def lease_status(settings: Settings, target: str, progress: Progress = QUIET) -> Lock:
+def show_lease(settings: Settings, target: str, progress: Progress = QUIET) -> Lock:
     """Return the lease of a target as it is now; UsageError if no run ever wrote to it."""
     with connected(settings, progress) as (client, database):
         return look(client, Namespace.parse(target, database, "--target"))
@@ -38,6 +38,6 @@ def break_lease(
         if not end(client, name, lock):
             raise StateMismatch(
                 f"the lease of {name} changed hands meanwhile and was not broken. See "
-                "`dedup lock status`."
+                "`dedup lease show`."
             )
         return lock

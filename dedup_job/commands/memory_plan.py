@@ -54,7 +54,7 @@ class IndexNeeds(NamedTuple):
 
 def index_needs(settings: Settings, documents: int) -> IndexNeeds:
     """Return what an index of so many documents takes, as measured, with ObjectIds."""
-    index, keys = settings.index, [*map(str, settings.index.channels)]
+    index, keys = settings.index, [*map(str, settings.index.candidate_generators)]
     if settings.decision.judges:
         keys.append("canonical form")  # by which a judge finds more
     room = room_for(documents)
@@ -98,9 +98,12 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
 def _ways_out(settings: Settings, needs: IndexNeeds) -> list[str]:
     """Return what can be done where an index does not fit into memory."""
     ways = ["use a machine with more" if settings.run.max_memory is None else "raise --max-memory"]
-    if Channel.MINHASH in settings.index.channels:
+    if Channel.MINHASH in settings.index.candidate_generators:
         each = needs.each - needs.memory[str(Channel.MINHASH)]
-        ways.append(f'begin a new target with index.channels = ["simhash"], {each:.0f} bytes each')
+        ways.append(
+            'begin a new target with index.candidate_generators = ["simhash"], '
+            f"{each:.0f} bytes each"
+        )
     return ways
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import Equipment, Judging
+from dedup_job.decision import Equipment
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
@@ -24,8 +24,7 @@ from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
-_NOW = ("connection", "run", "brakes")  # settings that decide nothing
-_GUARDS = ("guards", "polarity_words")  # of versions before 0.2, whose other defaults stand below
+_NOW = ("connection", "run", "abort_if")  # settings that decide nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def refusal_of(target: Target) -> StateMismatch | None:
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return the settings of a run with the connection and the folders of now.
+    """Return the settings of a run with the connection and the folder of now.
 
     UsageError where they name files: no file is read because a database names it.
     """
@@ -136,12 +135,8 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
             "that only a database names is not read: give --config FILE with the settings of that "
             "run."
         )
-    now = {name: getattr(settings.index, name) for name in ("folder", "snapshot_from")}
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
-    decision = {k: v for k, v in recorded.get("decision", {}).items() if k not in _GUARDS}
-    sections["cleaning"] = {"notation": "plain", **recorded.get("cleaning", {})}
-    sections["index"] = {**recorded.get("index", {}), **now}
-    sections["decision"] = {"judge": str(Judging.SIMILARITY), **decision}
+    sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}
     try:
         return Settings(connection=settings.connection, **sections)
     except (ValidationError, TypeError):

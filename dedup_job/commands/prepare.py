@@ -29,8 +29,7 @@ from dedup_job.settings import load_settings, preset_names
 
 _GROWING = 200_000  # so many documents make an index grow
 _OTHERS = {  # settings that take native code of their own
-    "fingerprint.fold_case": True,
-    "index.channels": ["simhash", "minhash", "sentences"],
+    "index.candidate_generators": ["simhash", "minhash", "sentences"],
     "decision.judge": "similarity",
 }
 _TEXTS = ["下列关于光合作用的叙述，正确的是哪一项？", "下列关于呼吸作用的叙述，错误的是哪一项？"]

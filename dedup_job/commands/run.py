@@ -16,7 +16,7 @@ from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import Brakes, Equipment, FirstWins
+from dedup_job.decision import AbortConditions, Equipment, FirstWins
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
@@ -42,7 +42,7 @@ _PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
 class Request:
     """What one run was asked for, besides settings.
 
-    compare: compare the ids of all documents, whether or not their changes are known;
+    full_scan: compare all ids, whether or not their changes are known;
     yes: go on although most documents seem to have no text.
     """
 
@@ -50,7 +50,7 @@ class Request:
     target: str
     limit: int | None = None
     dry_run: bool = False
-    compare: bool = False
+    full_scan: bool = False
     yes: bool = False
 
 
@@ -99,8 +99,8 @@ def run_job(
             "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
             "--cluster out, and give --limit where the source is large."
         )
-    if request.compare:
-        settings = settings.comparing()
+    if request.full_scan:
+        settings = settings.with_full_scan()
     with connected(settings, progress) as (client, database):
         names = (
             Namespace.parse(request.source, database, "--source"),
@@ -142,7 +142,7 @@ def _job(
     if isinstance(target, DryTarget):
         target.look_into(source, cleaner, watch.collector)
         kind = DrySnapshots
-    limits = settings.brakes
+    limits = settings.abort_if
     if request.yes:  # --yes confirms the field as well
         limits = limits.model_copy(update={"without_text": 1.0})
     index = KeptIndex(settings.index)
@@ -157,7 +157,7 @@ def _job(
         ),
         index=index,
         decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
-        brakes=Brakes(limits, target.usual_without_text(), source.fields, watch.warn),
+        abort_if=AbortConditions(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=kind(target, settings.index, memory),
         threads=settings.run.threads or preparing_threads(target.hosts),
         max_rate=settings.run.max_rate,
@@ -178,14 +178,14 @@ def _checked(
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)
-    wait, kind = settings.run.lock_wait, DryTarget if request.dry_run else Target
+    wait, kind = settings.run.lease_wait, DryTarget if request.dry_run else Target
     target = kind(client, target_name, form, source_name, finish_undo, patience, wait)
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)
     target.check()
     target.lasting.check()
-    page = PageSize(settings.run.page_documents, settings.run.batch_bytes)
+    page = PageSize(settings.run.page_documents)
     source = target.source_reader(page, target.decided)
     source.check_query()
     if not request.yes:

@@ -19,6 +19,7 @@ from dedup_job.mongo.target_reader import TargetReader, Version
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000
+_SMALL = 100_000  # kept documents: a smaller index is soon read from the target
 
 
 class SnapshotStore:
@@ -35,7 +36,7 @@ class SnapshotStore:
         self._target = target
         self._memory = memory
         self._folder = settings.folder or user_state_path("dedup")
-        self._least = settings.snapshot_from
+        self._least = _SMALL if settings.folder is None else 0
         self._settings = settings
         self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
 

@@ -1,17 +1,16 @@
 """Candidates -> decisions, first wins. No I/O, no clock."""
 
-from dedup_job.decision.brakes import Brakes
+from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.comparison import Comparison
 from dedup_job.decision.equipment import Equipment
 from dedup_job.decision.first_wins import FirstWins
 from dedup_job.decision.pair import PairRecheck
-from dedup_job.decision.settings import BrakeSettings, Comparing, DecisionSettings, Judging
+from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging
 from dedup_job.decision.texts import by_key
 
 __all__ = [
-    "BrakeSettings",
-    "Brakes",
-    "Comparing",
+    "AbortConditions",
+    "AbortSettings",
     "Comparison",
     "DecisionSettings",
     "Equipment",

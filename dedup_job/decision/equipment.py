@@ -30,7 +30,7 @@ class Equipment:
     ) -> None:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
-        self._channels = (*index.channels, *(Channel.FORM,) * decision.judges)
+        self._channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
         self._form = self._read if decision.compares else None
         self.sketcher = Sketcher(self._channels, self._form)
 
@@ -47,8 +47,7 @@ class Equipment:
     @cached_property
     def any_judge(self) -> Judge:
         """The judge, whether or not texts are compared."""
-        decision = self._decision
-        return Judge(self.lexicon, decision.harmless, decision.words, decision.most_left_out)
+        return Judge(self.lexicon, self._decision.harmless, self._decision.words)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:

@@ -89,7 +89,7 @@ def shared_channels(
 ) -> list[tuple[Channel, ...]]:
     """Return by which channels texts and earlier ones find each other, n pairs, row by row."""
     near = np.bitwise_count(one.values ^ other.values) <= index.distance
-    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.channels)
+    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.candidate_generators)
     found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
     if one.sketches is not None and other.sketches is not None:
         for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():

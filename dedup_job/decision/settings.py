@@ -7,14 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dedup_job.judgment import HARMLESS, MOST_LEFT_OUT, DifferenceClass
-
-
-class Comparing(StrEnum):
-    """How the texts of a document and of a candidate are compared."""
-
-    JACCARD = "jaccard"
-    NONE = "none"
+from dedup_job.judgment import HARMLESS, DifferenceClass
 
 
 class Judging(StrEnum):
@@ -22,27 +15,22 @@ class Judging(StrEnum):
 
     DIFFERENCES = "differences"
     SIMILARITY = "similarity"
+    NONE = "none"
 
 
-class Richer(StrEnum):
-    """How a duplicate is treated that has content which the kept document lacks."""
+class OnMoreContent(StrEnum):
+    """What becomes of a duplicate with content that the kept document lacks."""
 
     DROP = "drop"
     KEEP = "keep"
 
 
-GONE = {
-    "decision.guards": 'decision.guards is gone: decision.judge = "differences" keeps apart what '
-    'the guards kept apart, and more; decision.judge = "similarity" with decision.compare decides '
-    "as before, without guards",
-    "decision.polarity_words": "decision.polarity_words is gone: put words of the trade into the "
-    "file of decision.words",
-}
-"""Settings of former versions, and what replaces them."""
-GONE_MEASURES = ("containment", "edit")
-"""Values of decision.compare in former versions."""
+WINDOW = 10_000
+"""Documents over which abort_if.near_rate is measured."""
+TEXTS_FROM = 1000
+"""Documents from which abort_if.without_text applies."""
 CUT_FROM = 100
-"""Texts from which brakes.cut applies: of fewer, one or two short ones with a note say nothing."""
+"""Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
 
 
 class DecisionSettings(BaseModel):
@@ -50,11 +38,6 @@ class DecisionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    compare: Comparing = Field(
-        default=Comparing.JACCARD,
-        description="similarity of two texts. jaccard: share of common character 3-grams of "
-        "their canonical forms; none: texts are not compared, every candidate is a duplicate",
-    )
     similarity: float = Field(
         default=0.8,
         ge=0.0,
@@ -66,16 +49,17 @@ class DecisionSettings(BaseModel):
     judge: Judging = Field(
         default=Judging.DIFFERENCES,
         description="differences: a candidate is a duplicate if every difference between the "
-        "two texts is harmless; similarity: if the texts are as similar as "
-        "decision.similarity requires. No effect if decision.compare is none",
+        "two texts is harmless; similarity: if the texts share as many 3-grams (Jaccard) as "
+        "decision.similarity requires; none: every candidate is a duplicate, texts are not "
+        "compared",
     )
     harmless: tuple[DifferenceClass, ...] = Field(
         default=HARMLESS,
         description="classes of differences that may separate two texts that count as the "
         "same; no other class can be harmless",
     )
-    richer: Richer = Field(
-        default=Richer.DROP,
+    on_more_content: OnMoreContent = Field(
+        default=OnMoreContent.DROP,
         description="a near duplicate with more content than the kept document (image, "
         "answer, explanation, choice, sentence, or the rest of a text cut off). "
         "drop: its ledger row says so; keep: both are kept. Only with "
@@ -84,14 +68,6 @@ class DecisionSettings(BaseModel):
     words: Path | None = Field(
         default=None,
         description="file with additional words of your field for the judge, in UTF-8",
-    )
-    most_left_out: float = Field(
-        default=MOST_LEFT_OUT,
-        ge=0.0,
-        le=0.5,
-        allow_inf_nan=False,
-        description="largest share of a text that is left out of a comparison as a note (source, "
-        "explanation); a text with more is compared as it is. 0: nothing is left out",
     )
     most_candidates: int = Field(
         default=64,
@@ -104,22 +80,12 @@ class DecisionSettings(BaseModel):
     @property
     def compares(self) -> bool:
         """Tell whether texts are compared, or every candidate is a duplicate."""
-        return self.compare is not Comparing.NONE
+        return self.judge is not Judging.NONE
 
     @property
     def judges(self) -> bool:
         """Tell whether differences decide."""
-        return self.judge is Judging.DIFFERENCES and self.compares
-
-    @field_validator("compare", mode="before")
-    @classmethod
-    def _not_gone(cls, compare: object) -> object:
-        if compare in GONE_MEASURES:
-            raise ValueError(
-                f"{compare} is gone: write jaccard, and let differences decide (decision.judge), "
-                "which finds more with fewer errors; expected 'jaccard' or 'none'"
-            )
-        return compare
+        return self.judge is Judging.DIFFERENCES
 
     @field_validator("harmless")
     @classmethod
@@ -131,51 +97,37 @@ class DecisionSettings(BaseModel):
         return tuple(kind for kind in HARMLESS if kind in harmless)
 
 
-class BrakeSettings(BaseModel):
-    """When a run stops before it writes, because its result looks like a mistake."""
+class AbortSettings(BaseModel):
+    """When a run is aborted before it writes, because its result looks like a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    window: int = Field(
-        default=10_000,
-        ge=100,
-        description="number of documents over which near_rate and candidates are measured",
-    )
     near_rate: float = Field(
         default=0.98,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of a window are near duplicates, not counting "
-        "equal texts; 1: never",
+        description=f"a larger share of {WINDOW:,} documents are near duplicates, not "
+        "counting equal texts; 1: never",
     )
     cluster: int = Field(
         default=1_000_000,
         ge=0,
-        description="stop if one document has more near duplicates than this; 0: never",
+        description="one document has more near duplicates than this; 0: never",
     )
     without_text: float = Field(
         default=0.5,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of the documents has no text (missing, not text "
-        "or empty); only a warning if earlier runs had as many. 1 or --yes: never",
-    )
-    without_text_from: int = Field(
-        default=1000, ge=1, description="number of documents from which without_text applies"
+        description=f"a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
+        "text or empty); only a warning if earlier runs had as many. 1 or --yes: never",
     )
     cut: float = Field(
         default=0.2,  # a note of 15 characters is a tenth of a question of 150
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,
-        description="stop if a larger share of the characters is cut off at the markers of "
+        description="a larger share of the characters is cut off at the markers of "
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
-    )
-    candidates: int = Field(
-        default=1000,
-        ge=0,
-        description="stop if documents have more candidates than this on average over a "
-        "window; 0: never",
     )

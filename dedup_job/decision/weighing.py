@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Names
 from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
-from dedup_job.decision.settings import DecisionSettings, Richer
+from dedup_job.decision.settings import DecisionSettings, OnMoreContent
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import CLASSES, Judge, Judged
@@ -81,11 +81,11 @@ class PairScorer:
     def __init__(self, settings: DecisionSettings, judge: Judge | None) -> None:
         """Take who reads the texts; None where they are not compared."""
         if settings.compares and judge is None:
-            raise ValueError(f"compare = {settings.compare} without a judge")
+            raise ValueError(f"decision.judge is {settings.judge}, without a judge")
         self.threshold = SimilarityThreshold(settings)
         self._judge = judge if settings.compares else None
         self._decides = settings.judges
-        self._keeps_richer = settings.richer is Richer.KEEP
+        self._keeps_richer = settings.on_more_content is OnMoreContent.KEEP
 
     def read(self, texts: Judged) -> Judged:
         """Return n texts as they are compared, so that none has to be read twice."""

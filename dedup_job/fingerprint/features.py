@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.fingerprint import lexicon as words
 from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find_word
 from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
-from dedup_job.fingerprint.trie import ABSENT, PLANE, key_shift
+from dedup_job.fingerprint.trie import ABSENT, key_shift
 from dedup_job.native.jit import inlined, inner, native
 
 _ZERO, _NINE, _DOT, _PERCENT = 48, 57, 46, 37
@@ -26,10 +26,8 @@ class Options(NamedTuple):
     min_features: int
     weighting: int
     hash_kind: int
-    singles: bool
     digits: bool
     ngram: int
-    min_ngrams: int
 
 
 class Features(NamedTuple):
@@ -91,11 +89,7 @@ def count_words(
     found = 0
     for t in range(tokens):
         start, stop, node = scratch.starts[t], scratch.starts[t + 1], scratch.nodes[t]
-        if stop - start == 1:
-            if not options.singles or not _is_letter(lexicon.classes, points[start]):
-                continue
-            node = lexicon.first[points[start]]
-        elif node == OUTSIDE:
+        if stop - start == 1 or node == OUTSIDE:
             continue
         key = np.uint64(node + 1) if node >= 0 else _key(points, start, stop)
         if _is_counted(room, mask, key, found):
@@ -195,11 +189,6 @@ def _mask(length: int, slots: int) -> np.uint64:
     while size < 2 * length and size < slots:
         size *= 2
     return np.uint64(size - 1)
-
-
-@inlined
-def _is_letter(classes: NDArray[np.uint8], point: int) -> bool:
-    return point < PLANE and classes[point] in (words.HAN, words.ALPHANUMERIC, words.LETTER)
 
 
 @inlined

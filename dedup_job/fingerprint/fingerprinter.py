@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import kernel
-from dedup_job.fingerprint.characters import case_fold, case_fold_table, stemmer
+from dedup_job.fingerprint.characters import stemmer
 from dedup_job.fingerprint.features import Options
 from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM
 from dedup_job.fingerprint.lexicon import Lexicon
@@ -68,7 +68,6 @@ class Fingerprinter:
         lexicon: the one of these settings, where it is loaded already.
         """
         self.lexicon = lexicon or load_lexicon(settings, notify)
-        self._fold = case_fold_table(settings.fold_case, settings.fold_width)
         self._stem = stemmer() if settings.stem else None
         self._sketcher = Sketcher(channels, form)
         self.options = Options(
@@ -76,10 +75,8 @@ class Fingerprinter:
             min_features=settings.min_features,
             weighting=_WEIGHTINGS[settings.weighting],
             hash_kind=HASH_KINDS[settings.hash],
-            singles=settings.single_characters,
             digits=settings.digits,
             ngram=settings.ngram,
-            min_ngrams=settings.min_ngrams,
         )
         if not is_compiled():
             notify("compiling native code, once (a minute or two)")
@@ -117,13 +114,9 @@ class Fingerprinter:
         return list(self.explain(text).tokens)
 
     def prepare(self, texts: Texts) -> Packed:
-        """Return n texts folded and stemmed."""
+        """Return n texts, stemmed where the settings ask for it."""
         packed = pack(texts)
-        if self._stem is not None:
-            packed = pack([self._stem(text) for text in packed.texts()])
-        if self._fold is None:
-            return packed
-        return Packed(case_fold(packed.points, self._fold), packed.offsets)
+        return packed if self._stem is None else pack([*map(self._stem, packed.texts())])
 
 
 def _text(points: NDArray[np.uint32]) -> str:

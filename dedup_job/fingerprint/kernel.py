@@ -68,6 +68,7 @@ def hamming(a: int, b: int) -> int:
 
 TFIDF, LEVELS, UNIFORM = 0, 1, 2
 _LEVELS = 5
+_MIN_NGRAMS = 16  # below, one changed character moves too many bits: minhash finds such a text
 _SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
 
 
@@ -252,7 +253,7 @@ def choose_features(
     if chosen >= options.min_features and _is_jiebas(lexicon.classes, points, start, stop):
         return WORDS, chosen
     found = count_ngrams(points, start, stop, options.ngram, room.packed, features)
-    if found < options.min_ngrams:
+    if found < _MIN_NGRAMS:
         return WHOLE, 0
     for i in range(found):
         features.order[i], features.weight[i] = i, features.frequency[i]

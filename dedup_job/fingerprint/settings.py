@@ -5,7 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
+
+_ENOUGH, _ENOUGH_OF_HEAVIEST = 10, 5
+"""Keywords that are enough: of all, and of the heaviest, as in the plain recipe."""
 
 
 class Weighting(StrEnum):
@@ -39,24 +42,12 @@ class FingerprintSettings(BaseModel):
         le=4096,
         description="number of keywords used, those with the largest weight; 0: all",
     )
-    min_features: int = Field(
-        default=10,
-        ge=2,
-        le=4096,
-        description="a text with fewer keywords is fingerprinted by its n-grams; not above top_k",
-    )
     ngram: int = Field(
         default=3,
         ge=0,
         le=8,
         description="characters in an n-gram, for texts with few words or in scripts that "
         "jieba does not segment; 0: off",
-    )
-    min_ngrams: int = Field(
-        default=16,
-        ge=2,
-        le=4096,
-        description="a text with fewer n-grams is short: it has no simhash, minhash finds it",
     )
     weighting: Weighting = Field(
         default=Weighting.UNIFORM,
@@ -79,20 +70,11 @@ class FingerprintSettings(BaseModel):
         description="file with word weights in place of jieba's: word weight, one per line",
     )
     stem: bool = Field(default=False, description="reduce English words to their stem (Snowball)")
-    single_characters: bool = Field(
-        default=False, description="also use words of one letter or Han character"
-    )
     digits: bool = Field(
         default=True, description="also use words of digits only, such as 2024 or 3.5%"
     )
-    fold_case: bool = Field(default=False, description="treat A and a as equal")
-    fold_width: bool = Field(default=False, description="treat full-width Ａ１ and A1 as equal")
 
-    @model_validator(mode="after")
-    def _some_text_has_enough(self) -> FingerprintSettings:
-        if 0 < self.top_k < self.min_features:
-            raise ValueError(
-                f"top_k {self.top_k} is below min_features {self.min_features}, so no text would "
-                "ever have enough keywords"
-            )
-        return self
+    @property
+    def min_features(self) -> int:
+        """How many keywords a text must have to be fingerprinted by them."""
+        return min(self.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH

@@ -38,7 +38,7 @@ class Segment:
     """Kept documents, numbered from 0 in the order in which they were kept."""
 
     def __init__(self, settings: IndexSettings) -> None:
-        self.by_simhash = Channel.SIMHASH in settings.channels
+        self.by_simhash = Channel.SIMHASH in settings.candidate_generators
         self.near = _empty_near(settings)
         self.equal = EqualIndex()
         self.ids = Ids()

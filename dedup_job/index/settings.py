@@ -14,7 +14,7 @@ class IndexSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    channels: tuple[Channel, ...] = Field(
+    candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
         description="how candidates are found. simhash: few bits of the fingerprint differ; "
         "minhash: many 3-grams are the same, 190 bytes per kept document; "
@@ -34,28 +34,15 @@ class IndexSettings(BaseModel):
         description="blocks that the 64 bits are cut into. 0: the cheapest for the size; 4: "
         "the classic four of 16 bits. The candidates are the same",
     )
-    bytes_per_document: float = Field(
-        default=32.0,
-        ge=16,
-        le=1024,
-        description="memory for the fingerprints of the index, bytes per kept document, "
-        "without ids; more memory can make it faster",
-    )
     folder: Path | None = Field(
         default=None,
         description="folder where the index is kept between runs; unset: the state folder of "
-        "the user",
-    )
-    snapshot_from: int = Field(
-        default=100_000,
-        ge=0,
-        description="number of kept documents from which the index is kept between runs; a "
-        "smaller index is rebuilt from the target",
+        "the user, from 100,000 kept documents on",
     )
 
-    @field_validator("channels")
+    @field_validator("candidate_generators")
     @classmethod
-    def _each_once(cls, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-        if unknown := [str(channel) for channel in channels if channel not in _CHOICE]:
-            raise ValueError(f"unknown channel {unknown[0]}, expected some of {', '.join(_CHOICE)}")
-        return tuple(channel for channel in _CHOICE if channel in channels)
+    def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
+        if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
+            raise ValueError(f"{unknown[0]} is unknown, expected some of {', '.join(_CHOICE)}")
+        return tuple(channel for channel in _CHOICE if channel in named)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions
-from dedup_job.decision import Brakes, FirstWins
+from dedup_job.decision import AbortConditions, FirstWins
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
@@ -45,7 +45,7 @@ class Job:
     preparing: Preparing
     index: KeptIndex
     decider: FirstWins
-    brakes: Brakes
+    abort_if: AbortConditions
     snapshots: Snapshots
     threads: int
     max_rate: float | None
@@ -144,7 +144,7 @@ class RunProgress:
             yield from batches
 
     def decide(self, batch: Batch) -> Decided:
-        """Decide the next batch; raises BrakeApplied rather than let an absurd one be written."""
+        """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
             self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
@@ -152,7 +152,7 @@ class RunProgress:
             counts = before.counts + Counts.of(decisions) + Counts.of_cleaning(batch.documents)
             after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
-            self._job.brakes.check(batch.documents, decisions)
+            self._job.abort_if.check(batch.documents, decisions)
         self._decided = after
         self._series.add(after.seconds, counts.scanned)
         return Decided(batch, decisions, self._report(after, Status.RUNNING))

@@ -87,8 +87,8 @@ def refused(name: str, wrong: str) -> StateMismatch:
     """Return the error for a bookmark that is not followed, with the way out."""
     return StateMismatch(
         f"the bookmark in {name}, _id 'state', is not as dedup writes it: {wrong}. Someone changed "
-        "it, and a run that follows it may miss documents. Run once with --compare: that compares "
-        "all ids and discards this bookmark. Nothing was written."
+        "it, and a run that follows it may miss documents. Run once with --full-scan: that "
+        "compares all ids and discards this bookmark. Nothing was written."
     )
 
 

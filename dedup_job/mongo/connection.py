@@ -25,6 +25,7 @@ Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
 _SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see patience.py
 _HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
+_WAIT_SECONDS = 20.0  # for a server at the start; a command ends within 30
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _MAX_NAME_BYTES = 255  # bytes of a namespace
 _MAX_URI = 1 << 16  # characters; a device has no end
@@ -53,9 +54,6 @@ class ConnectionSettings(BaseModel):
     )
     db: str | None = Field(
         default=None, description="database for names that are given without one"
-    )
-    timeout: float = Field(
-        default=20.0, gt=0, le=600, description="seconds to wait until the server is found"
     )
 
     def connection_string(self) -> str:
@@ -123,14 +121,16 @@ class Namespace:
 def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     """Return a client whose server answered, and the database that the URI names, if any.
 
-    Raises UsageError for a wrong URI or password, DatabaseUnreachable after `timeout` seconds.
+    Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or as long
+    as the URI's serverSelectionTimeoutMS says.
     """
     uri = settings.connection_string()
     if not is_well_formed(uri):  # else a part of the password passes for a host
         raise _not_valid(uri, "user, password and host cannot be told apart")
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
-        selection = min(settings.timeout, _SELECTION_SECONDS)
+        wait = _seconds_to_wait(uri)
+        selection = min(wait, _SELECTION_SECONDS)
         client: Client = _Client(
             uri,
             appname="dedup",
@@ -138,20 +138,26 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             retryReads=False,  # one loop is patient, which tells of it and can be stopped
             retryWrites=False,
             heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
-            connectTimeoutMS=int(min(settings.timeout, _CONNECT_SECONDS) * 1000),
+            connectTimeoutMS=int(min(wait, _CONNECT_SECONDS) * 1000),
         )
     except OSError as e:  # of TLS
         raise UsageError(_not_loaded(e)) from None
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
     with translated():
-        once = Patience(settings.timeout - selection, attempt=selection)
+        once = Patience(wait - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
     database = settings.db
     with suppress(ConfigurationError):  # the URI names none
         database = database or client.get_default_database().name
     return client, database
+
+
+def _seconds_to_wait(uri: str) -> float:
+    """Return how long a server is looked for at the start."""
+    found = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
+    return (int(found[1]) / 1000 if found else 0.0) or _WAIT_SECONDS
 
 
 def check_version(hello: Mapping[str, Any]) -> None:

@@ -30,11 +30,11 @@ class SourceSettings(BaseModel):
         description="field that holds the text; a.b is a dotted path through objects, not arrays",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
-    compare_every: int = Field(
+    full_scan_every: int = Field(
         default=30,
         ge=1,
-        description="of so many runs one compares the ids of all documents, as a proof that "
-        "nothing was missed; the others follow the change stream of a replica set. 1: each of them",
+        description="every Nth run compares all ids, as a proof that nothing was missed; the "
+        "others follow the change stream of a replica set. 1: every run",
     )
     max_chars: int = Field(
         default=1_000_000,

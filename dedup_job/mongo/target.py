@@ -49,16 +49,16 @@ class Target(TargetReader):
         source: Namespace,
         recover: Callable[[Target], None],
         patience: Patience = NO_PATIENCE,
-        lock_wait: float = 0.0,
+        lease_wait: float = 0.0,
     ) -> None:
         """Take where everything lies.
 
         recover: the first step of a lease holder; patience: repeats what the database does
-        not answer; lock_wait: seconds to wait for the lease of another run.
+        not answer; lease_wait: seconds to wait for the lease of another run.
         """
         super().__init__(client, namespace, form, source, patience)
         self._recover = recover
-        self._lock_wait = lock_wait
+        self._lease_wait = lease_wait
         self.commits = Commits(client, self.state, patience)
         self._row_written = 0.0
         self._discards = False  # a bookmark that no run can have written
@@ -72,7 +72,7 @@ class Target(TargetReader):
         self.lasting.check()
         self.patience(self._create)
         try:
-            wait_for(self.state.acquire, self._lock_wait, self.patience)
+            wait_for(self.state.acquire, self._lease_wait, self.patience)
             self.patience.before_again = self.commits.renew  # what waited may have lost the lease
             self.patience(self._take_over)
             self._recover(self)
@@ -194,7 +194,7 @@ class Target(TargetReader):
         try:
             found = self.read_bookmark(saved)
         except StateMismatch:
-            if self.form.source.compare_every > 1:
+            if self.form.source.full_scan_every > 1:
                 raise
             self._discards = True
             return None

@@ -98,7 +98,7 @@ class Undecided:
 
     @property
     def _compares(self) -> bool:
-        return self._since is None or self._since.followed + 1 >= self._settings.compare_every
+        return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
 
     def trust(self, index: Callable[[], Holding | None]) -> None:
         """Let the target's ids be looked up elsewhere, but for a proof; it may come late.
@@ -135,7 +135,7 @@ class Undecided:
         The next page is read, and all collections are asked, at the same time.
         """
         every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._patience)
-        proof = proof or self._settings.compare_every == 1
+        proof = proof or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
             index: Future[Holding | None] | None = None
             coming = pool.submit(next, every, None)

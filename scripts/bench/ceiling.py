@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.opened import form_of
-from dedup_job.decision import Brakes, FirstWins, texts
+from dedup_job.decision import AbortConditions, FirstWins, texts
 from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.preparing import Preparation
@@ -177,7 +177,7 @@ def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, 
         ),
         index=index,
         decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
-        brakes=Brakes(settings.brakes),
+        abort_if=AbortConditions(settings.abort_if),
         snapshots=Unsaved(),
         threads=threads,
         max_rate=None,

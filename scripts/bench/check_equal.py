@@ -30,27 +30,24 @@ from scripts.bench import processes
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus, fill
 
 MIXED = "mixed"
-DEFAULT_BYTES = 16 * 2**20
 Db = Database[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How a run works: threads, documents and bytes of a batch."""
+    """How a run works: threads, and documents of a batch."""
 
     threads: int
     documents: int
-    bytes: int = DEFAULT_BYTES
 
     @property
     def target(self) -> str:
         """Return the name of its target."""
-        return f"target_{self.threads}_{self.documents}_{self.bytes}"
+        return f"target_{self.threads}_{self.documents}"
 
 
-VARIANTS = (
-    *(Variant(threads, documents) for documents in (1000, 100, 10_000) for threads in (1, 8)),
-    *(Variant(threads, 1000, 2**16) for threads in (1, 8)),
+VARIANTS = tuple(
+    Variant(threads, documents) for documents in (1000, 100, 10_000) for threads in (1, 8)
 )
 
 
@@ -74,7 +71,6 @@ def run(uri: str, database: Db, variant: Variant) -> float:
         uri, "run", "--db", database.name, "--source", "source", "--target", variant.target,
         "--threads", str(variant.threads), "--yes",
         DEDUP_RUN__BATCH_DOCUMENTS=str(variant.documents),
-        DEDUP_RUN__BATCH_BYTES=str(variant.bytes),
     )  # fmt: skip
     return ended.seconds
 
@@ -137,8 +133,6 @@ def main() -> int:
 def row(kind: str, variant: Variant, seconds: float, found: Differences) -> str:
     """Return a line of the table."""
     batch = f"{variant.documents:,}"
-    if variant.bytes != DEFAULT_BYTES:
-        batch += f", {variant.bytes // 1024} KB"
     words = "equal"
     if found:
         counts = ", counts" if found.counts_differ else ""

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning import Cleaner
 from tests.cleaning.oracle import clean
 from tests.cleaning.pages import page
 
@@ -41,16 +41,14 @@ def main() -> None:
 
 
 def measure(file: Path, field: str, rounds: int) -> None:
-    """Print how fast the texts of a file are cleaned in both notations; the best round counts."""
+    """Print how fast the texts of a file are cleaned; the best round counts."""
     with gzip.open(file, "rt") as lines:
         texts = [text for line in lines if isinstance(text := json.loads(line).get(field), str)]
     characters = sum(map(len, texts)) / len(texts)
     print(f"{file.name} {field}: {len(texts):,} texts of {characters:,.0f} characters")
-    for notation in ("plain", "marked"):
-        cleaner = Cleaner(CleaningSettings.model_validate({"notation": notation}))
-        best = min(_seconds(cleaner, texts) for _ in range(rounds + 1))
-        rate = len(texts) / best
-        print(f"  {notation}: {rate:,.0f} docs/s, {rate * characters / 1e6:,.0f} M characters/s")
+    best = min(_seconds(Cleaner(), texts) for _ in range(rounds + 1))
+    rate = len(texts) / best
+    print(f"  {rate:,.0f} docs/s, {rate * characters / 1e6:,.0f} M characters/s")
 
 
 def _seconds(cleaner: Cleaner, texts: list[str]) -> float:
@@ -63,19 +61,18 @@ def _seconds(cleaner: Cleaner, texts: list[str]) -> float:
 def differences(count: int, seed: int, show: int) -> int:
     """Print what native code and oracle make of random pages; return how many they differ on.
 
-    Style rules are left out: both use the same code for them.
+    The pages hold no style rules, which the oracle leaves.
     """
     rng = random.Random(seed)
     found = unstable = 0
     seconds = {"native": 0.0, "oracle": 0.0}
-    settings = CleaningSettings(css=False)
-    cleaner = Cleaner(settings)
+    cleaner = Cleaner()
     for first in range(0, count, BATCH):
         pages = [page(rng) for _ in range(min(BATCH, count - first))]
         start = time.perf_counter()
         native = cleaner.clean_all(pages)
         middle = time.perf_counter()
-        oracle = [clean(text, settings) for text in pages]
+        oracle = [clean(text) for text in pages]
         seconds["oracle"] += time.perf_counter() - middle
         seconds["native"] += middle - start
         again = cleaner.clean_all(native)

@@ -48,7 +48,7 @@ from scripts.bench.fingerprint import ROOT, texts_of
 BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
 KEPT = 0.25  # share of the clauses of a text that are its own
 _CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{1,40}[，。；？！,.;?!\n]*")
-_WITHOUT = {"index__channels": ("simhash",), "decision__compare": "none"}
+_WITHOUT = {"index__candidate_generators": ("simhash",), "decision__judge": "none"}
 
 
 class Perturbed:
@@ -137,7 +137,7 @@ def memory(arguments: argparse.Namespace) -> None:
     texts = Perturbed(texts_of(arguments.file))
     n = 200_000
     for channels in ((), (Channel.MINHASH,), (Channel.SENTENCES,)):
-        index = KeptIndex(IndexSettings(channels=channels))
+        index = KeptIndex(IndexSettings(candidate_generators=channels))
         fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels)
         before = psutil.Process().memory_info().rss
         for start in range(0, n, BATCH):

@@ -47,7 +47,7 @@ from tests.running import environment_for
 
 BATCH = 5000
 WARM = 200  # documents
-DEDUPS = {"dedup": {}, "simhash": {"DEDUP_INDEX__CHANNELS": '["simhash"]'}}
+DEDUPS = {"dedup": {}, "simhash": {"DEDUP_INDEX__CANDIDATE_GENERATORS": '["simhash"]'}}
 TURN = ("copy", "dedup", "copy", "simhash", "copy")
 WANTED = {"chinese": 0.62, "exam": 0.55, "html": 0.55, "news": 0.5}  # of a copy
 WANTED_SIMHASH, WANTED_OF_RECIPE = 0.68, 80

@@ -295,10 +295,7 @@ def parse() -> argparse.Namespace:
         "--with", dest="settings", metavar="NAME=VALUE", action="append", default=[]
     )
     arguments = parser.parse_args()
-    arguments.more_settings = {
-        "DEDUP_INDEX__SNAPSHOT_FROM": "0",
-        **dict(setting.split("=", 1) for setting in arguments.settings),
-    }
+    arguments.more_settings = dict(setting.split("=", 1) for setting in arguments.settings)
     return arguments
 
 

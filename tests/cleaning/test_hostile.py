@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning import Cleaner
 
 M = 1_000_000
 HOSTILE = {
@@ -66,6 +66,9 @@ HOSTILE = {
     "images": "<img src=a.png>" * 10_000,
     "an image of a megabyte": "<img src='data:image/png;base64," + "A" * M + "'>",
     "spaces in addresses": "<img src='a" + "\u3000" * M + "'>",
+    "a cleaned text much longer than the raw one": "<img src='a"
+    + "\u3000" * 200_000
+    + "a'>&lt;x-y>",
     "drawings": "<svg><g>" * 50_000 + "</svg>" * 50_000,
     "templates in templates": "<template><u>" * 50_000 + "</template>" * 50_000,
     "closing tags of nothing": "<div><td></p></li></span>" * 40_000,
@@ -88,7 +91,6 @@ def test_no_text_takes_more_than_linear_time(text):
     cleaner = Cleaner()
     clean = cleaner.clean(text)
     assert cleaner.clean(clean) == clean
-    assert Cleaner(CleaningSettings(notation="plain")).clean_all([text]) is not None
     assert time.perf_counter() - start < 20
 
 

@@ -221,13 +221,6 @@ def test_the_oracle_says_the_same(raw, expected):
     assert clean(raw) == expected
 
 
-@pytest.mark.parametrize("raw", [case.values[0] for case in CASES])
-def test_a_former_target_goes_on_as_before(raw):
-    """In the notation `plain` the cleaner does what guard and parser did before."""
-    plain = CleaningSettings(notation="plain")
-    assert Cleaner(plain).clean(raw) == clean(raw, plain)
-
-
 _MARKS = """
     <p> </p> <u> </u> <sup> </sup> <sub> </sub> <pre> </pre> <code> </code> <td> <tr> </tr> <table>
     </table> <ol> <li> </ol> <math> </math> <mfrac> <mi> </mi> <msup> </msup> <img> <br> <input>

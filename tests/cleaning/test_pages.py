@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.cleaning import Cleaner
 from tests.cleaning.oracle import clean
 from tests.cleaning.pages import page
 
@@ -19,9 +19,8 @@ PAGES = 3000
 def test_random_pages_are_cleaned_as_by_the_oracle():
     rng = random.Random(7)
     pages = [page(rng) for _ in range(PAGES)]
-    settings = CleaningSettings(css=False)
-    native = Cleaner(settings).clean_all(pages)
-    unlike = [p for p, n in zip(pages, native, strict=True) if clean(p, settings) != n]
+    native = Cleaner().clean_all(pages)
+    unlike = [p for p, n in zip(pages, native, strict=True) if clean(p) != n]
     assert unlike == []
 
 
@@ -30,10 +29,3 @@ def test_random_pages_stay_as_they_are_when_cleaned_again():
     cleaner = Cleaner()
     once = cleaner.clean_all([page(rng) for _ in range(PAGES)])
     assert cleaner.clean_all(once) == once
-
-
-def test_random_pages_are_cleaned_as_before_without_a_notation():
-    rng = random.Random(9)
-    pages = [page(rng) for _ in range(PAGES)]
-    plain = CleaningSettings(notation="plain")
-    assert Cleaner(plain).clean_all(pages) == [clean(text, plain) for text in pages]

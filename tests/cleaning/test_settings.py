@@ -12,8 +12,6 @@ def test_the_defaults_clean_markup_and_style_rules_and_cut_nothing():
     """Defaults are part of what two runs must agree on."""
     assert CleaningSettings().model_dump() == {
         "html": "auto",
-        "notation": "marked",
-        "css": True,
         "cut_at": (),
     }
 

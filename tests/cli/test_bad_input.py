@@ -43,18 +43,10 @@ def assert_refused(result: Any, code: int, *words: str) -> None:
 def test_an_unreachable_server_ends_with_5_within_30_seconds() -> None:
     start = time.monotonic()
     uri = f"mongodb://someone:{SECRET}@127.0.0.1:9/?authSource=admin"
-    result = dedup(
-        "run", "--db", "d", "--source", "a", "--target", "b", uri=uri, DEDUP_CONNECTION__TIMEOUT="2"
-    )
+    result = dedup("run", "--db", "d", "--source", "a", "--target", "b", uri=uri)
     assert_refused(result, 5, "does not answer", "127.0.0.1:9", "the same command")
     assert SECRET not in result.stderr + result.stdout
     assert time.monotonic() - start < 30
-
-
-def test_the_default_timeout_leaves_room_within_30_seconds() -> None:
-    from dedup_job.mongo.connection import ConnectionSettings
-
-    assert ConnectionSettings().timeout <= 25
 
 
 def test_a_wrong_password_ends_with_2_and_is_not_shown(server_with_users: str) -> None:
@@ -223,7 +215,7 @@ def test_a_query_that_the_server_does_not_know_is_refused(filled: Db) -> None:
 def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text(
-        '[fingerprint]\ntopk = 3\nmin_features = 0\n[indx]\ndistance = 3\n[run]\nthreads = "many"\n'
+        '[fingerprint]\ntopk = 3\nngram = 9\n[indx]\ndistance = 3\n[run]\nthreads = "many"\n'
     )
     result = dedup("config", "validate", str(file))
     assert_refused(
@@ -232,7 +224,7 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         "4 problems",
         "perhaps you meant fingerprint.top_k",
         "perhaps you meant index",
-        "fingerprint.min_features",
+        "fingerprint.ngram",
         "run.threads",
     )
 
@@ -247,23 +239,20 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         ),
         ("DECISION__SIMILARITY", "nan", ("decision.similarity", "finite number")),
         ("DECISION__SIMILARITY", "-0.1", ("decision.similarity", "greater than or equal to 0")),
-        ("DECISION__COMPARE", "cosine", ("'jaccard' or 'none'", "'cosine'")),
-        ("DECISION__COMPARE", "edit", ("decision.compare: edit is gone", "write jaccard")),
         ("DECISION__MOST_CANDIDATES", "0", ("decision.most_candidates", "greater than or equal")),
-        ("DECISION__JUDGE", "guards", ("'differences' or 'similarity'", "'guards'")),
+        ("DECISION__JUDGE", "guards", ("'differences', 'similarity' or 'none'", "'guards'")),
         ("DECISION__HARMLESS", '["digits"]', ("'layout', 'width'", "'digits'")),
         ("DECISION__HARMLESS", '["number"]', ("number is never harmless", "some of layout")),
         ("DECISION__HARMLESS", "typo", ("decision", "JSON")),
-        ("INDEX__CHANNELS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
-        ("INDEX__CHANNELS", '["text"]', ("unknown channel text", "simhash, minhash, sentences")),
-        ("BRAKES__NEAR_RATE", "2", ("brakes.near_rate", "less than or equal to 1")),
-        ("BRAKES__WINDOW", "10", ("brakes.window", "greater than or equal to 100")),
+        ("INDEX__CANDIDATE_GENERATORS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
+        ("INDEX__CANDIDATE_GENERATORS", '["text"]', ("text is unknown", "simhash, minhash")),
+        ("ABORT_IF__NEAR_RATE", "2", ("abort_if.near_rate", "less than or equal to 1")),
     ],
 )
 def test_settings_of_the_decision_out_of_range_are_refused_before_connecting(
     name: str, value: str, words: tuple[str, ...]
 ) -> None:
-    environment = {"DEDUP_URI": "mongodb://127.0.0.1:9", "DEDUP_CONNECTION__TIMEOUT": "1"}
+    environment = {"DEDUP_URI": "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=1000"}
     names = ("--source", "d.a", "--target", "d.b")
     error = refusal("run", *names, **environment, **{f"DEDUP_{name}": value})
     assert error.code == 2
@@ -280,16 +269,16 @@ def test_words_of_the_trade_that_cannot_be_read_are_refused(filled: Db, tmp_path
     assert "cannot be read" in str(error)
 
 
-def test_a_brake_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
+def test_a_run_that_is_aborted_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
     text = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程"
     filled.source.insert_many([{"_id": 100 + i, "text": f"{text}{i}"} for i in range(100)])
     names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
     more = {"DEDUP_URI": uri_of(filled), "DEDUP_RUN__BATCH_DOCUMENTS": "10"}
     more["DEDUP_DECISION__JUDGE"] = "similarity"
-    error = refusal("run", *names, DEDUP_BRAKES__CLUSTER="40", **more)
+    error = refusal("run", *names, DEDUP_ABORT_IF__CLUSTER="40", **more)
     assert error.code == 6
     assert "near duplicates of one, the limit is 40" in str(error)
-    assert "cluster in section [brakes]" in str(error)
+    assert "cluster in section [abort_if]" in str(error)
     assert filled["target.ledger"].count_documents({}) <= 40
     invoke("run", *names, **more)
     assert filled["target.runs"].distinct("status") == ["done"]

@@ -115,7 +115,7 @@ def test_ids_of_mixed_types_are_compared_across_pages(
 def test_other_forms_of_the_target_are_checked_with_the_settings_of_their_last_run(
     any_database: Db, tmp_path: Path, form: str
 ) -> None:
-    judge = {"decision__judge": "similarity", "index__channels": ("simhash",)}
+    judge = {"decision__judge": "similarity", "index__candidate_generators": ("simhash",)}
     fill(any_database, output__document=form, **(judge if form == "classic" else {}))
     assert good(any_database, tmp_path, "--all") == {}
     named = any_database["target.ledger"].distinct("of")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.errors import BrakeApplied
+from dedup_job.errors import RunAborted
 from tests.running import invoke, outcome, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -74,7 +74,7 @@ def test_whatever_the_threads_and_the_batches_the_counts_are_the_same(database: 
             target=f"t{threads}x{batch}",
             run__threads=threads,
             run__batch_documents=batch,
-            brakes__cut=1.0,
+            abort_if__cut=1.0,
             **flags,
         ).checkpoint.counts
         for threads, batch in ((1, 5000), (4, 7))
@@ -89,10 +89,10 @@ def test_a_marker_that_begins_lines_of_the_texts_stops_the_run_before_it_writes(
     database.source.insert_many([marked(i) for i in range(300)])
     for more in (["--dry-run"], []):
         stopped = refusal(*run(database, *more), DEDUP_URI=uri_of(database))
-        assert isinstance(stopped, BrakeApplied)
+        assert isinstance(stopped, RunAborted)
         assert "of the characters of the last 300 texts were cut off" in str(stopped)
         assert "out of cleaning.cut_at" in str(stopped)
         assert database.target.count_documents({}) == 0
-    raised = invoke(*run(database), DEDUP_URI=uri_of(database), DEDUP_BRAKES__CUT="0.5")
+    raised = invoke(*run(database), DEDUP_URI=uri_of(database), DEDUP_ABORT_IF__CUT="0.5")
     assert "3,300 characters of 300 documents" in raised.stdout
     assert database.target.count_documents({}) == 300

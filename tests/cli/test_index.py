@@ -41,7 +41,6 @@ class Kept:
         return {
             "DEDUP_URI": uri_of(self.database),
             "DEDUP_INDEX__FOLDER": str(self.folder),
-            "DEDUP_INDEX__SNAPSHOT_FROM": "0",
         }
 
     @property
@@ -50,10 +49,9 @@ class Kept:
         (file,) = self.folder.iterdir()
         return file
 
-    def run(self, snapshot_from: int = 0) -> None:
-        """Decide what is new."""
-        folder = str(self.folder)
-        run_here(self.database, index__folder=folder, index__snapshot_from=snapshot_from)
+    def run(self, keeping: bool = True) -> None:
+        """Decide what is new; keeping: with an index that is kept."""
+        run_here(self.database, **({"index__folder": str(self.folder)} if keeping else {}))
 
     def info(self, *more: str, **environment: str) -> dict[str, str]:
         """Return what `dedup index` prints, by name."""
@@ -136,7 +134,7 @@ def test_without_a_target_there_is_nothing_to_show_or_to_rebuild(words: list[str
 
 
 def test_info_says_that_there_is_no_snapshot_and_where_it_would_be(kept: Kept) -> None:
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     told = kept.info()
     assert told["its documents"] == "30"
     assert told["snapshot"].startswith(f"none; it would be {kept.folder}")
@@ -157,7 +155,7 @@ def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
 def test_info_tells_of_a_snapshot_to_which_the_next_run_adds_what_came_since(kept: Kept) -> None:
     kept.run()
     kept.database.source.insert_many(texts(5, 30))
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     told = kept.info()
     assert (told["documents"], told["its documents"]) == ("30", "35")
     assert told["used by the next run"] == "yes"
@@ -240,11 +238,11 @@ def test_a_check_names_in_what_the_snapshot_differs(kept: Kept) -> None:
     )
 
 
-@pytest.mark.parametrize("snapshot_from", [0, 1000])
-def test_a_snapshot_that_no_run_uses_is_not_compared(kept: Kept, snapshot_from: int) -> None:
-    kept.run(snapshot_from)
+@pytest.mark.parametrize("keeping", [True, False])
+def test_a_snapshot_that_no_run_uses_is_not_compared(kept: Kept, keeping: bool) -> None:
+    kept.run(keeping)
     kept.database.source.insert_many(texts(5, 30))
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     assert kept.compared() == (0, [])
 
 
@@ -259,9 +257,9 @@ def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
     any_database: Db, tmp_path: Path
 ) -> None:
     kept = Kept(any_database, tmp_path / "snapshots")
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     before = state(kept)
-    said = kept.index("--rebuild", DEDUP_INDEX__SNAPSHOT_FROM="1000")
+    said = kept.index("--rebuild")
     assert re.fullmatch(rf"30 documents in \d+\.\d s: {re.escape(str(kept.file))}\n", said)
     assert kept.info()["used by the next run"] == "yes"
     assert kept.compared() == (30, [])
@@ -278,7 +276,7 @@ def test_rebuild_repairs_a_snapshot_that_is_damaged(kept: Kept) -> None:
 
 
 def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     hold(kept.database)
     error = kept.refused()
     assert isinstance(error, LeaseHeld)
@@ -287,7 +285,7 @@ def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
 
 
 def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: Kept) -> None:
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     before = state(kept)
     kept.folder.write_text("a file")
     error = kept.refused()
@@ -319,7 +317,7 @@ def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
 ) -> None:
     from dedup_job.commands import index as snapshots
 
-    kept.run(snapshot_from=1000)
+    kept.run(keeping=False)
     read = snapshots.read_index
 
     def slow(*arguments: Any) -> None:

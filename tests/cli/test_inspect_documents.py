@@ -200,7 +200,9 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
 def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
     decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
     decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
-    assert "not duplicates: no channel finds the pair. The source" in inspected(decided, "3")
+    assert "not duplicates: no candidate generator finds the pair. The source" in inspected(
+        decided, "3"
+    )
     assert re.search(r"not duplicates: \w+\. The source document, the", inspected(decided, "2"))
 
 
@@ -221,9 +223,9 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
 
 def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
-    run_here(database, index__folder=str(tmp_path), decision__compare="none", index__distance=7)
+    run_here(database, index__folder=str(tmp_path), decision__judge="none", index__distance=7)
     output = inspected(database, "3", DEDUP_DECISION__HARMLESS=ALL)
-    assert "not compared (decision.compare = none)" in value(output, "similarity")
+    assert "not compared (decision.judge = none)" in value(output, "similarity")
 
 
 def test_nothing_is_written(decided: Db) -> None:

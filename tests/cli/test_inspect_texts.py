@@ -31,7 +31,7 @@ def filled(database: Db, tmp_path: Path) -> Db:
     """Return a database with a target made from labelled documents, its snapshot in tmp_path."""
     database.source.insert_many(make_corpus(600, seed=3))
     database.source.insert_many([{"_id": "long", "text": LONG}, {"_id": "short", "text": SHORT}])
-    run_here(database, index__folder=str(tmp_path), index__snapshot_from=0)
+    run_here(database, index__folder=str(tmp_path))
     return database
 
 
@@ -81,7 +81,10 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
 ) -> None:
     """Not those of the environment: the target's own, as its last run had them."""
     run_here(filled, target="own", index__folder=str(tmp_path), **flags)
-    more = {"DEDUP_INDEX__CHANNELS": '["simhash"]', "DEDUP_DECISION__JUDGE": "similarity"}
+    more = {
+        "DEDUP_INDEX__CANDIDATE_GENERATORS": '["simhash"]',
+        "DEDUP_DECISION__JUDGE": "similarity",
+    }
     where = environment(filled, tmp_path, **more)
     for row in filled["own.ledger"].find({"decision": "duplicate"}).limit(9):
         text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]

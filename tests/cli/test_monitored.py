@@ -108,7 +108,6 @@ def test_a_server_that_is_gone_is_told_to_all(monitor: Monitor, tmp_path: Path) 
         *("run", "--source", "d.source", "--target", "d.target", "--metrics-file", str(file)),
         uri="mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=100",
         DEDUP_PING=monitor.url,
-        DEDUP_CONNECTION__TIMEOUT="0.2",
     )
     assert result.returncode == 5
     assert values(file)["dedup_last_run_exit_code"] == 5

@@ -22,6 +22,7 @@ from tests.running import dedup, environment_for, invoke, refusal
 
 SECRET = "geheim-7a!b"
 QUOTED = "geheim-7a%21b"
+SOON = "serverSelectionTimeoutMS=1000"
 NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
 
 
@@ -67,16 +68,16 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
 @pytest.mark.parametrize(
     ("change", "arguments", "code"),
     [
-        (lambda _: f"mongodb://someone:{QUOTED}@127.0.0.1:9", NAMES, 5),
+        (lambda _: f"mongodb://someone:{QUOTED}@127.0.0.1:9/?{SOON}", NAMES, 5),
         (lambda uri: named(uri, "geheim-7a%21b-wrong"), NAMES, 2),
         (named, (*NAMES, "--query", "{"), 2),
         (named, (*NAMES, "--query", '{"a": {"$nope": 1}}'), 2),
         (named, ("--source", "d.nothing", "--target", "d.target"), 2),
         (named, (*NAMES, "--nonsense"), 2),
-        (lambda uri: f"{named(uri)}&tls=true", NAMES, 5),
+        (lambda uri: f"{named(uri)}&tls=true&{SOON}", NAMES, 5),
         (lambda uri: f"{named(uri)}&tlsCAFile=/nowhere", NAMES, 2),
         (lambda uri: f"{named(uri)}&authMechanism=NOPE", NAMES, 2),
-        (lambda uri: f"{named(uri)}&replicaSet=other", NAMES, 5),
+        (lambda uri: f"{named(uri)}&replicaSet=other&{SOON}", NAMES, 5),
         (lambda uri: named(uri, "geheim-7a!b@x/y"), NAMES, 2),
         (lambda uri: named(uri).replace("mongodb:", "mongo:"), NAMES, 2),
         (lambda _: "mongodb://someone:12345/geheim#x@host", NAMES, 2),
@@ -90,7 +91,6 @@ def test_no_failure_shows_the_password(
         *arguments,
         uri=change(server),
         DEDUP_TRACEBACK=traceback,
-        DEDUP_CONNECTION__TIMEOUT="1",
     )
     assert result.returncode == code, result.stderr
     assert "geheim" not in result.stdout + result.stderr

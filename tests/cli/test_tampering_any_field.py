@@ -83,17 +83,14 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     (_RUNS, "target", "revalue"),  # a target may be renamed
     *(
         (_RUNS, f"settings.{name}", "remove retype revalue")
-        for name in ("run.*", "brakes.*", "source.query", "source.max_chars")
+        for name in ("run.*", "abort_if.*", "source.query", "source.max_chars")
     ),
     *(
         (_RUNS, f"settings.{name}", "retype revalue")
-        for name in ("source.compare_every", "index.folder", "index.blocks")
+        for name in ("source.full_scan_every", "index.folder", "index.blocks")
     ),
-    (_RUNS, "settings.index.bytes_per_document", "revalue"),
-    (_RUNS, "settings.index.snapshot_from", "revalue"),
     # absent it means the same
-    (_STATE, "settings.decision.richer", "remove"),
-    (_STATE, "settings.decision.most_left_out", "remove"),
+    (_STATE, "settings.decision.on_more_content", "remove"),
     (_STATE, "settings.output.text", "remove"),
     (_STATE, "undo", "remove"),
     (_STATE, "undo_from", "remove"),

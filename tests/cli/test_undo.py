@@ -159,7 +159,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
 
 
 def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
-    kept = {"index__folder": str(tmp_path), "index__snapshot_from": 0}
+    kept = {"index__folder": str(tmp_path)}
     made.source.insert_one({"_id": "one more", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
     command(made, "undo", "3", "--yes")

@@ -14,7 +14,7 @@ import pytest
 from dedup_job.cluster import driver
 from dedup_job.cluster.driver import Driver
 from dedup_job.commands.run import Request, Watch
-from dedup_job.errors import BrakeApplied, DatabaseUnreachable, UsageError
+from dedup_job.errors import DatabaseUnreachable, RunAborted, UsageError
 from dedup_job.report.progress import Progress
 from dedup_job.settings import Settings
 
@@ -61,8 +61,8 @@ def test_the_command_is_told_of_the_run_and_gets_its_report(attended):
 
 
 def test_an_error_of_the_run_is_raised_by_the_command(attended):
-    error = BrakeApplied("found", "limit", "brakes.without_text", "example")
-    with pytest.raises(BrakeApplied, match="found, the limit is limit"):
+    error = RunAborted("found", "limit", "abort_if.without_text", "example")
+    with pytest.raises(RunAborted, match="found, the limit is limit"):
         attended(lambda line: line.say("error", error))
 
 

@@ -35,7 +35,7 @@ def test_an_index_takes_its_parts_and_those_of_the_channels() -> None:
     assert str(needs) == (
         "13.6 GB for 50,000,000 documents (262 bytes each and 0.5 GB for the rest)"
     )
-    simhash = allowing(index__channels=["simhash"], decision__judge="similarity")
+    simhash = allowing(index__candidate_generators=["simhash"], decision__judge="similarity")
     assert sum(index_needs(simhash, 50_000_000).memory.values()) == pytest.approx(62, abs=1)
 
 
@@ -71,9 +71,9 @@ def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
 def test_no_other_channels_are_proposed_where_there_are_none_to_leave_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    index_memory(allowing(1_000_000_000, index__channels=["simhash"]), 10_000_000)
+    index_memory(allowing(1_000_000_000, index__candidate_generators=["simhash"]), 10_000_000)
     assert "raise --max-memory" in caplog.text
-    assert "channels" not in caplog.text
+    assert "candidate_generators" not in caplog.text
 
 
 def test_too_little_memory_for_any_index_is_refused() -> None:
@@ -125,8 +125,6 @@ def test_a_run_that_cannot_fit_ends_with_2_and_writes_nothing(database: Db) -> N
     [
         ("--threads", "0", "greater than or equal to 1, not 0"),
         ("--threads", "257", "less than or equal to 256, not 257"),
-        ("--batch-bytes", "1023", "greater than or equal to 1024, not 1023"),
-        ("--batch-bytes", "67108865", "less than or equal to 67108864, not 67108865"),
         ("--max-rate", "0", "greater than 0, not 0"),
         ("--max-rate", "nan", "finite number"),
         ("--max-memory", "0", "greater than 0"),

@@ -37,7 +37,7 @@ class Watched:
 
     def run(self, **flags: Any) -> str | None:
         """Run and return why the snapshot was not used, None if it was."""
-        own: dict[str, Any] = {"index__snapshot_from": 0, "index__folder": str(self.folder)}
+        own: dict[str, Any] = {"index__folder": str(self.folder)}
         run_here(self.database, **(own | flags))
         return self.recalled[-1]
 
@@ -228,10 +228,15 @@ def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched: Watched) -> None:
     assert_as_in_one_run(watched)
 
 
-def test_a_small_target_is_not_kept(any_database: Db, tmp_path: Path) -> None:
+def test_a_small_index_is_kept_only_in_a_folder_that_was_named(
+    any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     any_database.source.insert_many(make_corpus(50, seed=1))
-    run_here(any_database, index__folder=str(tmp_path / "state"), index__snapshot_from=51)
-    assert not (tmp_path / "state").exists()
+    run_here(any_database)
+    assert not any(tmp_path.iterdir())
+    run_here(any_database, target="other", index__folder=str(tmp_path / "state"))
+    assert len(list((tmp_path / "state").iterdir())) == 1
 
 
 def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(

@@ -130,7 +130,7 @@ def _number(key):
 
 def judges(options):
     """Tell whether differences decide with these settings."""
-    return options.get("judge") == Judging.DIFFERENCES and options.get("compare") != "none"
+    return options.get("judge") == Judging.DIFFERENCES
 
 
 def naive_of(options, **more):
@@ -138,6 +138,7 @@ def naive_of(options, **more):
     names = {"similarity": "threshold"}
     values = {names.get(n, n): v for n, v in options.items() if n not in ("judge", "channels")}
     channels = tuple(str(channel) for channel in options["channels"])
+    values["compares"] = options.get("judge") != Judging.NONE
     judge = verdict if judges(options) else None
     return NaiveFirstWins(channels=channels, judge=judge, **values, **more)
 
@@ -149,9 +150,10 @@ def channels_of(options):
 
 def decider_of(options):
     """Return the decider with these settings."""
-    index = {name: options[name] for name in ("channels", "distance") if name in options}
-    decision = {"judge": "similarity"} | {n: v for n, v in options.items() if n not in index}
-    judge = None if options.get("compare") == "none" else DigitJudge()
+    index = {"candidate_generators": options["channels"], "distance": options.get("distance", 3)}
+    own = {n: v for n, v in options.items() if n not in ("channels", "distance")}
+    decision = {"judge": "similarity"} | own
+    judge = None if decision["judge"] == "none" else DigitJudge()
     return Decider(DecisionSettings(**decision), judge, **index)
 
 
@@ -172,7 +174,7 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
         pytest.param(3000, DEFAULT, marks=pytest.mark.thorough),
         (2000, FULL),
         (1000, FULL | {"most_candidates": 3}),
-        (2000, {"channels": (Channel.SIMHASH,), "distance": 7, "compare": "none"}),
+        (2000, {"channels": (Channel.SIMHASH,), "distance": 7, "judge": Judging.NONE}),
         (1500, {"channels": (Channel.SIMHASH, Channel.SENTENCES), "distance": 5}),
         (800, {"channels": (Channel.MINHASH,), "similarity": 0.9}),
         (300, {"channels": ALL, "similarity": 0.85}),
@@ -202,7 +204,7 @@ def assert_all_kinds_took_part(decisions, options):
     by = {channel for d in decisions for channel in d.found_by}
     assert by == {str(channel) for channel in channels_of(options)} | {"text"}
     refused = {d.refused[2] for d in decisions if d.refused}
-    if options.get("compare") == "none":
+    if options.get("judge") == Judging.NONE:
         assert refused == set()
     else:
         assert refused == ({"number", "content"} if judges(options) else {"similarity"})
@@ -248,7 +250,6 @@ OPTIONS = st.fixed_dictionaries(
             ]
         ),
         "distance": st.sampled_from([0, 3, 7]),
-        "compare": st.sampled_from(["jaccard", "jaccard", "none"]),
         "similarity": st.sampled_from([0.3, 0.8, 1.0]),
         "judge": st.sampled_from(Judging),
         "most_candidates": st.sampled_from([1, 2, 5, 64]),

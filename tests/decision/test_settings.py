@@ -7,7 +7,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision import BrakeSettings, DecisionSettings
+from dedup_job.decision import AbortSettings, DecisionSettings
 from dedup_job.judgment import DifferenceClass
 
 
@@ -23,13 +23,11 @@ def test_so_many_candidates_cannot_be_compared(value):
         DecisionSettings(most_candidates=value)
 
 
-def test_an_unknown_judge_class_or_measure_is_refused_with_those_that_are_known():
-    with pytest.raises(ValidationError, match="'differences' or 'similarity'"):
+def test_an_unknown_judge_or_class_is_refused_with_those_that_are_known():
+    with pytest.raises(ValidationError, match="'differences', 'similarity' or 'none'"):
         DecisionSettings(judge="guards")
     with pytest.raises(ValidationError, match="'layout', 'width'"):
         DecisionSettings(harmless=("numbers",))
-    with pytest.raises(ValidationError, match="'jaccard' or 'none'"):
-        DecisionSettings(compare="cosine")
 
 
 @pytest.mark.parametrize("kind", ["number", "polarity", "content", "answer", "name"])
@@ -48,26 +46,13 @@ def test_harmless_classes_stand_once_and_in_one_order_so_that_settings_alike_are
 def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compared():
     assert DecisionSettings().judges
     assert not DecisionSettings(judge="similarity").judges
-    assert not DecisionSettings(compare="none").judges
-
-
-def test_guards_are_no_settings_any_more():
-    for name in ("guards", "polarity_words"):
-        with pytest.raises(ValidationError, match=name):
-            DecisionSettings(**{name: ()})
-
-
-@pytest.mark.parametrize("former", ["edit", "containment"])
-def test_a_former_measure_is_refused_with_what_replaces_it(former):
-    with pytest.raises(ValidationError, match=rf"{former} is gone: write jaccard.*decision\.judge"):
-        DecisionSettings(compare=former)
+    assert not DecisionSettings(judge="none").judges
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("window", 99), ("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1),
-     ("candidates", -1)],
-)  # fmt: skip
-def test_brakes_out_of_range_are_refused(name, value):
+    [("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1)],
+)
+def test_limits_out_of_range_are_refused(name, value):
     with pytest.raises(ValidationError, match=name):
-        BrakeSettings(**{name: value})
+        AbortSettings(**{name: value})

@@ -87,14 +87,14 @@ def test_at_0_everything_agrees_and_at_1_the_same_only(similarity):
 
 
 def test_nothing_is_compared_where_that_is_asked_for():
-    threshold = SimilarityThreshold(DecisionSettings(compare="none"))
-    assert compare(LONG, "", "甲", compare="none") == [(1.0, True)] * 2
+    threshold = SimilarityThreshold(DecisionSettings(judge="none"))
+    assert compare(LONG, "", "甲", judge="none") == [(1.0, True)] * 2
     assert threshold.least_agreement(np.array([len(LONG)])).tolist() == [0]
 
 
 def test_no_pairs_are_no_values():
-    for how in ("jaccard", "none"):
-        assert compare(LONG, compare=how) == []
+    for judge in ("similarity", "none"):
+        assert compare(LONG, judge=judge) == []
 
 
 ALPHABET = [*"甲乙丙，。Aaａ１1 （）．\n\u3000", "A. ", "\nB. ", "12．", "\ud800"]
@@ -117,8 +117,8 @@ def test_any_texts_agree_as_in_the_naive_version(left, right, similarity):
 @given(st.lists(st.integers(0, 200), max_size=8), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
 def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     texts = ["字" * length for length in lengths]
-    for how in ("jaccard", "none"):
-        naive = NaiveFirstWins(compare=how, threshold=similarity)
-        chosen = DecisionSettings(judge="similarity", compare=how, similarity=similarity)
+    for judge in ("similarity", "none"):
+        naive = NaiveFirstWins(compares=judge != "none", threshold=similarity)
+        chosen = DecisionSettings(judge=judge, similarity=similarity)
         found = SimilarityThreshold(chosen).least_agreement(np.array([*map(len, texts)]))
         assert found.tolist() == [naive.least_agreement(text) for text in texts]

@@ -68,9 +68,9 @@ def test_texts_are_not_compared_without_a_judge(judge):
         )
 
 
-@pytest.mark.parametrize(("richer", "joined"), [("drop", True), ("keep", False)])
-def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(richer, joined):
-    scorer = PairScorer(DecisionSettings(richer=richer), DigitJudge())
+@pytest.mark.parametrize(("treated", "joined"), [("drop", True), ("keep", False)])
+def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(treated, joined):
+    scorer = PairScorer(DecisionSettings(on_more_content=treated), DigitJudge())
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     more = scorer.verdicts(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     assert more.joined.tolist() == [joined]

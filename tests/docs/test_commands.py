@@ -148,8 +148,8 @@ def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
     [
         ("dedup run --source a --sorce b", ["--sorce"]),
         ("dedup check --limit 3", ["--limit"]),
-        ("dedup lock release", ["dedup lock release"]),
-        ("dedup lock", []),
+        ("dedup lease release", ["dedup lease release"]),
+        ("dedup lease", []),
         ("dedup purge", ["dedup purge"]),
         ("--resume", ["--resume"]),
         ("uvx --from . dedup --help", []),

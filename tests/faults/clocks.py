@@ -218,14 +218,14 @@ class Clocks:
             self._database["target.state"].update_one({}, {"$set": far})
             self._set(-HOUR, *PORTS)
             held = self._subject.run()
-            broken = dedup("lock", "break", *self._names, "--yes", uri=self._servers.uri)
+            broken = dedup("lease", "break", *self._names, "--yes", uri=self._servers.uri)
             code = self._subject.run()
             if (held, broken.returncode) != (_HELD, 0):
                 found.append(f"ended with {held}, lock break with {broken.returncode}")
             good += self._is_right(code, 0, found) and (held, broken.returncode) == (_HELD, 0)
             self._subject.drop()
             self._set(0)
-        told = "its lease lasts an hour longer: 11, `dedup lock break` 0, then 0"
+        told = "its lease lasts an hour longer: 11, `dedup lease break` 0, then 0"
         fault = "all servers' clock set back, a holder on another machine dead"
         return _row(fault, count, good, told, found)
 

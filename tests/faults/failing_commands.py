@@ -58,7 +58,6 @@ def large_documents(servers: ReplicaSet, folder: Path) -> Subject:
     """Return a source whose pages are larger than an answer of the server."""
     subject = Subject(servers.uri, folder, documents=_LARGE_DOCUMENTS, name="large")
     subject.database.source.update_many({}, {"$set": {"blob": b"x" * _LARGE_BYTES}})
-    subject.environment["DEDUP_RUN__BATCH_BYTES"] = str(64 * 1024 * 1024)
     subject.environment["DEDUP_OUTPUT__DOCUMENT"] = "text"
     subject.drop("alone")
     subject.run("alone")

@@ -89,7 +89,7 @@ def _rows(subject: Subject, watermark: _Watermark, codes: list[int], how: str) -
         for name in ("source", "target", "target.ledger")
     )
     once = len(source & (target ^ ledger))
-    proof = subject.run("target", "--compare")
+    proof = subject.run("target", "--full-scan")
     last = database["target.runs"].find_one(sort=[("_id", -1)]) or {}
     checked = dedup(
         "check", "--db", database.name, "--source", "source", "--target", "target", uri=subject.uri

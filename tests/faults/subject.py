@@ -54,7 +54,6 @@ class Subject:
             "DEDUP_RUN__BATCH_DOCUMENTS": "50",
             "DEDUP_INDEX__FOLDER": str(folder),
             "DEDUP_LEDGER__DOCUMENT": storing,
-            "DEDUP_INDEX__SNAPSHOT_FROM": "0",
         }
         code = self.run("alone")
         if code not in (0, 3):

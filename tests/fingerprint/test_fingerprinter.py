@@ -54,21 +54,17 @@ def test_a_text_with_few_keywords_is_short_and_stands_for_itself(fingerprinter, 
     assert is_text_hash(naive_hash(text), text)
 
 
-@pytest.mark.parametrize(("min_features", "short"), [(3, False), (4, True)])
-def test_min_features_keywords_are_enough(min_features, short):
-    words = stage(min_features=min_features, ngram=0)
-    assert one(words, "数学 物理 化学 数学 的 a")[1] is short
+@pytest.mark.parametrize(("top_k", "enough"), [(0, 10), (128, 5), (5, 5), (3, 3)])
+def test_ten_keywords_are_enough_and_five_of_the_heaviest(top_k, enough):
+    subjects = ["数学", "物理", "化学", "生物", "历史", "地理", "政治", "语文", "英语", "音乐"]
+    words = stage(top_k=top_k, ngram=0)
+    assert one(words, " ".join(subjects[:enough]))[1] is False
+    assert one(words, " ".join(subjects[: enough - 1]))[1] is True
 
 
 @pytest.mark.parametrize(
     ("options", "text", "same_as"),
     [
-        ({"fold_case": True}, "CHOOSE the Correct ANSWER, Naming Every Part", "lower"),
-        (
-            {"fold_width": True},
-            "ｃｈｏｏｓｅ　ｔｈｅ　ｃｏｒｒｅｃｔ answer naming every part",
-            "narrow",
-        ),
         ({"stem": True}, "choosing the corrected answers named every parts", "stem"),
         ({"digits": False}, "choose the correct answer naming every part 2024 3.5% 12", "digits"),
     ],
@@ -82,11 +78,6 @@ def test_an_option_takes_texts_for_one_that_differ_only_in_what_it_leaves_out(
         plain = "choose the correct answer named every part"
     assert one(stage(**options), text) == one(stage(**options), plain)
     assert one(stage(), text) != one(stage(), plain)
-
-
-def test_single_characters_become_features():
-    features = dict(stage(single_characters=True).explain("数学 的 x 水 Ж 🙂 ，").features)
-    assert set(features) == {"数学", "的", "x", "水", "Ж"}
 
 
 def test_threads_share_a_stemmer():

@@ -39,10 +39,7 @@ OPTIONS = {
     "weighting=uniform": "2f2242a4230b4130",
     "hash=polynomial": "2c94e745061dd2bd",
     "stem=True": "2fa263ee338b5170",
-    "single_characters=True": "772cf266b20a64d4",
     "digits=False": "2f2a43ac234a6178",
-    "fold_case=True": "aeaa622f1b5f51b0",
-    "fold_width=True": "2f2a63e4334b4170",
 }
 PROGRAM = """
 import json, sys

@@ -302,7 +302,7 @@ def test_the_same_list_as_idf_and_as_dictionary_are_two_things(tmp_path, builds)
 @pytest.mark.usefixtures("folder")
 def test_settings_that_do_not_shape_the_tables_share_them(builds):
     load()
-    load(top_k=0, weighting="levels", stem=True, fold_case=True)
+    load(top_k=0, weighting="levels", stem=True)
     assert len(builds) == 1
     load(hash="polynomial")  # the tables hold the words' hashes
     assert len(builds) == 2

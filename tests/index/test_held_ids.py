@@ -50,7 +50,7 @@ def all_alike(_data, _starts, lengths):
 
 def index_of(*parts):
     """Return an index with sealed parts, and an empty one that grows."""
-    index = KeptIndex(IndexSettings(channels=["simhash"]))
+    index = KeptIndex(IndexSettings(candidate_generators=["simhash"]))
     for ids in parts:
         values = np.arange(len(index), len(index) + len(ids), dtype=np.uint64)
         index.add(keys_of(ids), Fingerprints(values, values, values < 0))

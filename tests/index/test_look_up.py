@@ -94,7 +94,7 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
     simhash, sealing = name != "minhash", data.draw(st.booleans())
     most_equal = data.draw(st.sampled_from([1, 2, 128]))
     is_kept = [data.draw(st.booleans()) for _ in rows]
-    chosen = IndexSettings(channels=("simhash",) if simhash else ("minhash",))
+    chosen = IndexSettings(candidate_generators=("simhash",) if simhash else ("minhash",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)

@@ -12,9 +12,9 @@ import pytest
 
 from dedup_job.cleaning import Cleaned
 from dedup_job.columns import Documents, Fingerprints, KeptPage
-from dedup_job.decision import Brakes, BrakeSettings, DecisionSettings, FirstWins, by_key
+from dedup_job.decision import AbortConditions, AbortSettings, DecisionSettings, FirstWins, by_key
 from dedup_job.documents import Document, Kept, Reason, Skipped
-from dedup_job.errors import BrakeApplied, DedupError, LeaseHeld, StateMismatch
+from dedup_job.errors import DedupError, LeaseHeld, RunAborted, StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.preparing import Preparation
@@ -245,9 +245,9 @@ def fails_at(word):
 
 
 def job(target, *, contents=TEXTS, source=None, limit=None, decides=FirstWins, **changes):
-    """Make a job by the plain recipe; `distance` and `brakes` are settings."""
-    distance, brakes = changes.pop("distance", 3), changes.pop("brakes", {})
-    index = KeptIndex(IndexSettings(channels=("simhash",), distance=distance))
+    """Make a job by the plain recipe; `distance` and `abort_if` are settings."""
+    distance, limits = changes.pop("distance", 3), changes.pop("abort_if", {})
+    index = KeptIndex(IndexSettings(candidate_generators=("simhash",), distance=distance))
     fingerprinter = Fingerprinter(FingerprintSettings())
     values = {
         "about": About("db.in", "db.out", {}, {}, dry_run=False),
@@ -258,9 +258,9 @@ def job(target, *, contents=TEXTS, source=None, limit=None, decides=FirstWins, *
             changes.pop("cleaner", Strip()), fingerprinter, target.fits, most_chars=10_000
         ),
         "index": index,
-        "decider": decides.fetching(index, DecisionSettings(compare="none"), by_key(target.texts)),
+        "decider": decides.fetching(index, DecisionSettings(judge="none"), by_key(target.texts)),
         "max_rate": None,
-        "brakes": Brakes(BrakeSettings(**brakes)),
+        "abort_if": AbortConditions(AbortSettings(**limits)),
         "snapshots": Nothing(),
         "threads": 1,
         "progress": QUIET,
@@ -585,12 +585,12 @@ def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_sho
     assert report.clusters[0].sample == ("wörd " * 20)
 
 
-def test_a_brake_stops_the_run_before_the_batch_is_written_and_the_run_can_go_on(target):
+def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(target):
     """Six words of a thousand more are a few bits."""
     words = [f"word{number}" for number in range(1000)]
     contents = {n: " ".join([*words, *(f"more{i}" for i in range(n))]) for n in range(6)}
-    with pytest.raises(BrakeApplied, match="brakes"):
-        run(job(target, contents=contents, distance=7, brakes={"cluster": 3}))
+    with pytest.raises(RunAborted, match="abort_if"):
+        run(job(target, contents=contents, distance=7, abort_if={"cluster": 3}))
     assert list(target.decided) == [0, 1, 2]
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
     assert target.breaks[0].checkpoint.counts.near == 2

@@ -1,4 +1,4 @@
-"""A bookmark that dedup did not write is not followed: the run ends, and `--compare` heals it."""
+"""A bookmark that dedup did not write is not followed: the run ends, and `--full-scan` heals it."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def refused(database: Data) -> str:
     assert after == before
     said = str(error)
     assert f"the bookmark in {database.name}.target.state, _id 'state', is not as dedup" in said
-    assert "--compare" in said
+    assert "--full-scan" in said
     return said
 
 
 def assert_is_healed_by_comparing(database: Data) -> None:
     """Let a run compare all ids; the one after it follows the changes again."""
-    invoke(*names(database, *RUN), "--yes", "--compare", DEDUP_URI=uri_of(database))
+    invoke(*names(database, *RUN), "--yes", "--full-scan", DEDUP_URI=uri_of(database))
     assert_each_source_id_is_in_one_place(database)
     database.source.insert_many(documents(6))
     report = run_here(database)
@@ -220,7 +220,7 @@ def test_a_run_that_leaves_no_bookmark_of_its_own_discards_it_as_well(
     followed: Data, words: tuple[str, ...]
 ) -> None:
     change(followed, token="zz")
-    invoke(*names(followed, *RUN), "--yes", "--compare", *words, DEDUP_URI=uri_of(followed))
+    invoke(*names(followed, *RUN), "--yes", "--full-scan", *words, DEDUP_URI=uri_of(followed))
     assert bookmark_of(followed) is None
     run_here(followed)
     assert_each_source_id_is_in_one_place(followed)
@@ -241,9 +241,9 @@ def test_a_check_finds_a_bookmark_that_dedup_did_not_write(followed: Data) -> No
 
 def test_other_commands_do_not_need_it(followed: Data) -> None:
     change(followed, token="zz")
-    for words in (("list", "--what", "kept"), ("lock", "status"), ("undo", "1", "--yes")):
+    for words in (("list", "--what", "kept"), ("lease", "show"), ("undo", "1", "--yes")):
         head, *more = words
-        group = [head, more.pop(0)] if head == "lock" else [head]
+        group = [head, more.pop(0)] if head == "lease" else [head]
         options = ["--target", "target", "--db", followed.name]
         invoke(*group, *options, *more, DEDUP_URI=uri_of(followed))
     run_here(followed)  # what was undone is decided again, without a bookmark

@@ -77,7 +77,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
     followed.source.delete_many({"_id": {"$lt": 1000}})
     run_here(followed)
     followed.source.insert_many(late)
-    report = run_here(followed, source__compare_every=1)
+    report = run_here(followed, source__full_scan_every=1)
     assert report.changed  # what the changes name is looked up as a proof
     assert outcome(followed) == there
 
@@ -325,7 +325,7 @@ def test_one_run_of_so_many_compares_as_a_proof(
     with caplog.at_level(logging.WARNING, "dedup"):
         for number in range(4):
             followed.source.insert_many(documents(number))
-            run_here(followed, source__compare_every=3)
+            run_here(followed, source__full_scan_every=3)
             followed_by.append(bookmarks.find_one()["bookmark"]["followed"])  # type: ignore[index]
     assert followed_by == [1, 2, 0, 1]
     assert not caplog.records  # the proof found nothing that was missed
@@ -342,7 +342,7 @@ def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
     changed = {**late, "decided": 100}
     followed["target.state"].update_one({}, {"$set": {"bookmark": changed}})
     with caplog.at_level(logging.WARNING, "dedup"):
-        report = run_here(followed, source__compare_every=1)
+        report = run_here(followed, source__full_scan_every=1)
     assert decided_by(followed, report.checkpoint.run) == {1}
     assert "1 documents were found by comparing all ids" in caplog.text
 
@@ -360,7 +360,7 @@ def test_what_comes_while_ids_are_compared_was_not_missed(
     monkeypatch.setattr(undecided, "held", held)
     monkeypatch.setattr(undecided, "ID_PAGE", PageSize(documents=40))
     with caplog.at_level(logging.WARNING, "dedup"):
-        report = run_here(followed, source__compare_every=1)
+        report = run_here(followed, source__full_scan_every=1)
     assert decided_by(followed, report.checkpoint.run) == {1200}
     assert not caplog.records
 

@@ -18,7 +18,7 @@ from tests.running import outcome, run_here
 
 Db = Database[dict[str, Any]]
 RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
-ORIGINAL = {"output__text": "original", "index__snapshot_from": 0}
+ORIGINAL = {"output__text": "original"}
 
 
 @pytest.fixture

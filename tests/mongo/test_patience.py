@@ -103,7 +103,7 @@ def test_a_cursor_that_breaks_is_not_taken_for_the_end(database: Db, fault: Any)
         [{"_id": i, "text": f"第{i}篇", "blob": b"x" * 2_000_000} for i in range(20)]
     )
     with failing(database, "getMore", times=3, **fault):
-        report = run_here(database, run__batch_bytes=50_000_000)
+        report = run_here(database)
     assert report.checkpoint.counts.kept == 20
 
 

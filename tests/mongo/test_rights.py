@@ -128,8 +128,8 @@ def test_the_documented_rights_are_enough_for_everything(
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
     database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
     target = ("--target", "d.target")
-    invoke("lock", "status", *target, **more)
-    invoke("lock", "break", *target, "--yes", **more)
+    invoke("lease", "show", *target, **more)
+    invoke("lease", "break", *target, "--yes", **more)
     result = dedup("run", *NAMES, uri=more["DEDUP_URI"])
     assert result.returncode == 0, result.stderr
     invoke("run", *NAMES, "--dry-run", **more)

@@ -84,7 +84,7 @@ def test_one_signal_ends_the_wait_for_the_lease(
     lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 600_000]}}
     database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
-    run = Run(database, tmp_path / "words", "--lock-wait", "100")
+    run = Run(database, tmp_path / "words", "--lease-wait", "100")
     run.wait_for("waiting for the lease")
     assert run.end(signum, within=5) == code
     assert "the same command goes on" in run.words

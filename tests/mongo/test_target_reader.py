@@ -51,7 +51,12 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
 ) -> None:
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
-    run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
+    run_here(
+        database,
+        source__field=field,
+        output__document=form,
+        index__candidate_generators=list(CHANNELS),
+    )
     kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS)))
     names = ["ques"] if form == "classic" else field.split(".")
     stored = {}

@@ -84,14 +84,14 @@ def test_what_the_index_overlooks_the_server_knows(decided: Data) -> None:
     assert numbers(found) == WANTED
 
 
-@pytest.mark.parametrize("settings", [{"compare_every": 1}, {"query": '{"_id": {"$gte": 0}}'}])
+@pytest.mark.parametrize("settings", [{"full_scan_every": 1}, {"query": '{"_id": {"$gte": 0}}'}])
 def test_a_proof_asks_the_server_for_all(
     decided: Data, asked: list[str], settings: dict[str, Any]
 ) -> None:
     found = new_of(decided, **settings)
     found.trust(trusted(decided))
     assert numbers(found) == WANTED
-    is_proof = "compare_every" in settings
+    is_proof = "full_scan_every" in settings
     assert (asked.count("target") == asked.count("target.ledger")) is is_proof
 
 
@@ -112,7 +112,6 @@ def test_a_kept_document_that_someone_removed_is_decided_again(
 def decide_again(database: Data, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """Remove a kept document by hand, add one, and let a run compare all ids."""
     monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
-    monkeypatch.setenv("DEDUP_INDEX__SNAPSHOT_FROM", "0")
     database.source.insert_many(
         {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
         for number in range(200)

@@ -92,10 +92,10 @@ def test_a_monitor_is_told_of_start_and_end(
 def test_a_failed_run_sends_its_exit_code_and_the_name_of_the_error(
     monitor: Monitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made(monitor.url, monkeypatch).ended(End(6, 1.5, None, "BrakeApplied", "_id 7 is 'secret'"))
+    made(monitor.url, monkeypatch).ended(End(6, 1.5, None, "RunAborted", "_id 7 is 'secret'"))
     ((_, path, body),) = monitor.got
     assert path == f"/{SECRET}/6"
-    assert (body["exit_code"], body["status"], body["error"]) == (6, "failed", "BrakeApplied")
+    assert (body["exit_code"], body["status"], body["error"]) == (6, "failed", "RunAborted")
     assert "secret" not in json.dumps(body)
 
 

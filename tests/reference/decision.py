@@ -72,7 +72,7 @@ class NaiveFirstWins:
 
     channels: Collection[str] = ("simhash", "minhash")
     distance: int = 3
-    compare: str = "jaccard"
+    compares: bool = True
     threshold: float = 0.8
     judge: Judges | None = None
     most_candidates: int = 64
@@ -122,7 +122,7 @@ class NaiveFirstWins:
                 refused.append((kept.number, similarity, kind))
         if joined:
             _, of, apart, similarity, by = min(joined)
-            told = None if self.compare == "none" else similarity
+            told = similarity if self.compares else None
             return NaiveDecision(of, apart, told, by, "near", **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
@@ -188,7 +188,7 @@ class NaiveFirstWins:
         """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
         if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
             return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
-        if self.compare != "jaccard":
+        if not self.compares:
             return 0
         share = (1 + self.required(len(text) // 2)) / 2
         return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
@@ -200,13 +200,13 @@ class NaiveFirstWins:
         most, which leaves about 0.8. Of a shorter one the loss of one character costs more.
         """
         grams = min(length - 2, 27)
-        if self.compare != "jaccard" or grams < 12:
+        if not self.compares or grams < 12:
             return self.threshold
         return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
 
     def compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
         """Return how alike two texts are, and whether that is enough."""
-        if self.compare == "none":
+        if not self.compares:
             return 1.0, True
         pair = a.text, b.text
         if pair not in self.alike:

@@ -125,12 +125,12 @@ def compare(
     different = Differences(texts=len(texts))
     for text, fingerprint in zip(texts, pairs, strict=True):
         tokens = extractor.tokenizer.lcut(text)
-        if fingerprinter.tokens(text) != tokens and not _prepared(options):
+        if fingerprinter.tokens(text) != tokens and not options.get("stem"):
             different.tokens.append(text)
         keywords = words_only.explain(text).features
         if keywords != tuple(extractor.extract_tags(text, topK=30, withWeight=True)):
             different.keywords.append(text)
-        cut = extractor.tokenizer.lcut if _prepared(options) else lambda _, known=tokens: known
+        cut = extractor.tokenizer.lcut if options.get("stem") else lambda _, known=tokens: known
         setup = setup_of(extractor, cut)
         if with_features:
             explained = fingerprinter.explain(text)
@@ -144,7 +144,3 @@ def compare(
         if fingerprint != naive_fingerprint(text, **options, setup=setup):
             different.fingerprints.append(text)
     return different
-
-
-def _prepared(options: dict[str, Any]) -> bool:
-    return any(options.get(name) for name in ("stem", "fold_case", "fold_width"))

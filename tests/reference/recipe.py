@@ -15,7 +15,7 @@ import jieba.analyse
 import xxhash
 
 # the settings of the naive versions, said wherever a test compares: the tool's defaults may differ
-PLAIN = {"top_k": 30, "min_features": 5, "weighting": "tfidf"}
+PLAIN = {"top_k": 30, "weighting": "tfidf"}
 BITS = 64
 BLOCKS = 4
 BLOCK_BITS = 16
@@ -77,7 +77,6 @@ def naive_keywords(
     top_k: int = 30,
     *,
     weighting: str = "tfidf",
-    single_characters: bool = False,
     digits: bool = True,
     setup: Jieba | None = None,
 ) -> list[tuple[str, float]]:
@@ -88,7 +87,7 @@ def naive_keywords(
     setup = setup or plain_jieba()
     counts: dict[str, float] = {}
     for token in setup.cut(text):
-        if len(token.strip()) < 2 and not (single_characters and is_letter(token)):
+        if len(token.strip()) < 2:
             continue
         if token.lower() in setup.stop_words:
             continue
@@ -107,11 +106,6 @@ def naive_keywords(
     if weighting == "uniform":
         return [(token, 1.0) for token, _ in keywords]
     return keywords
-
-
-def is_letter(character: str) -> bool:
-    """Tell whether it is a letter, digit or Han character of the basic plane."""
-    return character.isalnum() and ord(character) < 0x10000
 
 
 def naive_ngrams(text: str, n: int) -> list[tuple[str, float]]:
@@ -141,22 +135,23 @@ def is_jiebas(text: str) -> bool:
 JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
 
 
-def naive_prepared(
-    text: str, *, stem: bool = False, fold_width: bool = False, fold_case: bool = False
-) -> str:
-    """Stem, then fold, what is to be stemmed and folded."""
-    if stem:
-        import snowballstemmer
+def naive_stemmed(text: str) -> str:
+    """Reduce English words to their stems."""
+    import snowballstemmer
 
-        english = snowballstemmer.stemmer("english")
-        text = re.sub("[A-Za-z]{3,}", lambda match: english.stemWord(match[0].lower()), text)
+    english = snowballstemmer.stemmer("english")
+    return re.sub("[A-Za-z]{3,}", lambda match: english.stemWord(match[0].lower()), text)
+
+
+def naive_narrow(text: str) -> str:
+    """Fold the case and the width of characters."""
     folded = ""
     for character in text:
-        if fold_width and "！" <= character <= "～":
+        if "！" <= character <= "～":
             character = chr(ord(character) - 0xFEE0)
-        if fold_width and character == "\u3000":
+        if character == "\u3000":
             character = " "
-        if fold_case and character < "\U00010000" and len(character.lower()) == 1:
+        if character < "\U00010000" and len(character.lower()) == 1:
             character = character.lower()
         folded += character
     return folded
@@ -165,32 +160,21 @@ def naive_prepared(
 def naive_route(
     text: str,
     top_k: int = 30,
-    min_features: int = 5,
     *,
     ngram: int = 3,
-    min_ngrams: int = 16,
     stem: bool = False,
-    fold_width: bool = False,
-    fold_case: bool = False,
     weighting: str = "tfidf",
-    single_characters: bool = False,
     digits: bool = True,
     setup: Jieba | None = None,
 ) -> tuple[str, list[tuple[str, float]]]:
     """Return what the fingerprint is made of: the route, and the features with weights."""
-    prepared = naive_prepared(text, stem=stem, fold_width=fold_width, fold_case=fold_case)
-    keywords = naive_keywords(
-        prepared,
-        top_k,
-        weighting=weighting,
-        single_characters=single_characters,
-        digits=digits,
-        setup=setup,
-    )
-    if len(keywords) >= min_features and (ngram == 0 or is_jiebas(prepared)):
+    prepared = naive_stemmed(text) if stem else text
+    keywords = naive_keywords(prepared, top_k, weighting=weighting, digits=digits, setup=setup)
+    enough = min(top_k, 5) if top_k else 10
+    if len(keywords) >= enough and (ngram == 0 or is_jiebas(prepared)):
         return "words", keywords
     ngrams = naive_ngrams(prepared, ngram) if ngram else []
-    if ngram and len(ngrams) >= min_ngrams:
+    if ngram and len(ngrams) >= 16:
         return "n-grams", ngrams
     return "whole text", []
 
@@ -198,7 +182,6 @@ def naive_route(
 def naive_fingerprint(
     text: str,
     top_k: int = 30,
-    min_features: int = 5,
     *,
     hash: str = "xxh64",  # noqa: A002  # the name of the setting
     **options: Any,
@@ -207,7 +190,7 @@ def naive_fingerprint(
 
     With ngram=0 this is the plain recipe. The options are those of `naive_route`.
     """
-    route, features = naive_route(text, top_k, min_features, **options)
+    route, features = naive_route(text, top_k, **options)
     if route == "whole text":
         return naive_hash(text), True
     return naive_simhash(features, hash), False
@@ -255,7 +238,7 @@ class NaiveIndex:
 
 
 # what the tool does without a configuration
-DEFAULTS = {"top_k": 0, "min_features": 10, "weighting": "uniform"}
+DEFAULTS = {"top_k": 0, "weighting": "uniform"}
 
 # decision, of, distance, reason
 NaiveDecision = tuple[str, Any, int | None, str]

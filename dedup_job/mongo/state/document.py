@@ -258,7 +258,7 @@ class State:
     def _lose(self) -> NoReturn:
         self._lost.set()
         raise LeaseLost(
-            f"another run took the lease of {self._collection.full_name} over, or `dedup lock "
+            f"another run took the lease of {self._collection.full_name} over, or `dedup lease "
             "break` ended it; this one wrote nothing since. See which run is at work there; the "
             "same command goes on later."
         )
@@ -273,6 +273,6 @@ def next_run(state: Mapping[str, Any]) -> int:
 def _held(name: str, lease: Mapping[str, Any]) -> str:
     return (
         f"another run holds the lease {name}: {leases.holder(lease)}. Wait until it is done "
-        "(--lock-wait SECONDS does); if it died on another machine, its lease ends "
-        f"{leases.LEASE_SECONDS} s after its last sign of life. See `dedup lock status`."
+        "(--lease-wait SECONDS does); if it died on another machine, its lease ends "
+        f"{leases.LEASE_SECONDS} s after its last sign of life. See `dedup lease show`."
     )

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 
-from dedup_job.cleaning.symbols import drop_invisible, folded
-
 _FENCE = re.compile(r"\s*(`{3,255})(?!`)(?P<info>[^`]*)")
+
+
+def drop_invisible(text: str) -> str:
+    """Remove the zero-width space and the byte order mark."""
+    return text.replace("\u200b", "").replace("\ufeff", "")
+
+
+def folded(text: str) -> str:
+    """Fold each run of white space to a line break if it holds one, else to a space."""
+    return "\n".join([" ".join(words) for line in text.splitlines() if (words := line.split())])
 
 
 def _ticks(line: str) -> tuple[int, bool]:

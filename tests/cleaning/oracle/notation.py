@@ -229,6 +229,8 @@ class _Writer:
         return parsed(node.text, decoded=False) + "\n" if node.text else ""
 
     def on_textarea(self, node: Node) -> str:
+        if node.ended == "own":  # `<textarea/>`, which has no content
+            return ""
         text = parsed(node.text)
         return (text if text.strip() else "____") + "\n"
 

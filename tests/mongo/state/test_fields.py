@@ -26,8 +26,8 @@ COMMANDS = [
     ("list", "--what", "refused"),
     ("restore", "1"),
     ("undo", "2", "--yes"),
-    ("lock", "status"),
-    ("lock", "break", "--yes"),
+    ("lease", "show"),
+    ("lease", "break", "--yes"),
     ("index", "info"),
     ("index", "rebuild"),
 ]
@@ -45,7 +45,7 @@ def test_every_command_refuses_another_format(made: Db, words: tuple[str, ...]) 
     made["target.state"].update_one({}, {"$set": {"format": 2}})
     before = stored(made)
     name, *more = words
-    group = [name, more.pop(0)] if name in ("lock", "index") else [name]
+    group = [name, more.pop(0)] if name in ("lease", "index") else [name]
     options = ["--target", "target", "--db", made.name]
     error = refusal(*group, *options, *more, DEDUP_URI=uri_of(made))
     assert isinstance(error, StateMismatch), error

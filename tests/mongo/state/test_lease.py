@@ -204,7 +204,7 @@ def test_with_a_wait_the_run_begins_when_the_other_one_is_done(
     timer = threading.Timer(2, lambda: held["target.state"].update_one({}, free))
     timer.start()
     with caplog.at_level("INFO", "dedup"):
-        run_here(held, run__lock_wait=60)
+        run_here(held, run__lease_wait=60)
     timer.join()
     assert "waiting for the lease: process 7 on far" in caplog.text
     assert_each_source_id_is_in_one_place(held)
@@ -213,7 +213,7 @@ def test_with_a_wait_the_run_begins_when_the_other_one_is_done(
 def test_a_wait_that_is_too_short_ends_as_without_one(held: Db) -> None:
     start = time.monotonic()
     with pytest.raises(LeaseHeld, match="process 7 on far"):
-        run_here(held, run__lock_wait=1.5)
+        run_here(held, run__lease_wait=1.5)
     assert 1.5 < time.monotonic() - start < 10
 
 

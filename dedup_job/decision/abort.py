@@ -1,4 +1,4 @@
-"""Brakes: a run stops before it writes where its result looks like a mistake."""
+"""What a run is aborted for: it stops before it writes where its result looks like a mistake."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.decision.settings import CUT_FROM, BrakeSettings
+from dedup_job.decision.settings import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
-from dedup_job.errors import BrakeApplied
+from dedup_job.errors import RunAborted
 
 _SHOWN = 80  # characters of a text
 _SIMILAR = 0.1  # of a share to that of earlier runs
@@ -22,9 +22,6 @@ class _Window:
     documents: int = 0
     near: int = 0
     last: Document | None = None  # that is a near duplicate
-    candidates: int = 0
-    most: int = 0
-    crowded: Document | None = None  # with the most candidates
 
 
 @dataclass(slots=True)
@@ -36,21 +33,26 @@ class _Cut:
     worst: Document | None = None  # which lost the most
 
 
-class Brakes:
+class AbortConditions:
     """Watches decisions batch by batch; what is counted begins anew with each window."""
 
     def __init__(
         self,
-        settings: BrakeSettings,
+        settings: AbortSettings,
         usual: float = 0.0,
         fields: Callable[[Sequence[Document]], str] = lambda _: "",
         warn: Callable[[str], None] = lambda _: None,
+        *,
+        window: int = WINDOW,
+        texts_from: int = TEXTS_FROM,
     ) -> None:
         """Take the limits.
 
         usual: share of documents without a text in earlier runs; fields: says in which fields
-        documents hold text; warn: takes the message about a share that is as usual.
+        documents hold text; warn: takes the message about a share that is as usual; window,
+        texts_from: documents over which near duplicates and those without a text are counted.
         """
+        self._size, self._texts_from = window, texts_from
         self._settings = settings
         self._window, self._cut = _Window(), _Cut()
         self._usual, self._fields, self._warn = usual, fields, warn
@@ -59,26 +61,23 @@ class Brakes:
         self._warned = False
 
     def check(self, documents: Documents, decisions: Decisions) -> None:
-        """Raise BrakeApplied where a limit is passed; nothing of the batch may be written then."""
+        """Raise RunAborted where a limit is passed; nothing of the batch may be written then."""
         self._check_texts(documents, decisions)
         self._check_cut(documents)
         window, near = self._window, np.flatnonzero(decisions.are(Reason.NEAR))
         if self._settings.cluster > 0:
             for row in near[decisions.clusters[near] > self._settings.cluster][:1].tolist():
-                raise BrakeApplied(
+                raise RunAborted(
                     f"{decisions.clusters[row]:,} documents are near duplicates of one",
                     f"{self._settings.cluster:,}",
-                    "brakes.cluster",
+                    "abort_if.cluster",
                     _named(documents[row]),
                 )
         if len(near):
             window.near += len(near)
             window.last = documents[int(near[-1])]
-        window.candidates += int(decisions.candidates.sum())
-        if len(documents) and (most := int(decisions.candidates.max())) > window.most:
-            window.most, window.crowded = most, documents[int(decisions.candidates.argmax())]
         window.documents += len(documents)
-        if window.documents >= self._settings.window:
+        if window.documents >= self._size:
             self._check_window(window)
             self._window = _Window()
 
@@ -87,7 +86,7 @@ class Brakes:
         skipped = {row: why for row, why in refusals if isinstance(why, Skipped)}
         self._read += len(documents)
         self._without.update(str(refusal.reason) for refusal in skipped.values())
-        if self._read < self._settings.without_text_from:
+        if self._read < self._texts_from:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
         reasons = ", ".join(f"{name} {n:,}" for name, n in self._without.most_common())
@@ -96,10 +95,10 @@ class Brakes:
         if share <= limit:
             return
         if share > self._usual + _SIMILAR:
-            raise BrakeApplied(
+            raise RunAborted(
                 found,
                 f"{limit:.1%}",
-                "brakes.without_text",
+                "abort_if.without_text",
                 f"{self._fields([documents[row] for row in skipped])} Name another field with "
                 "--field; --yes goes on all the same.",
             )
@@ -119,11 +118,11 @@ class Brakes:
         self._cut = _Cut()
         limit, share = self._settings.cut, seen.cut / max(seen.characters, 1)
         if seen.worst and share > limit:
-            raise BrakeApplied(
+            raise RunAborted(
                 f"{share:.1%} of the characters of the last {seen.texts:,} texts were cut off at "
                 "the markers of cleaning.cut_at",
                 f"{limit:.1%}",
-                "brakes.cut",
+                "abort_if.cut",
                 f"Most, {seen.most:,} characters, of {_named(seen.worst)}\n"
                 "  Take a marker that begins lines of the texts themselves out of cleaning.cut_at.",
             )
@@ -132,19 +131,11 @@ class Brakes:
         documents = f"of the last {window.documents:,} documents"
         limit, rate = self._settings.near_rate, window.near / window.documents
         if window.last and rate > limit:
-            raise BrakeApplied(
+            raise RunAborted(
                 f"{rate:.1%} {documents} are near duplicates",
                 f"{limit:.1%}",
-                "brakes.near_rate",
+                "abort_if.near_rate",
                 _named(window.last),
-            )
-        mean = window.candidates / window.documents
-        if window.crowded and 0 < self._settings.candidates < mean:
-            raise BrakeApplied(
-                f"each {documents} has {mean:,.0f} candidates on average",
-                f"{self._settings.candidates:,}",
-                "brakes.candidates",
-                _named(window.crowded),
             )
 
 

@@ -1,4 +1,4 @@
-"""`dedup lock`: who holds a target's lease, and how it is ended."""
+"""`dedup lease`: who holds a target's lease, and how it is ended."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.running import Forked, invoke, refusal, run_here, uri_of
 Db = Database[dict[str, Any]]
 
 
-def lock(database: Db, *arguments: str) -> str:
+def lease(database: Db, *arguments: str) -> str:
     """Run a command that ends well; return what it prints."""
-    return invoke("lock", *arguments, *where(database), DEDUP_URI=uri_of(database)).output
+    return invoke("lease", *arguments, *where(database), DEDUP_URI=uri_of(database)).output
 
 
 def where(database: Db) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def paused(any_database: Db) -> Iterator[tuple[Db, Forked]]:
 
 def test_the_holder_is_shown(paused: tuple[Db, Forked]) -> None:
     database, process = paused
-    shown = lock(database, "status")
+    shown = lease(database, "show")
     assert "held" in shown
     assert f"{process.pid}, at work on this machine" in shown
     for word in ("host", "since", "expires", "server's time", "token", "UTC"):
@@ -52,7 +52,7 @@ def test_a_dead_holder_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> No
     database, process = paused
     process.kill()
     process.wait()
-    shown = lock(database, "status")
+    shown = lease(database, "show")
     assert f"{process.pid}, dead" in shown
     assert "free: its holder is dead" in shown
 
@@ -61,8 +61,8 @@ def test_a_free_lease_is_free_and_there_is_nothing_to_break(any_database: Db) ->
     any_database.source.insert_many(make_corpus(50, seed=2))
     run_here(any_database)
     before = any_database["target.state"].find_one()
-    assert lock(any_database, "status").split() == ["lease", "free", "token", "1"]
-    assert "nothing to break" in lock(any_database, "break")
+    assert lease(any_database, "show").split() == ["lease", "free", "token", "1"]
+    assert "nothing to break" in lease(any_database, "break")
     assert any_database["target.state"].find_one() == before
 
 
@@ -72,25 +72,25 @@ def test_an_overdue_lease_of_another_machine_is_free(any_database: Db) -> None:
     lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
     times = {"since": "$$NOW", "expires": {"$subtract": ["$$NOW", 1]}}
     any_database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
-    shown = lock(any_database, "status")
+    shown = lease(any_database, "show")
     assert "free: it ended" in shown
     assert "7, on another machine" in shown
 
 
 def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Forked]) -> None:
     database, process = paused
-    assert "is free; process" in lock(database, "break", "--yes")
+    assert "is free; process" in lease(database, "break", "--yes")
     before = scanned(database, "target")
     process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 6, output
-    assert "`dedup lock break` ended it" in output
+    assert "`dedup lease break` ended it" in output
     assert scanned(database, "target") == before
 
 
 def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
     database, process = paused
-    lock(database, "break", "--yes")
+    lease(database, "break", "--yes")
     assert run_here(database).checkpoint.counts.scanned == 2000
     process.send_signal(signal.SIGCONT)
     process.communicate(timeout=60)
@@ -99,11 +99,11 @@ def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
 
 def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Forked]) -> None:
     database, process = paused
-    error = refusal("lock", "break", *where(database), DEDUP_URI=uri_of(database))
+    error = refusal("lease", "break", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
     assert f"process {process.pid}" in str(error)
     assert "--yes" in str(error)
-    assert "held" in lock(database, "status")
+    assert "held" in lease(database, "show")
 
 
 def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
@@ -118,14 +118,14 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
         return seen
 
     monkeypatch.setattr("dedup_job.commands.lease.look", look_long)
-    error = refusal("lock", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
+    error = refusal("lease", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)
     assert (database["target.state"].find_one() or {})["lease"] is not None
 
 
-@pytest.mark.parametrize("command", [("status",), ("break", "--yes")])
+@pytest.mark.parametrize("command", [("show",), ("break", "--yes")])
 def test_a_target_that_was_never_written_has_no_lease(database: Db, command: Any) -> None:
-    error = refusal("lock", *command, *where(database), DEDUP_URI=uri_of(database))
+    error = refusal("lease", *command, *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
     assert "no dedup run ever wrote to it" in str(error)

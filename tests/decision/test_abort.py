@@ -1,4 +1,4 @@
-"""A run stops before it writes a result that looks like a mistake; at its limit a brake lets go."""
+"""A run stops before it writes a result that looks like a mistake; at its limit it goes on."""
 
 from __future__ import annotations
 
@@ -6,98 +6,88 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Documents
-from dedup_job.decision import Brakes, BrakeSettings
+from dedup_job.decision import AbortConditions, AbortSettings
 from dedup_job.documents import Candidates, Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.errors import BrakeApplied
+from dedup_job.errors import RunAborted
 from tests.deciding import decisions_of
 
 KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
 MISSING = Skipped(Reason.MISSING)
 
 
-def near(cluster=1, candidates=1):
+def near(cluster=1):
     pair = Pair(b"1", 1, 0.9, ("simhash",))
-    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(candidates))
+    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(1))
 
 
 def exact(cluster=1):
     return Duplicate(Reason.EXACT, False, Pair(b"1", 0, 1.0, ("text",)), cluster)
 
 
-def check(brakes, decisions):
+def check(watched, decisions):
     documents = Documents.of(
         Document(i, str(i).encode(), b"", f"正文\n{i}" + "长" * 99) for i in range(len(decisions))
     )
-    brakes.check(documents, decisions_of(decisions))
+    watched.check(documents, decisions_of(decisions))
 
 
-def brakes(**values):
-    return Brakes(BrakeSettings(**({"window": 100} | values)))
+def limits(**values):
+    return AbortConditions(AbortSettings(**values), window=100)
 
 
 def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
-    check(brakes(near_rate=0.9), [near()] * 90 + [KEPT] * 10)
-    with pytest.raises(BrakeApplied) as refused:
-        check(brakes(near_rate=0.9), [near()] * 91 + [KEPT] * 9)
-    for words in ("91.0% of the last 100 documents", "limit is 90.0%", "DEDUP_BRAKES__NEAR_RATE",
-                  "near_rate in section [brakes]", "_id 90: 正文 90长长", "长..."):  # fmt: skip
+    check(limits(near_rate=0.9), [near()] * 90 + [KEPT] * 10)
+    with pytest.raises(RunAborted) as refused:
+        check(limits(near_rate=0.9), [near()] * 91 + [KEPT] * 9)
+    for words in ("91.0% of the last 100 documents", "limit is 90.0%", "DEDUP_ABORT_IF__NEAR_RATE",
+                  "near_rate in section [abort_if]", "_id 90: 正文 90长长", "长..."):  # fmt: skip
         assert words in str(refused.value)
     assert refused.value.code == 6
 
 
 def test_nothing_is_said_before_the_window_is_full_and_batches_add_up_to_it():
-    watched = brakes(near_rate=0.5)
+    watched = limits(near_rate=0.5)
     check(watched, [near()] * 99)
-    with pytest.raises(BrakeApplied, match=r"100\.0% of the last 100"):
+    with pytest.raises(RunAborted, match=r"100\.0% of the last 100"):
         check(watched, [near()])
 
 
 def test_each_window_begins_anew():
-    watched = brakes(near_rate=0.5)
+    watched = limits(near_rate=0.5)
     for _ in range(3):
         check(watched, [near()] * 50 + [KEPT] * 50)
     check(watched, [near()] * 51)
-    with pytest.raises(BrakeApplied, match=r"51\.0% of the last 100"):
+    with pytest.raises(RunAborted, match=r"51\.0% of the last 100"):
         check(watched, [KEPT] * 49)
 
 
 def test_equal_texts_and_skipped_ones_are_no_near_duplicates():
-    check(brakes(near_rate=0.0, cluster=1), [exact(5)] * 60 + [SKIPPED] * 60)
+    check(limits(near_rate=0.0, cluster=1), [exact(5)] * 60 + [SKIPPED] * 60)
 
 
 def test_a_rate_of_1_is_no_limit():
-    check(brakes(near_rate=1.0), [near()] * 500)
+    check(limits(near_rate=1.0), [near()] * 500)
 
 
 def test_a_cluster_beyond_the_limit_stops_at_once():
-    check(brakes(cluster=7), [near(7), exact(8)])
-    with pytest.raises(
-        BrakeApplied, match="8 documents are near duplicates of one, the limit is 7"
-    ):
-        check(brakes(cluster=7), [near(8)])
-    check(brakes(cluster=0), [near(10**9)])
-
-
-def test_the_mean_of_the_candidates_counts_and_the_most_crowded_document_is_named():
-    kept = Kept(1, short=False, candidates=Candidates(1000))
-    check(brakes(candidates=10), [kept] + [KEPT] * 99)
-    with pytest.raises(BrakeApplied, match=r"11 candidates on average(.|\n)*_id 1: 正文 1长"):
-        check(brakes(candidates=10), [near(candidates=100), kept] + [KEPT] * 98)
-    check(brakes(candidates=0), [kept] * 100)
+    check(limits(cluster=7), [near(7), exact(8)])
+    with pytest.raises(RunAborted, match="8 documents are near duplicates of one, the limit is 7"):
+        check(limits(cluster=7), [near(8)])
+    check(limits(cluster=0), [near(10**9)])
 
 
 def test_skipped_documents_alone_are_no_reason_to_stop():
-    check(brakes(near_rate=0.0, candidates=1), [SKIPPED] * 300)
+    check(limits(near_rate=0.0), [SKIPPED] * 300)
 
 
-def without_text(**values):
-    return BrakeSettings(**({"without_text": 0.5, "without_text_from": 10} | values))
+def without_text(**more):
+    return AbortConditions(AbortSettings(without_text=0.5), texts_from=10, **more)
 
 
 def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
-    named = Brakes(without_text(), fields=lambda some: f"{len(some)} documents have a body.")
+    named = without_text(fields=lambda some: f"{len(some)} documents have a body.")
     check(named, [SKIPPED] * 5 + [KEPT] * 5)
-    with pytest.raises(BrakeApplied) as refused:
+    with pytest.raises(RunAborted) as refused:
         check(named, [MISSING] * 4 + [SKIPPED] * 2 + [KEPT] * 4)
     for words in ("60.0% of the last 10 documents have no text (missing 4, empty 2)",
                   "6 documents have a body.", "--field", "--yes", "50.0%"):  # fmt: skip
@@ -106,26 +96,26 @@ def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
 
 
 def test_a_few_documents_without_a_text_say_nothing():
-    check(Brakes(without_text()), [SKIPPED] * 9)
+    check(without_text(), [SKIPPED] * 9)
 
 
 def test_a_later_batch_that_turns_that_way_is_stopped():
-    watched = Brakes(without_text())
+    watched = without_text()
     for _ in range(5):
         check(watched, [KEPT] * 10)
-    with pytest.raises(BrakeApplied, match=r"60\.0% of the last 10"):
+    with pytest.raises(RunAborted, match=r"60\.0% of the last 10"):
         check(watched, [MISSING] * 6 + [KEPT] * 4)
 
 
 def test_where_earlier_runs_had_as_many_without_a_text_it_is_a_warning_once():
     told = []
-    watched = Brakes(without_text(), usual=0.58, warn=told.append)
+    watched = without_text(usual=0.58, warn=told.append)
     for _ in range(3):
         check(watched, [MISSING] * 6 + [KEPT] * 4)
     assert told == [
         "60.0% of the last 10 documents have no text (missing 6); in earlier runs 58.0% had none"
     ]
-    with pytest.raises(BrakeApplied):
+    with pytest.raises(RunAborted):
         check(watched, [MISSING] * 7 + [KEPT] * 3)
 
 
@@ -138,26 +128,26 @@ def cut(watched, characters):
 
 
 def test_where_more_than_a_share_of_the_characters_is_cut_off_the_worst_text_is_named():
-    cut(brakes(cut=0.5), [10] * 100)
-    with pytest.raises(BrakeApplied) as refused:
-        cut(brakes(cut=0.5), [10] * 98 + [0, 40])
+    cut(limits(cut=0.5), [10] * 100)
+    with pytest.raises(RunAborted) as refused:
+        cut(limits(cut=0.5), [10] * 98 + [0, 40])
     for words in ("50.5% of the characters of the last 100 texts were cut off",
                   "limit is 50.0%", "40 characters, of _id 99: 十个字", "out of cleaning.cut_at",
-                  "DEDUP_BRAKES__CUT"):  # fmt: skip
+                  "DEDUP_ABORT_IF__CUT"):  # fmt: skip
         assert words in str(refused.value)
     assert refused.value.code == 6
 
 
 def test_a_hundred_texts_are_needed_before_a_share_is_cut_too_much_and_batches_add_up():
-    watched = brakes()
+    watched = limits()
     cut(watched, [90] * 99)
-    with pytest.raises(BrakeApplied, match=r"89\.9% of the characters of the last 100 texts"):
+    with pytest.raises(RunAborted, match=r"89\.9% of the characters of the last 100 texts"):
         cut(watched, [0])
 
 
 def test_a_later_batch_is_measured_by_itself():
-    watched = brakes(cut=0.2)
+    watched = limits(cut=0.2)
     cut(watched, [0] * 1000)
-    with pytest.raises(BrakeApplied, match=r"33\.3% of the characters"):
+    with pytest.raises(RunAborted, match=r"33\.3% of the characters"):
         cut(watched, [5] * 100)
-    cut(brakes(cut=1.0), [90] * 100)
+    cut(limits(cut=1.0), [90] * 100)

@@ -1,4 +1,4 @@
-"""`dedup lock status|break`."""
+"""`dedup lease show|break`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ app = group("Show or break the lease of a target, which keeps two runs apart.")
 
 @app.command()
 @with_options(*CONNECTION, "config")
-def status(target: Target, *, options: Given) -> None:
+def show(target: Target, *, options: Given) -> None:
     """Show who holds the lease of a target, since when, and whether that process is alive."""
     with working() as progress:
-        rows = [*commands.lease.lease_status(options.load(), target, progress).rows()]
+        rows = [*commands.lease.show_lease(options.load(), target, progress).rows()]
     console().rows(rows)
 
 
