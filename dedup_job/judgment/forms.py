@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,7 +194,7 @@ def is_less(a: Span, b: Span) -> bool:
 
 @inner
 def insert_choice(
-    k: int, order: NDArray[np.int64], count: int, points: Points, columns: NDArray[Any]
+    k: int, order: NDArray[np.int64], count: int, points: Points, columns: NDArray[np.int32]
 ) -> None:
     """Insert choice k among the first `count` of an order by code points.
 

@@ -102,9 +102,9 @@ def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) 
 
 def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
     """Return the pairs that the judge of the settings does not keep apart, if there is one."""
-    judge = settings.equipment().judge
-    if judge is None:
+    if not settings.decision.judges:
         return pairs
+    judge = settings.equipment().any_judge
     asked = np.flatnonzero(pairs.similarity >= THRESHOLDS[0])
     packed = pack(texts)
     said = judge.judge(packed, pairs.later[asked], packed, pairs.earlier[asked])
