@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 import psutil
 
+from tests.running import Forked
+
 _STORE = 100_000_000  # bytes of an object store
 
 
-def processes_of(process: BaseProcess, name: str) -> list[psutil.Process]:
+def processes_of(process: Forked, name: str) -> list[psutil.Process]:
     """Return the processes of a run whose command lines name something."""
     found = []
     with suppress(psutil.NoSuchProcess):

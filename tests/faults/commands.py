@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.faults.points import Point, die_at
-from tests.running import environment_for, start_dedup
+from tests.running import Forked, environment_for
 
 _LONGEST = 300.0
 _PARTS = ("source", "target", "target.ledger", "target.runs", "target.state")
@@ -41,7 +40,7 @@ class Commands:
         first: Callable[[], None] | None = None,
         uri: str | None = None,
         **environment: str,
-    ) -> BaseProcess:
+    ) -> Forked:
         """Start a command; at: where it dies, and at which time it comes there.
 
         first: what its process does before it becomes `dedup`.
@@ -52,16 +51,11 @@ class Commands:
         if uri is not None:
             whole["DEDUP_URI"] = uri
         before = first if at is None else partial(_prepare, at, first)
-        return start_dedup(arguments, whole, self._log(self._count), first=before)
+        return Forked(arguments, whole, self._log(self._count), before)
 
-    def end(self, process: BaseProcess, seconds: float = _LONGEST) -> int:
+    def end(self, process: Forked, seconds: float = _LONGEST) -> int:
         """Wait for the end of a command; return its exit code, negative if it died."""
-        process.join(seconds)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise TimeoutError(f"no end within {seconds:.0f} s:\n{self.said()}")
-        return process.exitcode
+        return process.wait(seconds)
 
     def command(self, *words: str, dies_at: int | None = None) -> int:
         """Run a command to its end; dies_at: after so many writes, from 1."""

@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from pymongo.errors import PyMongoError
 from dedup_job.demo import make_corpus
 from tests.faults.commands import Commands
 from tests.faults.points import Point
-from tests.running import Documents, outcome
+from tests.running import Documents, Forked, finished, outcome, scanned
 
 Db = Database[dict[str, Any]]
-Fault = Callable[[BaseProcess], bool]
+Fault = Callable[[Forked], bool]
 ENDED_WELL = (0, 3)  # 3: some documents are quarantined
 _PARTS = ("", ".ledger", ".runs", ".state")
 
@@ -73,7 +72,7 @@ class Subject(Commands):
         first: Callable[[], None] | None = None,
         uri: str | None = None,
         **environment: str,
-    ) -> BaseProcess:
+    ) -> Forked:
         """Start `dedup run` into a target; see `Commands.start_command`."""
         words = ("run", "--source", "source", "--target", target, "--yes", *more)
         return self.start_command(*words, at=at, first=first, uri=uri, **environment)
@@ -97,15 +96,14 @@ class Subject(Commands):
     def scanned(self, target: str = "target") -> int:
         """Return how many documents the checkpoint counts, -1 while nobody answers."""
         with suppress(PyMongoError):
-            checkpoint = self.state(target).get("checkpoint") or {}
-            return int(checkpoint.get("counts", {}).get("scanned", 0))
+            return scanned(self.database, target)
         return -1
 
     def finished(self, target: str = "target") -> bool:
         """Tell whether the checkpoint says so."""
-        return bool((self.state(target).get("checkpoint") or {}).get("finished"))
+        return finished(self.database, target)
 
-    def wait_for_batches(self, process: BaseProcess, target: str = "target", more: int = 1) -> bool:
+    def wait_for_batches(self, process: Forked, target: str = "target", more: int = 1) -> bool:
         """Wait until a run decided so many documents more; False if it ended before."""
         goal = max(self.scanned(target), 0) + more
         while process.is_alive():
@@ -138,7 +136,7 @@ class Subject(Commands):
         ]
         return found if counts[0] == counts[1] else [*found, f"counts: {counts[1]}"]
 
-    def must_end_well(self, process: BaseProcess, target: str = "target", *codes: int) -> None:
+    def must_end_well(self, process: Forked, target: str = "target", *codes: int) -> None:
         """Wait for the end of a run, which must be that of the one left alone; then drop it."""
         code = self.end(process)
         assert code in (codes or ENDED_WELL), f"ended with {code}: {self.said()}"

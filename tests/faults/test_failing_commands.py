@@ -1,4 +1,7 @@
-"""Commands that fail on the server, or take effect and are not answered, cost a run only time."""
+"""Commands that fail on the server, or take effect and are not answered, cost a run only time.
+
+A short form, in this process and on a standalone server as well: tests/mongo/test_patience.py.
+"""
 
 from __future__ import annotations
 
@@ -63,12 +66,11 @@ class FailPoint:
 
 SHORT = pytest.mark.short
 IN_A_ROW = (1, 2, 5)
-CLOSED = [(command, n) for command in ("find", *_WRITES) for n in IN_A_ROW]
 
 
 @pytest.mark.parametrize(
     ("command", "in_a_row"),
-    [pytest.param(*c, marks=SHORT) if c == ("commitTransaction", 5) else c for c in CLOSED],
+    [(command, n) for command in ("find", *_WRITES) for n in IN_A_ROW],
 )
 def test_a_command_whose_connection_closes_is_sent_again(
     subject, settled, times, command, in_a_row
@@ -78,14 +80,8 @@ def test_a_command_whose_connection_closes_is_sent_again(
     assert point.fired >= times(_TIMES) * in_a_row
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        pytest.param("commitTransaction", 43, marks=SHORT),
-        *(("commitTransaction", code) for code in _ERRORS if code != 43),
-        *((command, code) for command in ("find", "insert", "update") for code in _ERRORS),
-    ],
-)
+@pytest.mark.parametrize("code", _ERRORS)
+@pytest.mark.parametrize("command", ["find", *_WRITES])
 def test_a_command_that_ends_with_an_error_is_sent_again(subject, settled, times, command, code):
     subject.meet(times(_TIMES), FailPoint(settled, 3, command, errorCode=code), **_SMALL)
 

@@ -1,4 +1,7 @@
-"""`dedup undo`, `restore` and `check` killed in the middle: the next command ends it well."""
+"""`dedup undo`, `restore` and `check` killed in the middle: the next command ends it well.
+
+A short form, without the cost of a process: tests/cli/test_undo.py, test_restore.py.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def assert_good(commands, expected) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("undo", marks=pytest.mark.short),
+        "undo",
         pytest.param("restore", marks=pytest.mark.short),
         "restore --again",
     ],

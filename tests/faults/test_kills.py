@@ -5,7 +5,6 @@ At random moments, where a batch may be half done, and where files of the index 
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -235,20 +234,3 @@ def test_a_half_written_batch_on_a_standalone_is_undone(standalone, tmp_path):
     assert [row["_id"] for row in there] == [row["_id"] for row in alone]
     assert rows == alone_rows
     subject.end_all()
-
-
-@pytest.mark.short
-@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, _STOPPED)])
-def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
-    subject, signum, code
-):
-    process = subject.start(DEDUP_RUN__MAX_RATE="500")
-    assert subject.wait_for_batches(process, more=40)
-    os.kill(process.pid, signum)
-    assert subject.end(process) == code
-    assert "the same command goes on" in subject.said()
-    row = subject.database["target.runs"].find_one({"_id": 1})
-    there, ledger = outcome(subject.database)
-    assert row["status"] == "stopped"
-    assert row["counts"]["scanned"] == len(there) + len(ledger) < subject.documents
-    settle(subject)
