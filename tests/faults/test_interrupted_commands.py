@@ -54,7 +54,7 @@ def assert_good(commands, expected) -> None:
     [
         "undo",
         pytest.param("restore", marks=pytest.mark.short),
-        "restore --again",
+        "restore --requeue",
     ],
 )
 def test_a_command_killed_after_any_of_its_writes_is_brought_to_its_end(commands, times, name):

@@ -180,7 +180,7 @@ def files_of(subject: Subject, target: str) -> list[Path]:
 def small_segments() -> None:
     """Let few documents make a segment, and outgrow the memory of a run."""
     kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
-    commands_run.index_memory = lambda _: 10_000.0
+    commands_run.index_memory = lambda *_: 10_000.0
 
 
 def segments_never_merged() -> None:

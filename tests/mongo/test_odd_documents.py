@@ -1,4 +1,7 @@
-"""Documents whose `_id` or text field is of a kind that few have thought of; none may be lost."""
+"""Documents whose `_id` few have thought of; none is lost in later runs or half-written batches.
+
+What becomes of each kind: tests/faults/test_bad_documents.py.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ def assert_each_is_in_one_place(database: Db) -> None:
     assert sorted(decided) == sorted(keys_of(database, "source"))
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 1000])
+@pytest.mark.parametrize("size", [1, 1000])
 def test_the_smallest_and_the_largest_id_are_read(any_database: Db, size: int) -> None:
     ids = [MinKey(), 1, "a", MaxKey()]
     plant(any_database, [raw.fields({"_id": id_}) for id_ in ids])
@@ -94,13 +97,6 @@ def test_ids_that_decoding_changes_are_decided_in_later_runs_too(any_database: D
     assert run_here(any_database).checkpoint.counts.scanned == 13
     assert_each_is_in_one_place(any_database)
     assert run_here(any_database).checkpoint.counts.scanned == 0
-
-
-def test_a_run_goes_on_behind_an_id_that_cannot_be_decoded(any_database: Db) -> None:
-    plant(any_database, [far_date(1), far_date(2), raw.fields({"_id": MaxKey()})])
-    assert run_here(any_database, limit=2, run__batch_documents=1).checkpoint.counts.scanned == 2
-    assert run_here(any_database, run__batch_documents=1).checkpoint.counts.scanned == 1
-    assert_each_is_in_one_place(any_database)
 
 
 def test_a_half_written_batch_of_odd_ids_is_undone(standalone: str) -> None:

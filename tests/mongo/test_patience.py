@@ -11,7 +11,6 @@ from typing import Any
 
 import pymongo
 import pytest
-from pymongo.client_session import ClientSession
 from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import (
@@ -59,10 +58,10 @@ def corpus(any_database: Db) -> Db:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.patience._MAX_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.patience.MAX_PAUSE", 0.1)
     # the driver asks a server that it lost again after half a second, or a whole one
     monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
-    monkeypatch.setattr("dedup_job.mongo.connection._HEARTBEAT_MILLISECONDS", 50)
+    monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)
 
 
 def assert_as_if_nothing_had_happened(database: Db) -> None:
@@ -159,17 +158,6 @@ def losing_answers(
 
     monkeypatch.setattr(owner, name, unanswered)
     return lost
-
-
-def test_a_commit_whose_answer_is_lost_is_settled_by_reading_the_state(
-    database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database.source.insert_many(make_corpus(150, seed=3))
-    run_here(database, target="alone", run__batch_documents=25)
-    lost = losing_answers(monkeypatch, ClientSession, "commit_transaction", 1.0)
-    run_here(database, run__batch_documents=25)
-    assert len(lost) == 6
-    assert_as_if_nothing_had_happened(database)
 
 
 def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(

@@ -71,7 +71,7 @@ def server(
     key.chmod(0o600)
     options = ("--auth", *(("--keyFile", str(key)) if replica_set else ()))
     with (
-        patch.object(embedded, "_free_port", lambda: port),  # the set's only member stays so
+        patch.object(embedded, "free_port", lambda: port),  # the set's only member stays so
         embedded_server(folder, replica_set=replica_set, options=options) as uri,
         MongoClient[Any](as_user(uri, "root", "root")) as client,
     ):

@@ -25,7 +25,10 @@ from tests.running import (
     Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
+    outcome,
+    pause_at_work,
     run_here,
+    start_run,
     uri_of,
 )
 
@@ -107,6 +110,28 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
         assert run.end(signum, signum, within=4) == code
     assert "ended at once. Nothing is lost" in run.words
     assert run_here(any_database).checkpoint.finished
+    assert_each_source_id_is_in_one_place(any_database)
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize(
+    ("any_server", "signum", "code"), ON_SERVERS[:1] + ON_SERVERS[3:], indirect=["any_server"]
+)
+def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
+    any_database: Db, signum: signal.Signals, code: int
+) -> None:
+    any_database.source.insert_many(make_corpus(1500, seed=11))
+    process = start_run(any_database, "target")
+    pause_at_work(process, any_database)
+    process.send_signal(signum)
+    process.send_signal(signal.SIGCONT)
+    assert process.wait(30) == code, process.said
+    assert "the same command goes on" in process.said
+    row = any_database["target.runs"].find_one({"_id": 1}) or {}
+    assert row["status"] == "stopped"
+    assert row["counts"]["scanned"] == sum(map(len, outcome(any_database))) < 1500
+    again = run_here(any_database, run__batch_documents=20)
+    assert (again.checkpoint.run, again.checkpoint.counts.scanned) == (1, 1500)
     assert_each_source_id_is_in_one_place(any_database)
 
 

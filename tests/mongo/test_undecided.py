@@ -103,23 +103,18 @@ def test_an_index_that_takes_too_much_memory_is_not_asked(decided: Data, asked: 
 
 
 def test_a_kept_document_that_someone_removed_is_decided_again(
-    standalone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    standalone: str, tmp_path: Any
 ) -> None:
+    """An index of the folder still knows it."""
+    index = {"index__folder": str(tmp_path), "index__snapshot_from": 0}
     with contextmanager(fresh_database)(standalone) as database:
-        decide_again(database, monkeypatch, tmp_path)
-
-
-def decide_again(database: Data, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """Remove a kept document by hand, add one, and let a run compare all ids."""
-    monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
-    monkeypatch.setenv("DEDUP_INDEX__SNAPSHOT_FROM", "0")
-    database.source.insert_many(
-        {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
-        for number in range(200)
-    )
-    run_here(database)
-    database.target.delete_one({"_id": 77})
-    database.source.insert_one({"_id": 300, "text": "后来的一段完全不同的正文"})
-    report = run_here(database)
-    assert report.checkpoint.counts.scanned == 2
-    assert database.target.find_one({"_id": 77}) is not None
+        database.source.insert_many(
+            {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
+            for number in range(200)
+        )
+        run_here(database, **index)
+        database.target.delete_one({"_id": 77})
+        database.source.insert_one({"_id": 300, "text": "后来的一段完全不同的正文"})
+        report = run_here(database, **index)
+        assert report.checkpoint.counts.scanned == 2
+        assert database.target.find_one({"_id": 77}) is not None

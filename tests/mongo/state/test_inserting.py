@@ -28,11 +28,11 @@ def rows_of(count: int, size: int = 10) -> ByteStrings:
 @pytest.fixture(params=[True, False])
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the driver take many as one, and not, as it might one day."""
-    monkeypatch.setattr(inserting, "_takes_many", lambda: request.param)
+    monkeypatch.setattr(inserting, "takes_many", lambda: request.param)
 
 
 def test_this_driver_takes_many_as_one() -> None:
-    assert inserting._takes_many()
+    assert inserting.takes_many()
 
 
 @pytest.mark.standalone
@@ -55,7 +55,7 @@ def test_a_document_of_16_mib_goes_alone(any_database: Db) -> None:
 def test_more_than_a_command_takes_goes_in_several(
     any_database: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inserting, "_MOST_ROWS", 7)
+    monkeypatch.setattr(inserting, "MOST_ROWS", 7)
     insert(any_database.target, rows_of(20), None)
     assert any_database.target.count_documents({}) == 20
 

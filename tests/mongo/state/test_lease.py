@@ -265,7 +265,7 @@ def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_anoth
     source: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease was checked before; the row itself must refuse what is late."""
-    monkeypatch.setattr("dedup_job.mongo.target._RUN_ROW_SECONDS", 0.0)
+    monkeypatch.setattr("dedup_job.mongo.target.RUN_ROW_SECONDS", 0.0)
     update, slept = Collection.update_one, [False]
 
     def late(collection: Any, *arguments: Any, **named: Any) -> Any:
@@ -310,7 +310,7 @@ def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_erro
         raise RuntimeError("cut off")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Target, "_write_run_row", cut_off)
+        patched.setattr(Target, "write_run_row", cut_off)
         with pytest.raises(RuntimeError):
             run_here(source)
     assert good(source, tmp_path).keys() == {"not decided yet"}
