@@ -120,6 +120,12 @@ def database(replica_set: str) -> Iterator[Database[dict[str, Any]]]:
 
 
 @pytest.fixture
+def standalone_database(standalone: str) -> Iterator[Database[dict[str, Any]]]:
+    """Return an empty database of the standalone."""
+    yield from fresh_database(standalone)
+
+
+@pytest.fixture
 def any_database(any_server: str) -> Iterator[Database[dict[str, Any]]]:
     """Return an empty database of the replica set, then of the standalone."""
     yield from fresh_database(any_server)

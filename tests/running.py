@@ -23,6 +23,7 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import equipment
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Report
 from dedup_job.settings import load
@@ -202,6 +203,22 @@ class Forked(ForkServerProcess):
         """Wait for its end; return what it printed."""
         self.wait(timeout)
         return self.said, None
+
+
+def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> None:
+    """Do something in a run of this process once so many batches are written; 0: before any."""
+    write, done = Target.write, 0
+
+    def watched(target: Target, *arguments: Any) -> None:
+        nonlocal done
+        if done == 0 == number:
+            act()
+        write(target, *arguments)
+        done += 1
+        if done == number:
+            act()
+
+    monkeypatch.setattr(Target, "write", watched)
 
 
 def start_run(database: Database[dict[str, Any]], target: str, *more: str) -> Forked:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def documents(*numbers: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def followed(database: Data) -> Data:
+def followed(database):
     """Return a database in which one run has decided a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     run_here(database)
@@ -58,7 +57,7 @@ def decided_by(database: Data, run: int) -> set[int]:
     return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
 
 
-def test_only_what_came_since_is_read_late_small_ids_as_well(followed: Data) -> None:
+def test_only_what_came_since_is_read_late_small_ids_as_well(followed):
     followed.source.insert_many([*documents(2000, 5, 1500), {"_id": 7, "text": text(1003)}])
     assert decided_since(followed) == {5, 7, 1500, 2000}
     assert decided_since(followed) == set()
@@ -67,7 +66,7 @@ def test_only_what_came_since_is_read_late_small_ids_as_well(followed: Data) -> 
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
+def test_the_outcome_is_that_of_comparing_ids(followed):
     followed.source.insert_many([*documents(*range(500, 530)), {"_id": 3, "text": text(520)}])
     run_here(followed)
     there = outcome(followed)
@@ -82,7 +81,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
     assert outcome(followed) == there
 
 
-def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
+def test_updates_of_the_text_and_deletions_are_counted(followed):
     data = followed.source
     data.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
     data.update_one({"_id": 1003}, {"$set": {"other": 1}})
@@ -128,14 +127,8 @@ def happen(data: Any, number: int, steps: str) -> None:
     ],
 )
 def test_what_happened_to_a_document_is_told_by_how_it_ended(
-    followed: Data,
-    monkeypatch: pytest.MonkeyPatch,
-    piece: int,
-    number: int,
-    steps: str,
-    changed: int,
-    deleted: int,
-) -> None:
+    followed, monkeypatch, piece, number, steps, changed, deleted
+):
     monkeypatch.setattr("dedup_job.mongo.following.PIECE", piece)
     happen(followed.source, number, steps)
     report = run_here(followed)
@@ -143,7 +136,7 @@ def test_what_happened_to_a_document_is_told_by_how_it_ended(
     assert len(changed_in(followed)) == changed + deleted
 
 
-def test_a_document_that_nobody_had_decided_has_not_changed(database: Data) -> None:
+def test_a_document_that_nobody_had_decided_has_not_changed(database):
     database.source.insert_many([{**row, "ready": row["_id"] < 5} for row in documents(*range(10))])
     query = '{"ready": true}'
     run_here(database, source__query=query)
@@ -162,9 +155,7 @@ def changed_in(database: Data) -> dict[Any, tuple[str, int]]:
     return {row["_id"]: (row["what"], row["run"]) for row in database["target.changed"].find()}
 
 
-def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_each(
-    followed: Data,
-) -> None:
+def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_each(followed):
     for number in (1001, 1002):
         followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
     followed.source.delete_one({"_id": 1005})
@@ -191,9 +182,7 @@ def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_ea
     assert changed_in(followed) == {}
 
 
-def test_no_more_ids_are_kept_than_the_most(
-    followed: Data, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
     monkeypatch.setattr("dedup_job.mongo.changes.MOST", 5)
     for number in range(1000, 1010):
         followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
@@ -205,7 +194,7 @@ def test_no_more_ids_are_kept_than_the_most(
     assert len(changed_in(followed)) == 5
 
 
-def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) -> None:
+def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database):
     rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
     database.source.insert_many(rows)
     run_here(database, source__field="a.b")
@@ -216,7 +205,7 @@ def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) 
     assert run_here(database, source__field="a.b").changed["changed"] == 3
 
 
-def test_with_a_query_what_matches_since_an_update_is_new(database: Data) -> None:
+def test_with_a_query_what_matches_since_an_update_is_new(database):
     database.source.insert_many([{**row, "ready": False} for row in documents(*range(20))])
     database.source.update_many({"_id": {"$lt": 10}}, {"$set": {"ready": True}})
     query = '{"ready": true}'
@@ -229,7 +218,7 @@ def test_with_a_query_what_matches_since_an_update_is_new(database: Data) -> Non
     assert decided_by(database, report.checkpoint.run) == {10, 11, 13, 14, 16, 17, 18, 19, 30}
 
 
-def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed: Data) -> None:
+def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed):
     followed.source.insert_many(documents(1, 2, 3))
     assert decided_since(followed, limit=1) == {1}
     assert decided_since(followed) == {2, 3}
@@ -279,9 +268,7 @@ def rename_and_back(database: Data) -> None:
     ],
     ids=["removed from the target", "undone", "to be decided again", "made anew", "renamed"],
 )
-def test_all_ids_are_compared_where_the_changes_do_not_tell_all(
-    followed: Data, change: Callable[[Data], Any], expected: set[int]
-) -> None:
+def test_all_ids_are_compared_where_the_changes_do_not_tell_all(followed, change, expected):
     change(followed)
     report = run_here(followed)
     assert not report.changed
@@ -289,9 +276,7 @@ def test_all_ids_are_compared_where_the_changes_do_not_tell_all(
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_one_run_of_so_many_compares_as_a_proof(
-    followed: Data, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_one_run_of_so_many_compares_as_a_proof(followed, caplog):
     bookmarks = followed["target.state"]
     followed_by = []
     with caplog.at_level(logging.WARNING, "dedup"):
@@ -304,9 +289,7 @@ def test_one_run_of_so_many_compares_as_a_proof(
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
-    followed: Data, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_the_changes_missed_is_decided_by_the_proof_and_told(followed, caplog):
     followed.source.insert_many(documents(1))
     run_here(followed)
     late = followed["target.state"].find_one()["bookmark"]  # type: ignore[index]
@@ -319,9 +302,7 @@ def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
     assert "1 documents were found by comparing all ids" in caplog.text
 
 
-def test_what_comes_while_ids_are_compared_was_not_missed(
-    followed: Data, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_while_ids_are_compared_was_not_missed(followed, caplog, monkeypatch):
     compared, late = undecided.held, documents(1200)
 
     def held(*arguments: Any) -> Any:  # of several collections at the same time
@@ -347,7 +328,7 @@ def test_what_comes_while_ids_are_compared_was_not_missed(
     ],
     ids=["ObjectId", "int", "str", "UUID"],
 )
-def test_ids_are_put_in_the_order_of_the_server(database: Data, ids: list[Any]) -> None:
+def test_ids_are_put_in_the_order_of_the_server(database, ids):
     database.source.insert_many([{"_id": i} for i in ids])
     rows = [encode(row) for row in database.source.find({}, {"_id": 1}).sort("_id", 1)]
     keys = [id_element(row) for row in rows]
@@ -355,12 +336,12 @@ def test_ids_are_put_in_the_order_of_the_server(database: Data, ids: list[Any]) 
 
 
 @pytest.mark.parametrize("ids", [[1, "a"], [1.5, 2.5], [Binary(b"a", 0), Binary(b"bb", 0)]])
-def test_ids_that_only_the_server_puts_in_order_are_compared(ids: list[Any]) -> None:
+def test_ids_that_only_the_server_puts_in_order_are_compared(ids):
     with pytest.raises(NotFollowed):
         in_order({id_element(encode({"_id": i})) for i in ids})
 
 
-def test_a_collation_has_an_order_of_its_own(database: Data) -> None:
+def test_a_collation_has_an_order_of_its_own(database):
     database.create_collection("source", collation={"locale": "zh"})
     for names in ("张李王", "赵钱"):
         database.source.insert_many([{"_id": name, "text": text(ord(name))} for name in names])
@@ -369,23 +350,19 @@ def test_a_collation_has_an_order_of_its_own(database: Data) -> None:
     assert_each_source_id_is_in_one_place(database)
 
 
-def test_ids_of_mixed_types_are_found_all_the_same(followed: Data) -> None:
+def test_ids_of_mixed_types_are_found_all_the_same(followed):
     followed.source.insert_many([{"_id": "abc", "text": text(1)}, {"_id": 4, "text": text(2)}])
     run_here(followed)
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_a_standalone_server_has_no_changes_to_follow(
-    standalone: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    from tests.conftest import fresh_database
-
-    for database in fresh_database(standalone):
-        database.source.insert_many(documents(1, 2))
-        with caplog.at_level(logging.WARNING, "dedup"):
-            run_here(database)
-            database.source.insert_many(documents(0))
-            report = run_here(database)
-        assert not report.changed
-        assert not caplog.records
-        assert_each_source_id_is_in_one_place(database)
+def test_a_standalone_server_has_no_changes_to_follow(standalone_database, caplog):
+    database = standalone_database
+    database.source.insert_many(documents(1, 2))
+    with caplog.at_level(logging.WARNING, "dedup"):
+        run_here(database)
+        database.source.insert_many(documents(0))
+        report = run_here(database)
+    assert not report.changed
+    assert not caplog.records
+    assert_each_source_id_is_in_one_place(database)

@@ -39,8 +39,8 @@ def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
 @pytest.mark.standalone
 @pytest.mark.parametrize("threads", [1, 4])
 def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_version(
-    any_database: Db, threads: int
-) -> None:
+    any_database, threads
+):
     corpus = make_corpus(600, seed=3)
     any_database.source.insert_many(corpus)
     run_here(any_database, run__threads=threads, run__batch_documents=97, **PLAIN)
@@ -54,7 +54,7 @@ def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_versi
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(database: Db) -> None:
+def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(database):
     source = {
         "_id": ObjectId(),
         "n": Int64(5),
@@ -74,7 +74,7 @@ def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(data
     assert dedup["run"] == 1
 
 
-def test_the_text_form_holds_id_text_and_dedup_only(database: Db) -> None:
+def test_the_text_form_holds_id_text_and_dedup_only(database):
     database.source.insert_one(
         {"_id": 1, "a": {"b": "只有正文被复制到目标集合里面去", "c": 2}, "d": 3}
     )
@@ -84,7 +84,7 @@ def test_the_text_form_holds_id_text_and_dedup_only(database: Db) -> None:
     assert kept["a"] == {"b": "只有正文被复制到目标集合里面去"}
 
 
-def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database: Db) -> None:
+def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database):
     database.source.insert_many(
         [{"_id": i, "ques": d["text"]} for i, d in enumerate(questions(20))]
     )
@@ -96,14 +96,14 @@ def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database: Db)
     assert again.checkpoint.counts.scanned == 0
 
 
-def test_a_dotted_field_reaches_into_subdocuments_and_leaves_the_rest(database: Db) -> None:
+def test_a_dotted_field_reaches_into_subdocuments_and_leaves_the_rest(database):
     database.source.insert_one({"_id": 1, "a": {"x": 1, "b": "<b>正文</b>在子文档里面", "y": 2}})
     run_here(database, source__field="a.b")
     (kept,), _ = outcome(database)
     assert kept["a"] == {"x": 1, "b": "正文在子文档里面", "y": 2}
 
 
-def test_a_second_run_finds_nothing_to_do(any_database: Db) -> None:
+def test_a_second_run_finds_nothing_to_do(any_database):
     any_database.source.insert_many(make_corpus(300))
     run_here(any_database)
     before = outcome(any_database)
@@ -113,9 +113,7 @@ def test_a_second_run_finds_nothing_to_do(any_database: Db) -> None:
     assert outcome(any_database) == before
 
 
-def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_database, monkeypatch):
     """A hundred documents of 1 MB and five of nearly 16 MiB; the limit is passed by one at most."""
     most = 16 * 1024 * 1024
     for i in range(100):
@@ -142,14 +140,14 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(
     assert run_here(any_database).checkpoint.counts.scanned == 0
 
 
-def test_a_dry_run_counts_and_writes_nothing(any_database: Db) -> None:
+def test_a_dry_run_counts_and_writes_nothing(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database, dry_run=True)
     assert report.checkpoint.counts.scanned == 200
     assert any_database.list_collection_names() == ["source"]
 
 
-def test_limit_decides_so_many_and_the_next_run_the_rest(any_database: Db) -> None:
+def test_limit_decides_so_many_and_the_next_run_the_rest(any_database):
     any_database.source.insert_many(questions(100))
     first = run_here(any_database, limit=30, run__batch_documents=8)
     assert first.checkpoint.counts.scanned == 30
@@ -158,7 +156,7 @@ def test_limit_decides_so_many_and_the_next_run_the_rest(any_database: Db) -> No
     assert second.known == 30
 
 
-def test_query_reads_matching_documents_only(database: Db) -> None:
+def test_query_reads_matching_documents_only(database):
     database.source.insert_many(
         [{**d, "lang": "zh" if d["_id"] % 2 else "en"} for d in questions(40)]
     )
@@ -167,7 +165,7 @@ def test_query_reads_matching_documents_only(database: Db) -> None:
     assert [row["_id"] for row in kept] == list(range(1, 40, 2))
 
 
-def test_the_run_row_and_the_state_tell_what_happened(any_database: Db) -> None:
+def test_the_run_row_and_the_state_tell_what_happened(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database)
     row = any_database["target.runs"].find_one({"_id": 1})
@@ -192,7 +190,7 @@ def test_the_run_row_and_the_state_tell_what_happened(any_database: Db) -> None:
     assert state["token"] == 1
 
 
-def test_short_texts_are_duplicates_only_if_equal(database: Db) -> None:
+def test_short_texts_are_duplicates_only_if_equal(database):
     texts = ["1+1=?", "1+2=?", "若a>0，则", "1+1=?", "<b>1+1=?</b>", "若a<0，则"]
     database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(texts)])
     report = run_here(database)
@@ -207,7 +205,7 @@ def test_short_texts_are_duplicates_only_if_equal(database: Db) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["secondary", "nearest"])
-def test_a_read_preference_is_for_the_source_alone(any_database: Db, wanted: str) -> None:
+def test_a_read_preference_is_for_the_source_alone(any_database, wanted):
     any_database.source.insert_many([{"_id": i, "text": f"第{i % 4}段正文"} for i in range(8)])
     uri = f"{uri_of(any_database)}&readPreference={wanted}"
     for count in (4, 8):

@@ -79,9 +79,7 @@ class Run:
 
 
 @pytest.mark.parametrize(("signum", "code"), SIGNALS)
-def test_one_signal_ends_the_wait_for_the_lease(
-    database: Db, tmp_path: Path, signum: signal.Signals, code: int
-) -> None:
+def test_one_signal_ends_the_wait_for_the_lease(database, tmp_path, signum, code):
     database.source.insert_many(make_corpus(60, seed=1))
     run_here(database, limit=20)
     lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
@@ -98,8 +96,8 @@ def test_one_signal_ends_the_wait_for_the_lease(
 @pytest.mark.standalone
 @pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
 def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
-    any_database: Db, tmp_path: Path, signum: signal.Signals, code: int
-) -> None:
+    any_database, tmp_path, signum, code
+):
     """The server takes its time; the first signal waits for it, the second does not."""
     any_database.source.insert_many(make_corpus(200, seed=1))
     run_here(any_database, limit=40)
@@ -118,8 +116,8 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     ("any_server", "signum", "code"), ON_SERVERS[:1] + ON_SERVERS[3:], indirect=["any_server"]
 )
 def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
-    any_database: Db, signum: signal.Signals, code: int
-) -> None:
+    any_database, signum, code
+):
     any_database.source.insert_many(make_corpus(1500, seed=11))
     process = start_run(any_database, "target")
     pause_at_work(process, any_database)
@@ -135,7 +133,7 @@ def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path) -> None:
+def test_a_signal_that_nohup_ignores_stays_ignored(database, tmp_path):
     database.source.insert_many(make_corpus(300, seed=1))
     ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
     run = Run(database, tmp_path / "words", first=ignoring)
@@ -143,7 +141,7 @@ def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path)
     assert run.end(signal.SIGHUP, within=60) == 0
 
 
-def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database: Db) -> None:
+def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database):
     """The kernel sends SIGHUP, and whatever is said from then on fails."""
     database.source.insert_many(make_corpus(200, seed=1))
     master, slave = pty.openpty()

@@ -46,9 +46,7 @@ def reader(database: Db, rows: KeptRows) -> TargetReader:
 
 
 @pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
-def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
-    database: Db, form: str, field: str
-) -> None:
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form, field):
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
     run_here(database, source__field=field, output__document=form, index__channels=list(CHANNELS))
@@ -75,7 +73,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     assert page.fingerprints.sketches.channels == expected.sketches.channels
 
 
-def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
+def test_what_is_gone_or_has_no_text_is_left_out(database):
     rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
     database.target.insert_many(rows)
     kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
@@ -117,9 +115,7 @@ def run_with_a_removal(
     return counts
 
 
-def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(any_database, monkeypatch):
     """Later copies are duplicates of the one that was kept instead."""
     versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
@@ -134,9 +130,7 @@ def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
     assert counts["void"] == 3
 
 
-def test_a_near_duplicate_of_a_removed_document_is_kept_too(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_near_duplicate_of_a_removed_document_is_kept_too(any_database, monkeypatch):
     """And what comes after it is compared with it, an equal text of the removed one as well."""
     versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
@@ -154,9 +148,7 @@ def test_a_near_duplicate_of_a_removed_document_is_kept_too(
     assert counts["void"] == 2
 
 
-def test_of_a_removed_short_text_one_copy_is_kept(
-    database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_removed_short_text_one_copy_is_kept(database, monkeypatch):
     """By simhash alone nothing but the equal text finds it."""
     versions = ["短文", "长文", "短文", "新文", "短文", "短文"]
     database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
@@ -170,7 +162,7 @@ def test_of_a_removed_short_text_one_copy_is_kept(
     assert [(row["_id"], row["of"]) for row in ledger] == [(5, 3), (6, 3)]
 
 
-def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None:
+def test_a_removed_document_does_not_stop_the_next_run(any_database):
     """It is not remembered any more, so nothing is void."""
     any_database.source.insert_many([{"_id": 1, "text": LONG}])
     run_here(any_database, **BY_SIMILARITY)
@@ -180,9 +172,7 @@ def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None
     assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
 
 
-def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(any_database, monkeypatch):
     """The texts of what would be kept are those of the source, cleaned."""
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
     corpus = make_corpus(500, seed=6)

@@ -121,7 +121,7 @@ def told(read: Callable[[], Document]) -> tuple[Any, ...]:
 @example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
 @example(raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))), "text", 9)
 @example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
-def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int) -> None:
+def test_a_document_is_read_as_by_decoding_it(one, field, most):
     slow = slow_row(one)
     if slow is None:
         return
@@ -135,9 +135,7 @@ def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int)
 
 @settings(max_examples=100)
 @given(raws(), PATHS, TEXTS, st.booleans())
-def test_a_kept_document_is_written_as_by_searching_its_text(
-    one: bytes, field: str, text: str, same: bool
-) -> None:
+def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, same):
     (row,) = raw_page(array_of(one), field.split(".")) if slow_row(one) else (None,)
     if row is None or row.text is None:
         return
@@ -154,7 +152,7 @@ def test_a_kept_document_is_written_as_by_searching_its_text(
 
 
 @pytest.mark.parametrize("damage", range(len(WHOLE) - 5))  # the driver refuses the last
-def test_no_byte_of_a_document_can_be_changed_unseen(damage: int) -> None:
+def test_no_byte_of_a_document_can_be_changed_unseen(damage):
     source = source_of("text")
     for value in range(256):
         one = WHOLE[: 4 + damage] + bytes([value]) + WHOLE[5 + damage :]
@@ -165,7 +163,7 @@ def test_no_byte_of_a_document_can_be_changed_unseen(damage: int) -> None:
 
 
 @given(st.binary(max_size=6))
-def test_what_counts_as_utf_8_is_what_python_takes(data: bytes) -> None:
+def test_what_counts_as_utf_8_is_what_python_takes(data):
     one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
     (row,) = raw_page(array_of(one), ["text"])
     try:
@@ -177,7 +175,7 @@ def test_what_counts_as_utf_8_is_what_python_takes(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("depth", [5, 40, 200])
-def test_deep_documents_are_read(depth: int) -> None:
+def test_deep_documents_are_read(depth):
     value: Any = "x"
     for _ in range(depth):
         value = {"a": [value]}
@@ -186,7 +184,7 @@ def test_deep_documents_are_read(depth: int) -> None:
     assert source_of("text").read(row).content == "x"
 
 
-def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
+def test_a_reply_that_is_no_array_of_documents_is_an_error():
     with pytest.raises(ValueError, match="no array of documents"):
         raw_page(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
 
@@ -226,7 +224,7 @@ DROPPED = (
 
 
 @given(IDS, DROPPED, st.integers(1, 2**40))
-def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any, run: int) -> None:
+def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
     is_text = isinstance(decision, Duplicate)
     content = "一段文字" if is_text else Skipped(Reason.EMPTY)
     document = Document(id_, raw.fields({"_id": id_}), b"", content)
