@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,7 @@ class Subject(Commands):
         self.uri = uri
         self.documents = documents
         self._client = MongoClient[dict[str, Any]](uri, **more)
+        weakref.finalize(self, self._client.close)  # else it warns when it is collected
         self.database: Db = self._client[name]
         self._client.drop_database(name)
         self.database.source.insert_many(make_corpus(documents))

@@ -101,7 +101,7 @@ def test_the_time_of_a_token_without_an_event_can_be_read_from_it(token, time):
     assert time_of({"_data": token}) == time
 
 
-@pytest.mark.parametrize("value", ["x", 5, [], {}, False, {"token": {"_data": "zz"}}], ids=repr)
+@pytest.mark.parametrize("value", ["x", {}, False], ids=repr)
 def test_a_bookmark_of_another_type_is_refused(followed, value):
     followed["target.state"].update_one({}, {"$set": {"bookmark": value}})
     refused(followed)
