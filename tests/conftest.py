@@ -29,7 +29,7 @@ _numbers = itertools.count()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what makes the tests longer."""
     parser.addoption(
-        "--scale", type=float, default=1.0, help="Of `-m faults`: 0.1 brings about a tenth of them."
+        "--scale", type=float, default=1.0, help="Of `-m faults`: 0.1 meets each a tenth as often."
     )
     parser.addoption(
         "--thorough",
@@ -49,12 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only `-m faults` or `--thorough` asks for; the longest come first."""
     asked_for = "faults" in config.getoption("-m")
-    thorough = config.getoption("--thorough")
+    thorough = asked_for or config.getoption("--thorough")
     left_out = [
         item
         for item in items
-        if (not asked_for and item.get_closest_marker("faults") is not None)
-        or (not thorough and _is_thorough(item))
+        if (not asked_for and _is_long_fault(item)) or (not thorough and _is_thorough(item))
     ]
     left = set(left_out)
     items[:] = _in_turns([item for item in items if item not in left])
@@ -76,6 +75,10 @@ def _in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
 
 def _place(path: str, names: tuple[str, ...]) -> int:
     return min((i for i, name in enumerate(names) if f"/tests/{name}" in path), default=len(names))
+
+
+def _is_long_fault(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("faults")) and not item.get_closest_marker("short")
 
 
 def _is_thorough(item: pytest.Item) -> bool:
@@ -114,6 +117,12 @@ def any_server(request: pytest.FixtureRequest) -> str:
 def database(replica_set: str) -> Iterator[Database[dict[str, Any]]]:
     """Return an empty database of the replica set."""
     yield from fresh_database(replica_set)
+
+
+@pytest.fixture
+def standalone_database(standalone: str) -> Iterator[Database[dict[str, Any]]]:
+    """Return an empty database of the standalone."""
+    yield from fresh_database(standalone)
 
 
 @pytest.fixture

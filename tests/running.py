@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing.context import ForkServerContext
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import equipment
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log, Progress
 from dedup_job.report.run import Report
 from dedup_job.settings import load
@@ -80,8 +81,12 @@ def run_here(
 def dedup(
     *arguments: str, uri: str | None = None, timeout: float = 180, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `dedup` with arguments in a process of its own."""
-    return _run_to_its_end(arguments, environment_for(uri, **environment), timeout)
+    """Run `dedup` with arguments in a process of its own; TimeoutError where it takes longer."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        code = Forked(arguments, environment_for(uri, **environment), out, err=err).wait(timeout)
+        said, told = (file.read_text(encoding="utf-8") for file in (out, err))
+        return subprocess.CompletedProcess([*arguments], code, said, told)
 
 
 def environment_for(uri: str | None, **more: str) -> dict[str, str]:
@@ -145,67 +150,54 @@ def starter() -> ForkServerContext:
     return context
 
 
-def start_dedup(
-    arguments: Sequence[str],
-    environment: Mapping[str, str],
-    out: Path,
-    err: Path | None = None,
-    first: Callable[[], object] | None = None,
-) -> BaseProcess:
-    """Start a process; it writes to out, and to err or out as well.
-
-    first: what it does before it becomes `dedup`.
-    """
-    process: BaseProcess = starter().Process(  # type: ignore[attr-defined]
-        target=_dedup, args=([*arguments], dict(environment), out, err or out, first)
-    )
-    process.start()
-    return process
-
-
-class Forked:
+class Forked(ForkServerProcess):
     """A process that is `dedup`, with the methods of subprocess.Popen that the tests use."""
 
     def __init__(
         self,
         arguments: Sequence[str],
         environment: Mapping[str, str],
-        file: Path,
+        out: Path,
         first: Callable[[], object] | None = None,
+        err: Path | None = None,
     ) -> None:
-        """Start it; what it prints goes to the file; first: see `start_dedup`."""
-        self._file = file
-        self._process = start_dedup(arguments, environment, file, first=first)
-        self.pid = self._process.pid or 0
+        """Start it; it writes to out, and to err or out as well.
+
+        first: what it does before it becomes `dedup`.
+        """
+        starter()
+        self._out = out
+        given = ([*arguments], dict(environment), out, err or out, first)
+        super().__init__(target=_dedup, args=given)
+        self.start()
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, negative where a signal ended it."""
-        return self._process.exitcode
+        """The exit code, negative where a signal ended it, None while it is at work."""
+        return self.exitcode
 
     def poll(self) -> int | None:
         """Return the exit code, None while it is at work."""
-        return self._process.exitcode
+        return self.exitcode
 
     def send_signal(self, signum: signal.Signals) -> None:
         """Send it a signal."""
+        assert self.pid is not None
         os.kill(self.pid, signum)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self._process.kill()
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end; return the exit code, TimeoutError where it takes too long."""
-        self._process.join(timeout)
-        if (code := self._process.exitcode) is None:
+        self.join(timeout)
+        if self.exitcode is None:
+            self.kill()
+            self.join()
             raise TimeoutError(self.said)
-        return code
+        return self.exitcode
 
     @property
     def said(self) -> str:
         """What it printed so far."""
-        return self._file.read_text(encoding="utf-8") if self._file.exists() else ""
+        return self._out.read_text(encoding="utf-8", errors="replace") if self._out.exists() else ""
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
         """Wait for its end; return what it printed."""
@@ -213,20 +205,56 @@ class Forked:
         return self.said, None
 
 
-def _run_to_its_end(
-    arguments: Sequence[str], environment: Mapping[str, str], timeout: float
-) -> subprocess.CompletedProcess[str]:
-    """Run `dedup` to its end; TimeoutError where it takes longer than `timeout` seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        process = start_dedup(arguments, environment, out, err)
-        process.join(timeout)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise TimeoutError(f"{' '.join(arguments)}: no end within {timeout:.0f} s")
-        said, told = (file.read_text(encoding="utf-8") for file in (out, err))
-        return subprocess.CompletedProcess([*arguments], process.exitcode, said, told)
+def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> None:
+    """Do something in a run of this process once so many batches are written; 0: before any."""
+    write, done = Target.write, 0
+
+    def watched(target: Target, *arguments: Any) -> None:
+        nonlocal done
+        if done == 0 == number:
+            act()
+        write(target, *arguments)
+        done += 1
+        if done == number:
+            act()
+
+    monkeypatch.setattr(Target, "write", watched)
+
+
+def start_run(database: Database[dict[str, Any]], target: str, *more: str) -> Forked:
+    """Start a run of small batches in a process of its own."""
+    names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
+    environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+    return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"))
+
+
+def pause_at_work(process: Forked, database: Database[dict[str, Any]]) -> None:
+    """Stop a process (SIGSTOP) in the middle of its run, which may take less than a second."""
+    wait_for_batches(database, "target", 40)
+    process.send_signal(signal.SIGSTOP)
+    assert not finished(database, "target")
+
+
+def wait_for_batches(database: Database[dict[str, Any]], target: str, more: int) -> None:
+    """Wait until so many documents more are decided, or the run is done."""
+    goal = scanned(database, target) + more
+    deadline = time.monotonic() + 30
+    while scanned(database, target) < goal and time.monotonic() < deadline:
+        if finished(database, target):
+            return
+        time.sleep(0.005)
+
+
+def scanned(database: Database[dict[str, Any]], target: str = "target") -> int:
+    """Return how many documents the checkpoint counts."""
+    checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
+    return int(checkpoint.get("counts", {}).get("scanned", 0))
+
+
+def finished(database: Database[dict[str, Any]], target: str = "target") -> bool:
+    """Tell whether the checkpoint says so."""
+    checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
+    return bool(checkpoint.get("finished"))
 
 
 def _dedup(

@@ -24,7 +24,7 @@ from dedup_job.report.progress import Progress
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
 _SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see patience.py
-_HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
+HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _WAIT_SECONDS = 20.0  # for a server at the start; a command ends within 30
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _MAX_NAME_BYTES = 255  # bytes of a namespace
@@ -137,7 +137,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             serverSelectionTimeoutMS=int(selection * 1000),
             retryReads=False,  # one loop is patient, which tells of it and can be stopped
             retryWrites=False,
-            heartbeatFrequencyMS=_HEARTBEAT_MILLISECONDS,
+            heartbeatFrequencyMS=HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(wait, _CONNECT_SECONDS) * 1000),
         )
     except OSError as e:  # of TLS

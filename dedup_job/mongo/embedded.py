@@ -76,7 +76,7 @@ def embedded_server(
 def _running(
     mongod: Path, folder: Path, replica_set: bool, options: Sequence[str]
 ) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     log = folder / "mongod.log"
     command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
     command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
@@ -155,7 +155,8 @@ def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
     return f": {words}" if words else f" (exit code {process.returncode})"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

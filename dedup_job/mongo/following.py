@@ -30,7 +30,7 @@ MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
 _NO_STREAMS = 40324  # a server of another make
 _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
-_PIECE = 50_000  # events read between two looks at the time that an attempt takes
+PIECE = 50_000  # events read between two looks at the time that an attempt takes
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
 _STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
@@ -197,14 +197,14 @@ def _piece(
     found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
     with _translated():
-        for event in islice(_events_there(decoded, since), _PIECE):
+        for event in islice(_events_there(decoded, since), PIECE):
             found.append(_event(event, path))
             at = event["_id"]
         if at is not since:
             return found, at
         options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
         with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-            for event in islice(_events(stream, until), _PIECE):
+            for event in islice(_events(stream, until), PIECE):
                 found.append(_event(event, path))
             return found, dict(stream.resume_token or since)
 

@@ -27,7 +27,7 @@ from dedup_job.report.progress import Progress
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt
 _ALL_BUT = 0.8  # of an attempt's limit: the server is given less, by the way to it and back
-_FIRST_PAUSE, _MAX_PAUSE = 0.05, 2.0
+_FIRST_PAUSE, MAX_PAUSE = 0.05, 2.0
 _SLICE = 0.2  # seconds after which a stop is noticed
 _TOLD_FROM = 1.0  # a shorter wait is not worth a word
 DUPLICATE_KEY = 11000
@@ -135,7 +135,7 @@ class Patience:
                     self._tell(None)
                 return result
             self.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(2 * pause, _MAX_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     def _wait_for_server(self, since: float) -> bool:
         """Wait until there is one or the time is over; tell whether a word was said of it."""

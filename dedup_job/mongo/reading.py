@@ -208,7 +208,7 @@ def _among(
     reply, is_open = _ask(collection, terms, limit)
     if is_open:  # there are more than a reply has room for
         return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
-    return _rows(reply, path)
+    return raw_page(reply, path)
 
 
 def _page(
@@ -226,7 +226,7 @@ def _page(
     """
     limit = size.documents + 1
     reply, is_open = patience(lambda: _ask(collection, terms, limit))
-    rows = _rows(reply, path)
+    rows = raw_page(reply, path)
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
@@ -280,7 +280,7 @@ def _raw(found: RawBSONDocument) -> RawDocument:
     return RawDocument(bson_edit.id_element(raw), raw)
 
 
-def _rows(array: Bytes, path: Sequence[str]) -> RawPage:
+def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
     """Return the documents of a BSON array.
 
     What is plain is what `bson.decode` would take, and its fields are found as that would.

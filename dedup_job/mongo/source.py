@@ -160,7 +160,7 @@ class Source:
         for rows in self._undecided():
             page = rows if limit is None else rows[: limit - done]
             if len(page):
-                yield self._documents(page)
+                yield self.documents_of(page)
             done += len(page)
             if limit is not None and done >= limit:
                 return
@@ -203,14 +203,14 @@ class Source:
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
         """Yield some documents, given in `_id` order, page by page; those that are gone not."""
-        yield from map(self._documents, self._fetched(keys, self._query))
+        yield from map(self.documents_of, self._fetched(keys, self._query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):
             some = keys[start : start + self._page.documents]
             yield from fetch(self._collection, some, self._page, self._patience, self._path, query)
 
-    def _documents(self, page: RawPage) -> Documents:
+    def documents_of(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""
         texts, valid = decoded(page.texts)
         plain = (page.text_at > 0) & valid

@@ -31,7 +31,7 @@ from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope, Status
 
 _NAMESPACE_EXISTS = 48
-_RUN_ROW_SECONDS = 5.0
+RUN_ROW_SECONDS = 5.0
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
@@ -133,7 +133,7 @@ class Target(TargetReader):
         if state.get("checkpoint"):
             former = Checkpoint.from_dict(state["checkpoint"])
             if not former.finished and former.scope == scope:
-                self._write_run_row(record(former))
+                self.write_run_row(record(former))
                 self.runs.update_one(self._own_row(former.run), {"$set": {"resumed": True}})
                 return former
             self._close_run_row(former)
@@ -142,7 +142,7 @@ class Target(TargetReader):
             self.changes.forget()  # those of a former target of this name
         # first where the token is proved: a run that lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
-        self._write_run_row(record(checkpoint))
+        self.write_run_row(record(checkpoint))
         return checkpoint
 
     def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
@@ -152,8 +152,8 @@ class Target(TargetReader):
         nothing of the batch is written.
         """
         self.commit_by(batch, decisions, report.checkpoint)
-        if time.monotonic() - self._row_written > _RUN_ROW_SECONDS:
-            self.patience(lambda: self._write_run_row(report))
+        if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
+            self.patience(lambda: self.write_run_row(report))
 
     def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
         """Commit a batch with its checkpoint; the row of its run is written apart."""
@@ -231,7 +231,7 @@ class Target(TargetReader):
         elif self._discards:
             values["bookmark"] = None
         self.patience(lambda: self.state.update(values, generation=at))
-        self.patience(lambda: self._write_run_row(report))
+        self.patience(lambda: self.write_run_row(report))
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off, as far as lease and database let us.
@@ -239,7 +239,7 @@ class Target(TargetReader):
         The checkpoint stays: whether the last commit took effect is not known here.
         """
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
-            self._write_run_row(report)
+            self.write_run_row(report)
 
     def _undo_intent(self) -> None:
         """Take back the batch that a killed run began to write on a standalone server.
@@ -258,7 +258,8 @@ class Target(TargetReader):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})
         self.state.update({"intent": None})
 
-    def _write_run_row(self, report: Report) -> None:
+    def write_run_row(self, report: Report) -> None:
+        """Write what a run says of itself, unless another run took the lease."""
         self.state.check()  # the row may be another run's by now
         own, row = self._own_row(report.checkpoint.run), report.as_row()
         try:

@@ -1,29 +1,28 @@
 """Speed of the cleaner, and its native code beside the oracle on random pages.
 
-python -m scripts.bench.cleaning speed --html pages.jsonl.gz --field html
-python -m scripts.bench.cleaning compare --pages 200000
+python -m scripts.bench.cleaning speed pages.jsonl.gz [--field html] [--rounds 15]
+python -m scripts.bench.cleaning compare [--pages 200000] [--seed 1] [--show 5]
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import random
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from dedup_job.cleaning import Cleaner
+from scripts.bench.command import parser_of, seconds_of, texts_of
 from tests.cleaning.oracle import clean
 from tests.cleaning.pages import page
 
 BATCH = 1000
 
 
-def main() -> None:
-    """Run one of the two measurements."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> int:
+    """Run one of the two measurements; return 1 where a page differs."""
+    parser = parser_of(__doc__)
     commands = parser.add_subparsers(required=True, dest="command")
     speed = commands.add_parser("speed", help="documents per second of a file of JSON lines")
     speed.add_argument("file", type=Path)
@@ -36,26 +35,23 @@ def main() -> None:
     given = parser.parse_args()
     if given.command == "speed":
         measure(given.file, given.field, given.rounds)
-    else:
-        sys.exit(1 if differences(given.pages, given.seed, given.show) else 0)
+        return 0
+    return int(differences(given.pages, given.seed, given.show) > 0)
 
 
 def measure(file: Path, field: str, rounds: int) -> None:
     """Print how fast the texts of a file are cleaned; the best round counts."""
-    with gzip.open(file, "rt") as lines:
-        texts = [text for line in lines if isinstance(text := json.loads(line).get(field), str)]
+    texts = texts_of(file, field)
     characters = sum(map(len, texts)) / len(texts)
     print(f"{file.name} {field}: {len(texts):,} texts of {characters:,.0f} characters")
-    best = min(_seconds(Cleaner(), texts) for _ in range(rounds + 1))
+    best = min(seconds_of(partial(_clean, Cleaner(), texts)) for _ in range(rounds + 1))
     rate = len(texts) / best
     print(f"  {rate:,.0f} docs/s, {rate * characters / 1e6:,.0f} M characters/s")
 
 
-def _seconds(cleaner: Cleaner, texts: list[str]) -> float:
-    start = time.perf_counter()
+def _clean(cleaner: Cleaner, texts: list[str]) -> None:
     for first in range(0, len(texts), BATCH):
         cleaner.clean_all(texts[first : first + BATCH])
-    return time.perf_counter() - start
 
 
 def differences(count: int, seed: int, show: int) -> int:
@@ -89,4 +85,4 @@ def differences(count: int, seed: int, show: int) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,14 +1,14 @@
 """What the check of candidates and the second channel cost, and how it grows.
 
-    python -m scripts.bench.decisions [--cost] [--growth] [--worst] [--bank] [--file FILE.jsonl.gz]
-                                      [--documents 30000] [--sizes 6e4,6e5,6e6]
+    python -m scripts.bench.decisions [--cost] [--memory] [--growth] [--worst] [--bank]
+                                      [--file FILE.jsonl.gz] [--documents 30000]
+                                      [--sizes 6e4,6e5,6e6] [--bank-size 1e5]
 
-All sections unless some are chosen. Documents are made of the file's texts: of each, three clauses
-in four are replaced by clauses of others, so that thousands have a part in common; every fifth is a
-near duplicate of an earlier one, a few characters changed.
+All sections unless some are chosen. Documents are the exam questions of synthetic_corpus.py.
 
 cost     the whole job on a real server, with checks and both channels, and with neither, in
-         turns; their ratio; memory of each channel in bytes a kept document
+         turns; their ratio
+memory   bytes a kept document of each channel
 growth   candidates a document and texts fetched, at several sizes, and what a line through them
          (their logarithms) says of 50 M; the texts are held in no memory but the engine's own
 worst    100,000 documents of one template, 10,000 equal ones, one of 10 MB, formulas only: the
@@ -22,11 +22,10 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,87 +33,61 @@ import numpy as np
 import psutil
 from pymongo import MongoClient
 
-from dedup_job.columns import Batch, Documents
-from dedup_job.decision import FirstWins, by_key
-from dedup_job.documents import Channel, Decision, Document, Duplicate, Kept
+from dedup_job.documents import Channel, Decision, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.settings import Settings
-from scripts.bench import templates
-from scripts.bench.engines import key, number_of
-from scripts.bench.fingerprint import ROOT, texts_of
+from scripts.bench.command import DATA, ROOT, count, counts, parser_of, run_sections
+from scripts.bench.engines import Engine, key, number_of
+from scripts.bench.synthetic_corpus import SyntheticCorpus
+from scripts.bench.templates import template_bank
 
 BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
-KEPT = 0.25  # share of the clauses of a text that are its own
-_CLAUSE = re.compile(r"[^，。；？！,.;?!\n]{1,40}[，。；？！,.;?!\n]*")
 _WITHOUT = {"index__candidate_generators": ("simhash",), "decision__judge": "none"}
 
 
-class Perturbed:
-    """Text i, the same whenever it is asked for."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._clauses = [_CLAUSE.findall(text) for text in texts]
-
-    def __getitem__(self, i: int) -> str:
-        rng = random.Random(i)
-        if i and i % 5 == 0:
-            return changed(self[rng.randrange(i)], rng)
-        clauses = self._clauses[rng.randrange(len(self._clauses))]
-        return "".join(
-            clause if rng.random() < KEPT else rng.choice(rng.choice(self._clauses))
-            for clause in clauses
-        )
+def maker(arguments: argparse.Namespace) -> Callable[[int], str]:
+    """Return what makes text i, the same whenever it is asked for."""
+    corpus = SyntheticCorpus.of("exam", arguments.file)
+    return lambda i: corpus.texts(i, 1)[0]
 
 
-def changed(text: str, rng: random.Random) -> str:
-    """Return the text with about one of 200 characters changed."""
-    characters = list(text)
-    for _ in range(1 + len(text) // 200):
-        characters[rng.randrange(len(text))] = chr(rng.randrange(0x4E00, 0x9FA5))
-    return "".join(characters)
+class Timed:
+    """Decides texts that are made as they are needed."""
 
-
-class Engine:
-    """Decides texts that are made as they are needed, and remembers none of them."""
-
-    def __init__(self, settings: Settings, text: Callable[[int], str]) -> None:
+    def __init__(self, text: Callable[[int], str]) -> None:
         self._text = text
-        equipment = settings.equipment()
-        self._fingerprinter = equipment.fingerprinter
-        self.index = KeptIndex(settings.index)
-        self.decider = FirstWins.fetching(
-            self.index,
-            settings.decision,
-            by_key(lambda keys: {k: text(number_of(k)) for k in keys}),
-            equipment.judge,
-        )
+        self.engine = Engine(Settings())
+        self.engine.begin(text)
 
     def decide(self, numbers: range) -> tuple[list[Decision], float]:
         """Decide a batch; return the decisions and the seconds without the making of texts."""
         texts = [self._text(i) for i in numbers]
         began = time.perf_counter()
-        prints = self._fingerprinter.fingerprint(texts)
-        documents = tuple(
-            Document(i, key(i), b"", text) for i, text in zip(numbers, texts, strict=True)
-        )
-        decisions = self.decider.decide(Batch(Documents.of(documents), prints))
-        self.decider.arrived()
-        return decisions, time.perf_counter() - began
+        return self.engine.decide_batch(numbers, texts), time.perf_counter() - began
 
 
 def cost(arguments: argparse.Namespace) -> None:
     """Run the job with and without, in turns."""
-    texts = Perturbed(texts_of(arguments.file))
+    text = maker(arguments)
     n = arguments.documents
     taken: dict[str, list[float]] = {"with": [], "without": []}
     with embedded_server() as uri, MongoClient[dict[str, Any]](uri) as client:
-        client.bench.source.insert_many([{"_id": i, "text": texts[i]} for i in range(n)])
+        client.bench.source.insert_many([{"_id": i, "text": text(i)} for i in range(n)])
         for turn in range(TURNS):
             for name, seconds in taken.items():
-                command = [sys.executable, __file__, "--child", uri, f"{name}{turn}"]
-                result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+                command = [
+                    sys.executable,
+                    "-m",
+                    "scripts.bench.decisions",
+                    "child",
+                    uri,
+                    f"{name}{turn}",
+                ]
+                result = subprocess.run(
+                    command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT
+                )
                 seconds.append(float(result.stdout.split()[-1]))
     medians = {name: float(np.median(seconds)) for name, seconds in taken.items()}
     ratio = medians["with"] / medians["without"]
@@ -134,14 +107,14 @@ def child(uri: str, name: str) -> None:
 
 def memory(arguments: argparse.Namespace) -> None:
     """Print what each channel takes of memory, grown document by document."""
-    texts = Perturbed(texts_of(arguments.file))
+    text = maker(arguments)
     n = 200_000
     for channels in ((), (Channel.MINHASH,), (Channel.SENTENCES,)):
         index = KeptIndex(IndexSettings(candidate_generators=channels))
         fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels)
         before = psutil.Process().memory_info().rss
         for start in range(0, n, BATCH):
-            prints = fingerprinter.fingerprint([texts[i] for i in range(start, start + BATCH)])
+            prints = fingerprinter.fingerprint([text(i) for i in range(start, start + BATCH)])
             index.add([key(i) for i in range(start, start + BATCH)], prints)
         each = (psutil.Process().memory_info().rss - before) / n
         print(f"{', '.join(channels) or 'simhash, equal texts, ids':28} {each:7.1f} bytes RSS")
@@ -149,7 +122,7 @@ def memory(arguments: argparse.Namespace) -> None:
 
 def growth(arguments: argparse.Namespace) -> None:
     """Print candidates and fetched texts as the collection grows."""
-    engine = Engine(Settings(), Perturbed(texts_of(arguments.file)).__getitem__)
+    engine = Timed(maker(arguments))
     print("   documents      kept  candidates    p99    max  fetched  us/doc  bytes/kept")
     points: list[tuple[int, float, float]] = []
     done = kept = 0
@@ -157,19 +130,19 @@ def growth(arguments: argparse.Namespace) -> None:
         candidates: list[int] = []
         seconds, fetched = 0.0, 0
         for start in range(done, size, BATCH):
-            before = engine.decider.texts_fetched
+            before = engine.engine.decider.texts_fetched
             decisions, taken = engine.decide(range(start, min(start + BATCH, size)))
             kept += sum(isinstance(decision, Kept) for decision in decisions)
             if start >= size - max(size // 10, BATCH):  # the last tenth
                 candidates += [getattr(d, "tried").candidates for d in decisions]  # noqa: B009
                 seconds += taken
-                fetched += engine.decider.texts_fetched - before
+                fetched += engine.engine.decider.texts_fetched - before
         done, counted = size, len(candidates)
         points.append((size, float(np.mean(candidates)), fetched / counted))
         print(
             f"{size:12,} {kept:9,} {np.mean(candidates):11.3f} {np.percentile(candidates, 99):6.0f}"
             f" {max(candidates):6,} {fetched / counted:8.3f} {seconds / counted * 1e6:7.1f}"
-            f" {engine.index.nbytes / kept:11.1f}",
+            f" {engine.engine.index.nbytes / kept:11.1f}",
             flush=True,
         )
     sizes, *columns = np.array(points, dtype=float).T
@@ -183,8 +156,8 @@ def growth(arguments: argparse.Namespace) -> None:
 
 def worst(arguments: argparse.Namespace) -> None:
     """Print the slowest batch of each hostile collection, beside the mean of ordinary ones."""
-    texts = Perturbed(texts_of(arguments.file))
-    base = np.mean(_batches(texts.__getitem__, 20_000))
+    text = maker(arguments)
+    base = np.mean(_batches(text, 20_000))
     print(f"ordinary: {base:.1f} us a document on average")
     for name, (make, n) in hostile(arguments).items():
         times = _batches(make, n)
@@ -194,8 +167,8 @@ def worst(arguments: argparse.Namespace) -> None:
             f"({max(times) / base:.1f} times)",
             flush=True,
         )
-    long = "".join(texts[i] for i in range(40_000))[:3_500_000]
-    engine = Engine(Settings(), lambda i: long if i < 2 else texts[i])
+    long = "".join(map(text, range(40_000)))[:3_500_000]
+    engine = Timed(lambda i: long if i < 2 else text(i))
     engine.decide(range(2, 3))
     for what in ("first", "again"):
         taken = engine.decide(range(1) if what == "first" else range(1, 2))[1]
@@ -205,8 +178,7 @@ def worst(arguments: argparse.Namespace) -> None:
 
 def hostile(arguments: argparse.Namespace) -> dict[str, tuple[Callable[[int], str], int]]:
     """Return makers of hostile texts, and how many of each to decide."""
-    texts = Perturbed(texts_of(arguments.file))
-    frame = next(text for text in map(texts.__getitem__, range(1, 999)) if 300 < len(text) < 400)
+    frame = next(text for text in map(maker(arguments), range(1, 999)) if 300 < len(text) < 400)
 
     def template(share: float) -> Callable[[int], str]:
         def make(i: int) -> str:
@@ -232,10 +204,10 @@ def hostile(arguments: argparse.Namespace) -> dict[str, tuple[Callable[[int], st
 
 def bank(arguments: argparse.Namespace) -> None:
     """Decide a bank of templates, and count what of its repetitions is joined."""
-    made = templates.bank(arguments.bank_size, arguments.bank_size // 100)
-    engine = Engine(Settings(), made.texts.__getitem__)
+    made = template_bank(arguments.bank_size, arguments.bank_size // 100)
+    engine = Timed(made.texts.__getitem__)
     engine.decide(range(WORST_BATCH))  # compiled
-    engine = Engine(Settings(), made.texts.__getitem__)
+    engine = Timed(made.texts.__getitem__)
     before, seconds = psutil.Process().memory_info().rss, 0.0
     decisions: list[Decision] = []
     for start in range(0, len(made.texts), JOB_BATCH):
@@ -265,7 +237,7 @@ def _joined_to(decision: Decision, number: int) -> bool:
 
 def _batches(make: Callable[[int], str], n: int) -> list[float]:
     """Decide n texts from nothing; return microseconds a document of each batch."""
-    engine = Engine(Settings(), make)
+    engine = Timed(make)
     engine.decide(range(WORST_BATCH))
     return [
         engine.decide(range(start, start + WORST_BATCH))[1] * 1e6 / WORST_BATCH
@@ -273,37 +245,18 @@ def _batches(make: Callable[[int], str], n: int) -> list[float]:
     ]
 
 
-def sections() -> Iterator[tuple[str, Callable[[argparse.Namespace], None]]]:
-    """Yield the sections by name."""
-    for section in (cost, memory, growth, worst, bank):
-        yield section.__name__, section
-
-
-def main() -> None:
+def main() -> int:
     """Run the sections chosen."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--file", type=Path, default=ROOT.parent / "shared" / "data" / "exam_dev.jsonl.gz"
-    )
-    parser.add_argument("--documents", type=int, default=30_000)
-    parser.add_argument("--sizes", default="6e4,6e5,6e6")
-    parser.add_argument("--bank-size", type=int, default=100_000)
-    parser.add_argument("--child", nargs=2, metavar=("URI", "NAME"), help=argparse.SUPPRESS)
-    for name, section in sections():
-        parser.add_argument(f"--{name}", action="store_true", help=section.__doc__)
-    arguments = parser.parse_args()
-    if arguments.child:
-        child(*arguments.child)
-        return
-    arguments.sizes = [int(float(size)) for size in arguments.sizes.split(",")]
-    chosen = [name for name, _ in sections() if getattr(arguments, name)]
-    for name, section in sections():
-        if not chosen or name in chosen:
-            print(f"\n## {name} (load {psutil.getloadavg()[0]:.1f})", flush=True)
-            section(arguments)
+    parser = parser_of(__doc__)
+    parser.add_argument("--file", type=Path, default=DATA / "exam_dev.jsonl.gz")
+    parser.add_argument("--documents", type=count, default=30_000)
+    parser.add_argument("--sizes", type=counts, default="6e4,6e5,6e6")
+    parser.add_argument("--bank-size", type=count, default=100_000)
+    if sys.argv[1:2] == ["child"]:
+        child(*sys.argv[2:])
+        return 0
+    return run_sections(parser, cost, memory, growth, worst, bank)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 
 import numpy as np
@@ -23,7 +23,7 @@ _WARM = "先编译再计时：" * 9
 
 
 class Engine:
-    """Our engine without a database: it finds the texts of kept documents in memory."""
+    """Our engine without a database; the texts of kept documents are asked for by number."""
 
     def __init__(self, settings: Settings) -> None:
         """Load the lexicon and the native code."""
@@ -31,26 +31,33 @@ class Engine:
         self._equipment = settings.equipment()
         self.decide([_WARM, _WARM + "。", "短"])
 
-    def decide(self, texts: Sequence[str]) -> list[Decision]:
-        """Decide n texts in their order, from nothing; the key of each is `key(its number)`."""
-        held = {key(number): text for number, text in enumerate(texts)}
-
-        def kept_texts(keys: Sequence[bytes]) -> Mapping[bytes, str]:
-            return {k: held[k] for k in keys}
-
-        engine = FirstWins.fetching(
-            KeptIndex(self._settings.index),
+    def begin(self, text: Callable[[int], str]) -> None:
+        """Forget all documents; text: returns that of a number, the same each time."""
+        self._text = text
+        self.index = KeptIndex(self._settings.index)
+        self.decider = FirstWins.fetching(
+            self.index,
             self._settings.decision,
-            by_key(kept_texts),
+            by_key(lambda keys: {k: text(number_of(k)) for k in keys}),
             self._equipment.judge,
         )
-        fingerprint = self._equipment.fingerprinter.fingerprint
+
+    def decide_batch(self, numbers: range, texts: Sequence[str]) -> list[Decision]:
+        """Decide the documents of these numbers; the key of each is `key(its number)`."""
+        prints = self._equipment.fingerprinter.fingerprint(texts)
+        rows = zip(numbers, texts, strict=True)
+        documents = Documents.of(tuple(Document(i, key(i), b"", text) for i, text in rows))
+        decisions = self.decider.decide(Batch(documents, prints))
+        self.decider.arrived()
+        return list(decisions)
+
+    def decide(self, texts: Sequence[str]) -> list[Decision]:
+        """Decide n texts in their order, from nothing."""
+        self.begin(texts.__getitem__)
         decisions: list[Decision] = []
         for at in range(0, len(texts), BATCH):
             part = texts[at : at + BATCH]
-            documents = tuple(Document(at + i, key(at + i), b"", t) for i, t in enumerate(part))
-            decisions += engine.decide(Batch(Documents.of(documents), fingerprint(part)))
-            engine.arrived()
+            decisions += self.decide_batch(range(at, at + len(part)), part)
         return decisions
 
     def keeps(self, texts: Sequence[str]) -> NDArray[np.bool_]:

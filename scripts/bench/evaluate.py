@@ -2,7 +2,7 @@
 
     python -m scripts.bench.evaluate FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
-        [--peers] [--judged] [--pairs PAIRS.jsonl.gz]
+        [--peers] [--judged]
         [--labelled PAIRS.jsonl[.gz] ... [--half 0|1] [--show N]]
 
 One row for each file with the settings of --config and --set ("base"), one for each --compare,
@@ -18,27 +18,25 @@ neither due nor left.
 left: kept, although an earlier kept document is alike by so much.
 seconds: fingerprints and decisions, one thread.
 
---pairs: pairs (a, b: ids of documents in the files; same_group; sim: edit similarity) are decided
-each by itself: is the second joined to the first?
-
 --labelled: pairs (a, b: texts; label: S the same, D different, others are left out; kind or source)
 are cleaned and decided each by itself, through index, candidates and judge. A table says how many
 are joined, for the settings, for judge = "similarity", and with --peers for the packages. --half
 takes those whose n % 2 is that: rules are made with one half and checked with the other. --show
 prints N pairs that the settings decide unlike the label. What `dedup labels export` writes is such
-a file.
+a file. Pairs of ids of documents in the files (a, b; same_group; sim: edit similarity) are of the
+band of their similarity.
 """
 
 from __future__ import annotations
 
 import argparse
+import bisect
 import functools
-import gzip
 import itertools
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,14 +47,13 @@ from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.errors import ConfigurationError
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, load
-from scripts.bench import labelled
+from scripts.bench.command import ROOT, parser_of, records_of
 from scripts.bench.engines import Engine, Keeps, installed_peers
 from scripts.bench.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
 
-ROOT = Path(__file__).parents[2]
 THRESHOLDS = (0.7, 0.8, 0.9)
 EDGES = (0.0, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # of the bands of edit similarity
-POSITIVE, NEGATIVE = 0.95, 0.6
+SAME, DIFFERENT = "S", "D"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +78,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """A pair of documents: their ids, whether they are versions of one, their edit similarity."""
+class Labelled:
+    """A pair: its number, both texts as they are, the label, and what it is of (kind or source)."""
 
+    n: int
     a: str
     b: str
-    same_group: bool
-    sim: float
+    label: str
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many pairs of one kind are joined: of different ones and of the same."""
+
+    of: str
+    different: tuple[int, int]
+    same: tuple[int, int]
 
 
 def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) -> Row:
@@ -111,25 +118,42 @@ def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
     return pairs.without(asked[~said.joined])
 
 
-def join(versions: Iterable[Version], texts: Mapping[str, str], keeps: Keeps) -> list[bool]:
-    """Tell of each pair, decided by itself, whether its second text is dropped."""
-    return [not keeps([texts[version.a], texts[version.b]])[1] for version in versions]
-
-
 def read(file: Path, field: str, cleaning: CleaningSettings) -> list[tuple[Any, str]]:
     """Return ids and clean texts of a file, in its order, without the empty ones."""
     cleaner = Cleaner(cleaning)
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        records = list(map(json.loads, lines))
-    values = [(record.get("_id"), record.get(field)) for record in records]
+    values = [(record.get("_id"), record.get(field)) for record in records_of(file)]
     return [(id_, text) for id_, v in values if isinstance(v, str) and (text := cleaner.clean(v))]
 
 
-def read_versions(file: Path) -> list[Version]:
-    """Return the pairs of a file."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        records = list(map(json.loads, lines))
-    return [Version(r["a"], r["b"], r["same_group"], r["sim"]) for r in records]
+def read_labelled(
+    file: Path, half: int | None = None, files: Iterable[Path] = (), field: str = "text"
+) -> list[Labelled]:
+    """Return the pairs labelled S or D; of the half whose n % 2 is that, if one is asked for."""
+    return [
+        Labelled(r["n"], r["a"], r["b"], r["label"], r.get("kind") or r.get("source") or "-")
+        for r in with_texts(file, files, field)
+        if r["label"] in (SAME, DIFFERENT) and (half is None or r["n"] % 2 == half)
+        if r["a"] is not None and r["b"] is not None  # a text may be gone
+    ]
+
+
+def with_texts(file: Path, files: Iterable[Path], field: str) -> Iterator[dict[str, Any]]:
+    """Yield the pairs of a file; in the place of ids stand texts of the files, None if unknown."""
+    texts: dict[Any, str] | None = None
+    for n, pair in enumerate(records_of(file)):
+        if "same_group" not in pair:
+            yield pair
+            continue
+        if texts is None:
+            texts = {r["_id"]: r.get(field) for one in files for r in records_of(one)}
+        edge = bisect.bisect(EDGES, pair["sim"]) - 1
+        yield {
+            "n": n,
+            "a": texts.get(pair["a"]),
+            "b": texts.get(pair["b"]),
+            "label": SAME if pair["same_group"] else DIFFERENT,
+            "kind": f"{EDGES[edge]:.2f}-{(*EDGES, 1.0)[edge + 1]:.2f}",
+        }
 
 
 def flags_of(assignments: Sequence[str]) -> dict[str, Any]:
@@ -180,32 +204,49 @@ def line(file: Path, name: str, width: int, row: Row) -> str:
     )
 
 
-def lines_of_versions(
-    name: str, width: int, versions: Sequence[Version], joined: Sequence[bool]
-) -> Iterator[str]:
-    """Yield an aligned line for each group and band, then the two that matter."""
+def joined(pairs: Sequence[Labelled], cleaning: CleaningSettings, keeps: Keeps) -> list[bool]:
+    """Tell of each pair, cleaned, whether its second text is dropped as the first one's duplicate.
 
-    def told(label: str, band: str, chosen: Sequence[bool]) -> str:
-        share = f"{sum(chosen) / len(chosen):7.4f}" if chosen else f"{'-':>7}"
-        return f"{name:{width}} {label:10} {band:10} {len(chosen):6,}{sum(chosen):8,} {share}"
+    A text of which cleaning leaves nothing is the duplicate of none.
+    """
+    cleaner = Cleaner(cleaning)
+    cleaned = [(cleaner.clean(pair.a), cleaner.clean(pair.b)) for pair in pairs]
+    return [bool(a and b) and not keeps([a, b])[1] for a, b in cleaned]
 
-    both = list(zip(versions, joined, strict=True))
-    for same, label in ((True, "same group"), (False, "other")):
-        for low, high in zip(EDGES, (*EDGES[1:], 1.01), strict=True):
-            chosen = [j for v, j in both if v.same_group == same and low <= v.sim < high]
-            if chosen:
-                yield told(label, f"{low:.2f}-{min(high, 1.0):.2f}", chosen)
-    positives = [j for v, j in both if v.same_group and v.sim >= POSITIVE]
-    yield told("positives", f">= {POSITIVE}", positives)
-    negatives = [j for v, j in both if not v.same_group and v.sim < NEGATIVE]
-    yield told("negatives", f"< {NEGATIVE}", negatives)
+
+def scores(pairs: Sequence[Labelled], found: Sequence[bool]) -> Iterator[Score]:
+    """Yield the score of all pairs, then of each kind by name."""
+    both = list(zip(pairs, found, strict=True))
+    for of in ("all", *sorted({pair.of for pair in pairs})):
+        some = [(pair.label, hit) for pair, hit in both if of in ("all", pair.of)]
+        different, same = (
+            [hit for own, hit in some if own == label] for label in (DIFFERENT, SAME)
+        )
+        yield Score(of, (sum(different), len(different)), (sum(same), len(same)))
+
+
+def table(file: Path, columns: dict[str, list[Score]]) -> Iterator[str]:
+    """Yield aligned lines: a row for each kind, for each contender D and S joined."""
+
+    def told(counts: tuple[int, int]) -> str:
+        return "/".join(map(str, counts)) if counts[1] else "-"
+
+    rows = list(zip(*columns.values(), strict=True))
+    width = max(24, *(len(row[0].of) for row in rows))
+    widths = [max(15, len(name)) for name in columns]
+    head = "".join(f"  {name:>{w}}" for name, w in zip(columns, widths, strict=True))
+    yield f"\n{file.name.partition('.')[0]:{width}}{head}"
+    yield f"{'joined of':{width}}" + "".join(f"  {'D        S':>{w}}" for w in widths)
+    for row in rows:
+        cells = [f"{told(score.different)}  {told(score.same)}" for score in row]
+        yield f"{row[0].of:{width}}" + "".join(
+            f"  {cell:>{w}}" for cell, w in zip(cells, widths, strict=True)
+        )
 
 
 def main() -> int:
     """Print a row for each file and contender, then the pairs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--field", default="text")
     parser.add_argument("--config", type=Path)
@@ -213,8 +254,7 @@ def main() -> int:
     parser.add_argument("--compare", action="append", default=[], metavar="NAME: CHANGES")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--judged", action="store_true")
-    parser.add_argument("--pairs", type=Path, metavar="PAIRS")
-    parser.add_argument("--labelled", type=Path, nargs="+", default=[], metavar="PAIRS")
+    parser.add_argument("--labelled", "--pairs", type=Path, nargs="+", default=[], metavar="PAIRS")
     parser.add_argument("--half", type=int, choices=(0, 1))
     parser.add_argument("--show", type=int, default=0, metavar="N")
     arguments = parser.parse_args()
@@ -229,8 +269,6 @@ def main() -> int:
         print_rows(everyone, width, arguments)
     for file in arguments.labelled:
         print_labelled(file, everyone, arguments)
-    if arguments.pairs:
-        print_versions(everyone, width, arguments)
     return 0
 
 
@@ -256,31 +294,14 @@ def print_labelled(
     file: Path, everyone: Sequence[Contender], arguments: argparse.Namespace
 ) -> None:
     """Print the table of labelled pairs, and those that the base decides unlike the label."""
-    pairs = labelled.read_labelled(file, arguments.half)
-    found = {c.name: labelled.joined(pairs, c.settings.cleaning, c.keeps) for c in everyone}
-    columns = {name: list(labelled.scores(pairs, hits)) for name, hits in found.items()}
-    print(*labelled.table(file, columns), sep="\n", flush=True)
-    misjudged = labelled.wrong(pairs, found[everyone[0].name])
-    for pair in itertools.islice(misjudged, arguments.show):
+    pairs = read_labelled(file, arguments.half, arguments.files, arguments.field)
+    found = {c.name: joined(pairs, c.settings.cleaning, c.keeps) for c in everyone}
+    columns = {name: list(scores(pairs, hits)) for name, hits in found.items()}
+    print(*table(file, columns), sep="\n", flush=True)
+    both = zip(pairs, found[everyone[0].name], strict=True)
+    wrong = (pair for pair, hit in both if hit != (pair.label == SAME))
+    for pair in itertools.islice(wrong, arguments.show):
         print(f"\n{pair.n} {pair.label} {pair.of}\n  a: {pair.a!r}\n  b: {pair.b!r}")
-
-
-def print_versions(
-    everyone: Sequence[Contender], width: int, arguments: argparse.Namespace
-) -> None:
-    """Print the table of pairs."""
-    versions = read_versions(arguments.pairs)
-    print(f"\n{'':{width}} {'pairs':10} {'sim':10} {'pairs':>6}{'joined':>8} {'share':>7}")
-    for contender in everyone:
-        cleaning = contender.settings.cleaning
-        texts = dict(
-            pair for file in arguments.files for pair in read(file, arguments.field, cleaning)
-        )
-        known = [v for v in versions if v.a in texts and v.b in texts]
-        if len(known) < len(versions):
-            print(f"{len(versions) - len(known):,} pairs have no text in the files")
-        joined = join(known, texts, contender.keeps)
-        print(*lines_of_versions(contender.name, width, known, joined), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Is the fingerprint jieba's to the last bit, and how fast: one table a section.
 
     python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--parts] [--threads]
-                                        [--sizes] [--start]
+                                        [--sizes] [--sketches] [--start]
 
 All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
 folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest keywords.
@@ -10,23 +10,20 @@ folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest
 from __future__ import annotations
 
 import argparse
-import gzip
 import itertools
-import json
 import os
+import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jieba
 import numpy as np
-import psutil
 from jieba.analyse import default_tfidf
 from numba import njit
 
@@ -34,24 +31,19 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.features import count_words, make_features
 from dedup_job.fingerprint.kernel import choose, fingerprint_batch
 from dedup_job.fingerprint.segmentation import make_scratch, segment
+from dedup_job.fingerprint.sketch import sentence_keys, sketch
+from dedup_job.native.code_points import pack
+from scripts.bench import processes
+from scripts.bench.command import DATA, parser_of, run_sections, seconds_of, texts_of
 from tests.reference.parity import WOVEN, Differences, compare, jieba_with, write_word_lists
 from tests.reference.recipe import PLAIN
 from tests.strings import NASTY, generated
 
-ROOT = Path(__file__).parents[2]
 BEST_OF = 5
 TURNS = 7
 GENERATED = 200_000
 CHUNK = 5000
-
-
-def texts_of(file: Path, *fields: str) -> list[str]:
-    """Return the texts of a file, by default of the field `text`."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        records = list(map(json.loads, lines))
-    return [
-        r[field] for field in fields or ("text",) for r in records if isinstance(r.get(field), str)
-    ]
+LENGTHS = {1: 20_000, 20: 10_000, 60: 10_000, 340: 5_000, 3_000: 1_000, 1_000_000: 3}
 
 
 def size_of(texts: Iterable[str]) -> int:
@@ -61,20 +53,14 @@ def size_of(texts: Iterable[str]) -> int:
 
 def best(work: Callable[[], Any], times: int = BEST_OF) -> float:
     """Return the seconds of the fastest of some runs."""
-    return min(_seconds(work) for _ in range(times))
+    return min(seconds_of(work) for _ in range(times))
 
 
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def parity(data: Path) -> int:
+def parity(arguments: argparse.Namespace) -> int:
     """Print how many texts differ from jieba and from the naive version; return the number."""
     print("texts                       count  tokens  keywords  fingerprints  (that differ)")
     bad = 0
-    for file in sorted(data.glob("*.jsonl.gz")):
+    for file in sorted(arguments.data.glob("*.jsonl.gz")):
         bad += _compared(file.name.removesuffix(".jsonl.gz"), texts_of(file, "text", "html"))
     bad += _compared("nasty", NASTY)
     bad += _compared("generated", generated(GENERATED, seed=42))
@@ -83,7 +69,7 @@ def parity(data: Path) -> int:
         Fingerprinter(FingerprintSettings(**lists))  # before jieba learns the same words
         real = (
             t
-            for file in sorted(data.glob("*.jsonl.gz"))
+            for file in sorted(arguments.data.glob("*.jsonl.gz"))
             for t in texts_of(file, "text", "html")[::4]
         )
         texts = [*real, *NASTY, *generated(GENERATED // 10, seed=43, more=WOVEN)]
@@ -110,7 +96,7 @@ def _compared(name: str, texts: Iterable[str], lists: dict[str, Path] | None = N
     return len(total.tokens) + len(total.keywords) + len(total.fingerprints)
 
 
-def speed(data: Path) -> None:
+def speed(arguments: argparse.Namespace) -> None:
     """Print documents and megabytes a second on one thread beside jieba.
 
     The two take turns of about the same length, so that what else the machine does meets both.
@@ -118,13 +104,13 @@ def speed(data: Path) -> None:
     print("file           texts      MB    docs/s     MB/s  jieba docs/s  jieba MB/s  times")
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
     for name in ("exam_dev", "articles_dev"):
-        texts = texts_of(data / f"{name}.jsonl.gz")
+        texts = texts_of(arguments.data / f"{name}.jsonl.gz")
         sample = texts[:: max(1, len(texts) // 1900)]
         megabytes, of_sample = size_of(texts) / 1e6, size_of(sample) / 1e6
         stage.fingerprint(texts)
         ours, jiebas = [], []
         for _ in range(TURNS):
-            jiebas.append(_seconds(lambda sample=sample: [_keywords(text) for text in sample]))
+            jiebas.append(seconds_of(lambda sample=sample: [_keywords(text) for text in sample]))
             passes, began = 0, time.perf_counter()
             while time.perf_counter() - began < jiebas[-1]:
                 stage.fingerprint(texts)
@@ -161,13 +147,13 @@ def cut_off(lexicon: Any, points: Any, offsets: Any, options: Any, parts: int) -
     return done
 
 
-def parts(data: Path) -> None:
+def parts(arguments: argparse.Namespace) -> None:
     """Print the cost of each part: the difference between kernels cut off after it."""
     names = ["encode", "segment", "count", "top-k", "n-grams, hash, sum", "digests, rest"]
     print(f"{'file':13} {'':4} " + "  ".join(f"{name:>8}" for name in names))
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
     for file in ("exam_dev", "articles_dev"):
-        texts = texts_of(data / f"{file}.jsonl.gz")
+        texts = texts_of(arguments.data / f"{file}.jsonl.gz")
         points, offsets = stage.prepare(texts)
         cut_off(stage.lexicon, points, offsets, stage.options, 1)  # compiled
         until = [
@@ -201,11 +187,11 @@ def arithmetic(rounds: int) -> int:
     return x
 
 
-def threads(data: Path) -> None:
+def threads(arguments: argparse.Namespace) -> None:
     """Print how two threads scale, and how plain arithmetic does on the same cores."""
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
-    texts = texts_of(data / "exam_dev.jsonl.gz") * 8
-    articles = texts_of(data / "articles_dev.jsonl.gz") * 8
+    texts = texts_of(arguments.data / "exam_dev.jsonl.gz") * 8
+    articles = texts_of(arguments.data / "articles_dev.jsonl.gz") * 8
     arithmetic(1)
     work: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
         "arithmetic": (arithmetic, [20_000_000] * 24),
@@ -220,7 +206,7 @@ def threads(data: Path) -> None:
         for name, (function, batches) in work.items():
             for count in (1, 2):
                 with ThreadPoolExecutor(count) as pool:
-                    seconds = _seconds(lambda f=function, b=batches, p=pool: list(p.map(f, b)))
+                    seconds = seconds_of(lambda f=function, b=batches, p=pool: list(p.map(f, b)))
                 times[name, count] = min(seconds, times.get((name, count), np.inf))
     print("work          1 thread s  2 threads s  scaling  of arithmetic's")
     plain = times["arithmetic", 1] / times["arithmetic", 2]
@@ -232,10 +218,10 @@ def threads(data: Path) -> None:
         )
 
 
-def sizes(data: Path) -> None:
+def sizes(arguments: argparse.Namespace) -> None:
     """Print microseconds per KB of texts of several sizes, cut from the same text."""
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
-    whole = "\n".join(texts_of(data / "articles_dev.jsonl.gz"))
+    whole = "\n".join(texts_of(arguments.data / "articles_dev.jsonl.gz"))
     each = size_of([whole]) / len(whole)
     print("size     texts  us/KB  (1 KB = 1,000 bytes)")
     rates = []
@@ -248,72 +234,56 @@ def sizes(data: Path) -> None:
     print(f"greatest / least: {max(rates) / min(rates):.2f}")
 
 
-RESIDENT = """
+def sketches(_: argparse.Namespace) -> None:
+    """Print what sketches of random texts of several lengths cost, microseconds a text."""
+    print("characters    texts      sketch  sentences")
+    for length, number in LENGTHS.items():
+        packed = pack([_random_text(length) for _ in range(number)])
+        times = []
+        for function in (sketch, sentence_keys):
+            function(packed)  # compiled
+            times.append(best(lambda f=function, p=packed: f(p)) * 1e6 / number)
+        print(f"{length:10,} {number:8,} {times[0]:11.2f} {times[1]:10.2f}")
+
+
+def _random_text(length: int) -> str:
+    """Return random Han characters with a full stop in thirty."""
+    characters = random.choices(range(0x4E00, 0x9FA6), k=length)
+    return "".join("。" if i % 30 == 29 else chr(c) for i, c in enumerate(characters))
+
+
+STARTED = """
 import psutil
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
 before = psutil.Process().memory_info().rss
-lexicon = load_lexicon(FingerprintSettings(), lambda _: None)
+stage = Fingerprinter(FingerprintSettings())
+stage.fingerprint(["文本"])
 after = psutil.Process().memory_info().rss
-print((after - before) / 1e6, sum(a.nbytes for a in lexicon) / 1e6)
+print((after - before) / 1e6, sum(a.nbytes for a in stage.lexicon) / 1e6)
 """
 
 
-def start(_: Path) -> None:
-    """Print the seconds of a first start and of later ones, and the memory of the tables."""
-    command = [sys.executable, "-m", "dedup_job", "inspect", "文本"]
+def start(_: argparse.Namespace) -> None:
+    """Print the seconds of a first start and of later ones, and the memory they take."""
     with tempfile.TemporaryDirectory() as folder:
-        empty = {
-            **os.environ,
-            "HOME": folder,
-            "XDG_CACHE_HOME": f"{folder}/cache",
-            "NUMBA_CACHE_DIR": f"{folder}/numba",
-        }
-        runs = [_run(command, empty) for _ in range(6)]
-        resident = _run([sys.executable, "-c", RESIDENT], empty)[1].split()
+        empty = {"HOME": folder, "XDG_CACHE_HOME": folder, "NUMBA_CACHE_DIR": f"{folder}/numba"}
+        runs = [
+            processes.run([sys.executable, "-c", STARTED], {**os.environ, **empty})
+            for _ in range(6)
+        ]
     print("start                    seconds")
-    print(f"the very first           {runs[0][0]:7.2f}   says: {runs[0][2].strip()!r}")
-    print(f"warm, median of 5        {statistics.median(r[0] for r in runs[1:]):7.2f}")
-    print(f"tables: {float(resident[0]):.0f} MB resident, arrays of {float(resident[1]):.0f} MB")
-
-
-def _run(command: list[str], environment: dict[str, str]) -> tuple[float, str, str]:
-    begun = time.perf_counter()
-    done = subprocess.run(
-        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True, timeout=180
-    )
-    return time.perf_counter() - begun, done.stdout, done.stderr
-
-
-SECTIONS: dict[str, Callable[[Path], Any]] = {
-    "parity": parity,
-    "speed": speed,
-    "parts": parts,
-    "threads": threads,
-    "sizes": sizes,
-    "start": start,
-}
+    print(f"the very first           {runs[0].seconds:7.2f}")
+    print(f"warm, median of 5        {statistics.median(r.seconds for r in runs[1:]):7.2f}")
+    resident, arrays = map(float, runs[-1].printed.split())
+    print(f"memory: {resident:.0f} MB resident, tables of {arrays:.0f} MB")
 
 
 def main() -> int:
     """Run the sections chosen; return 1 where a text differs from jieba."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    for name, section in SECTIONS.items():
-        parser.add_argument(f"--{name}", action="store_true", help=section.__doc__)
-    arguments = parser.parse_args()
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
     jieba.setLogLevel(60)
-    chosen = [name for name in SECTIONS if getattr(arguments, name)] or list(SECTIONS)
-    bad = 0
-    for name in _announced(chosen):
-        bad += SECTIONS[name](arguments.data) or 0
-    return int(bad > 0)
-
-
-def _announced(names: list[str]) -> Iterator[str]:
-    for name in names:
-        print(f"\n## {name} (load {psutil.getloadavg()[0]:.1f})", flush=True)
-        yield name
+    return run_sections(parser, parity, speed, parts, threads, sizes, sketches, start)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from timeit import timeit
 from typing import Any
 from unittest import mock
 
@@ -37,7 +36,8 @@ from dedup_job.index import HammingIndex, Ids, Layout, hamming, layout_of, pairs
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.native.byte_strings import strings_of
 from dedup_job.native.cache_lines import NEXT
-from scripts.bench.fingerprint import ROOT, arithmetic, texts_of
+from scripts.bench.command import DATA, count, counts, parser_of, run_sections, seconds_of, texts_of
+from scripts.bench.fingerprint import arithmetic
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200
 STEP, PLANTED, ADVERSARIAL, EQUAL = 100_000, 20, 20_000, 1_000_000
@@ -47,14 +47,13 @@ RNG = np.random.default_rng(42)
 Function, Array = Callable[..., Any], np.ndarray
 
 drawn = partial(RNG.integers, 0, 2**64, dtype=np.uint64)  # n random fingerprints
-seconds = partial(timeit, number=1)  # of one call
 resident = lambda: psutil.Process().memory_info().rss  # noqa: E731
 
 
-def flipped(values: Array, counts: Array) -> Array:
-    """Flip counts[i] different bits of values[i]."""
+def flipped(values: Array, bits_each: Array) -> Array:
+    """Flip bits_each[i] different bits of values[i]."""
     bits = np.zeros_like(values)
-    while (few := np.bitwise_count(bits) < counts).any():
+    while (few := np.bitwise_count(bits) < bits_each).any():
         bits[few] |= np.uint64(1) << RNG.integers(0, 64, few.sum(), dtype=np.uint64)
     return values ^ bits
 
@@ -98,7 +97,7 @@ def differences(k: int, layout: Layout | None, prints: Array, queries: Array) ->
     """Return how many are found, missed, and found but wrong, twice or in the wrong order."""
     with mock.patch.object(hamming, "layout_of", (lambda *_: layout) if layout else layout_of):
         index = HammingIndex(k)
-        for part in np.split(prints, [1, 1000, len(prints) // 3, len(prints) // 2]):
+        for part in np.split(prints, sorted([1, 1000, len(prints) // 3, len(prints) // 2])):
             index.extend(part)
     n, every, missed, extra = len(prints), brute(prints, queries, k), 0, 0
     firsts = np.unique(prints, return_index=True)[1]
@@ -119,8 +118,8 @@ def adversarial(layout: Layout) -> Iterator[tuple[Array, Array]]:
     for changing in (~mask, mask):
         prints = base ^ (drawn(ADVERSARIAL) & changing)
         yield prints, near(prints, FEW, layout.distance + 1)
-    counts = layout.distance + np.arange(FEW * PLANTED) % 2
-    yield flipped(np.repeat(queries, PLANTED), counts), queries
+    apart = layout.distance + np.arange(FEW * PLANTED) % 2
+    yield flipped(np.repeat(queries, PLANTED), apart), queries
 
 
 def exact(arguments: argparse.Namespace) -> int:
@@ -146,7 +145,7 @@ def asked(index: HammingIndex, make: Function) -> tuple[float, float]:
     search = partial(index.search, most_equal=1)
 
     def times(n: int, size: int) -> list[float]:
-        return [seconds(partial(search, b)) * 1e6 / size for b in make(n).reshape(-1, size)]
+        return [seconds_of(partial(search, b)) * 1e6 / size for b in make(n).reshape(-1, size)]
 
     slow = times(2 * BATCH, BATCH)[1]  # after what it finds has room
     n = BATCH * max(2, min(QUERIES // BATCH, int(3e6 / slow / BATCH)))  # or for 3 seconds
@@ -162,8 +161,8 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function, blocks: int =
     row = table(f"k:<1 size:>11, layout:<38 {columns}:>7.1f distinct:>8.2f found:>8.2f chain:>7,")
 
     def extend(size: int) -> list[float]:
-        counts = [min(STEP, size - start) for start in range(len(index), size, STEP)]
-        return [seconds(partial(index.extend, draw(n))) for n in counts]
+        steps = [min(STEP, size - start) for start in range(len(index), size, STEP)]
+        return [seconds_of(partial(index.extend, draw(n))) for n in steps]
 
     def job(batch: Array) -> None:
         index.search(batch, most_equal=1)
@@ -176,7 +175,7 @@ def grown(k: int, sizes: list[int], draw: Function, ask: Function, blocks: int =
         start, jobs, times = len(index), [], extend(size - size // 20)
         for left in range(max(1, min(SAMPLES, size // 20 // BATCH)), 0, -1):
             times += extend(len(index) + (size - len(index)) // left - BATCH)
-            jobs.append(seconds(partial(job, ask(index.fingerprints, BATCH))) * 1e6 / BATCH)
+            jobs.append(seconds_of(partial(job, ask(index.fingerprints, BATCH))) * 1e6 / BATCH)
         each = (resident() - before) / size
         growth = sum(times) * 1e6 / (size - start - BATCH * len(jobs))
         costs = (*asked(index, lambda n: ask(index.fingerprints, n)), np.mean(jobs))
@@ -196,11 +195,11 @@ def speed(arguments: argparse.Namespace) -> None:
     halves = [mixed(index.fingerprints, QUERIES).reshape(-1, BATCH) for _ in range(2)]
     work: dict[str, Function] = {"arithmetic": lambda _: arithmetic(100_000_000)}
     work["search"] = lambda i: [index.search(batch, most_equal=1) for batch in halves[i]]
-    times: dict[Any, list[float]] = {(name, count): [] for name in work for count in (1, 2)}
+    times: dict[Any, list[float]] = {(name, n): [] for name in work for n in (1, 2)}
     for _ in range(REPEATS):  # taken in turns, so that a slow moment hits all
-        for (name, count), taken in times.items():
-            with ThreadPoolExecutor(count) as pool:
-                taken.append(seconds(lambda p=pool, w=work[name]: list(p.map(w, (0, 1)))))
+        for (name, n), taken in times.items():
+            with ThreadPoolExecutor(n) as pool:
+                taken.append(seconds_of(lambda p=pool, w=work[name]: list(p.map(w, (0, 1)))))
     print("\nthe last index, two threads beside one")
     row = table("work:<10 1_thread_s:>10.3f 2_threads_s:>11.3f scaling:>7.2f of_arithmetic:>13.2f")
     plain = min(times["arithmetic", 1]) / min(times["arithmetic", 2])
@@ -227,7 +226,7 @@ def skewed(arguments: argparse.Namespace) -> None:
     row = table("that:<15 collapsed:>10,.1f expanded:>10,.1f")
     for name, query in (("hits them", equal), ("hits another", others[:1])):
         calls = [partial(index.search, query, most_equal=int(c)) for c in (True, False)]
-        row(name, *(np.median([seconds(c) for _ in range(10 * REPEATS)]) * 1e6 for c in calls))
+        row(name, *(np.median([seconds_of(c) for _ in range(10 * REPEATS)]) * 1e6 for c in calls))
 
 
 def memory(arguments: argparse.Namespace) -> None:
@@ -309,7 +308,7 @@ def peers(arguments: argparse.Namespace) -> int:
         queries = mixed(prints, QUERIES)
         for name, way in ways.items():
             asking = queries[:FEW] if name.startswith("dict") else queries
-            times[name].append(seconds(partial(way, asking)) * 1e6 / len(asking))
+            times[name].append(seconds_of(partial(way, asking)) * 1e6 / len(asking))
     true, median = brute(prints, queries[:FEW], 3), {n: np.median(t) for n, t in times.items()}
     print(f"{len(prints):,} fingerprints, k = 3; pairs found by {FEW} queries")
     print("faiss is not installed\n" * (find_spec("faiss") is None), end="")
@@ -323,25 +322,16 @@ def peers(arguments: argparse.Namespace) -> int:
     return bad
 
 
-SECTIONS = {f.__name__: f for f in (exact, speed, memory, peers, distances, skewed)}
-
-
 def main() -> int:
     """Run the sections chosen; return 1 where an answer is not that of brute force."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--sizes", default="1e6,1e7,5e7,1e8", help="of --speed and --memory")
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument(
+        "--sizes", type=counts, default="1e6,1e7,5e7,1e8", help="of --speed and --memory"
+    )
     for name, size in SIZES.items():
-        parser.add_argument(f"--{name}-size", type=lambda text: int(float(text)), default=size)
-    for name, section in SECTIONS.items():
-        parser.add_argument(f"--{name}", action="store_true", help=section.__doc__)
-    arguments = parser.parse_args()
-    arguments.sizes = [int(float(size)) for size in arguments.sizes.split(",")]
-    bad = 0
-    for name in [name for name in SECTIONS if getattr(arguments, name)] or SECTIONS:
-        print(f"\n## {name} (load {psutil.getloadavg()[0]:.1f})", flush=True)
-        bad += SECTIONS[name](arguments) or 0
-    return int(bad > 0)
+        parser.add_argument(f"--{name}-size", type=count, default=size)
+    return run_sections(parser, exact, speed, memory, peers, distances, skewed)
 
 
 if __name__ == "__main__":

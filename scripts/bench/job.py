@@ -41,6 +41,7 @@ from pymongo import MongoClient
 
 from dedup_job.mongo.embedded import embedded_server
 from scripts.bench import processes
+from scripts.bench.command import count, environment_of, parser_of
 from scripts.bench.processes import Ended, Server, require_room
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus, fill
 from tests.running import environment_for
@@ -243,12 +244,10 @@ def shown(row: Row) -> Row:
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--kind", choices=KINDS, default="chinese")
     parser.add_argument("--file", type=Path)
-    parser.add_argument("--documents", type=lambda n: int(float(n)), default=500_000)
+    parser.add_argument("--documents", type=count, default=500_000)
     parser.add_argument("--recipe-documents", type=int, default=5000)
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
@@ -259,7 +258,7 @@ def parse() -> argparse.Namespace:
         parser.error(f"--kind {arguments.kind} needs a --file")
     if arguments.kind == "chinese" and arguments.file is not None:
         parser.error("--kind chinese is made here; --file is for exam, html and news")
-    arguments.more = dict(setting.split("=", 1) for setting in arguments.more)
+    arguments.more = environment_of(arguments.more)
     return arguments
 
 

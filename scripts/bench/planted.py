@@ -33,13 +33,12 @@ from random import Random
 from dedup_job.documents import Decision, Duplicate, Kept
 from dedup_job.errors import ConfigurationError
 from dedup_job.settings import Settings, load
+from scripts.bench.command import ROOT, parser_of
 from scripts.bench.engines import Engine, number_of
 from scripts.bench.evaluate import read
 from scripts.bench.exhaustive import INNOCENT, alike
-from scripts.bench.planted_changes import KINDS, Kind
-from scripts.bench.questions import Choices, choices_of, head_of
+from scripts.bench.planted_changes import KINDS, Choices, Kind, choices_of, head_of
 
-ROOT = Path(__file__).parents[2]
 BANDS = (20, 31, 61, 121, 401)  # a band ends before the next one's first length
 _PASSES = 8  # over all questions, where one case of each is not enough
 
@@ -209,9 +208,7 @@ def settings_of(files: Sequence[Path]) -> dict[str, Settings]:
 
 def main() -> int:
     """Print a table for each settings file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--field", default="text")
     parser.add_argument("--config", type=Path, action="append", default=[], metavar="C.toml")

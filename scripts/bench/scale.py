@@ -33,6 +33,7 @@ from dedup_job.commands.memory_plan import index_needs
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.settings import Settings
 from scripts.bench import processes
+from scripts.bench.command import count, environment_of, parser_of
 from scripts.bench.processes import Ended, Server, memory_of, require_room
 from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
 
@@ -176,18 +177,12 @@ def later_run(
 
 
 def observed(
-    client: Client,
-    server: Server,
-    uri: str,
-    arguments: argparse.Namespace,
-    *,
-    run: int,
-    every: float,
+    client: Client, server: Server, uri: str, arguments: argparse.Namespace, run: int, every: float
 ) -> tuple[Ended, Observer]:
     """Run the command, looking at it every so often."""
     server.settle()
     observer = Observer(client, server, run)
-    environment = {"DEDUP_INDEX__FOLDER": str(arguments.folder), **arguments.more_settings}
+    environment = {"DEDUP_INDEX__FOLDER": str(arguments.folder), **arguments.settings}
     ended = processes.dedup(
         uri, "run", *NAMES, "--source", "source", "--yes",
         look=observer.look, every=every, **environment,
@@ -281,21 +276,18 @@ def main() -> None:
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    number = {"type": lambda n: int(float(n))}
-    parser.add_argument("--documents", default=20_000_000, **number)
-    parser.add_argument("--size", default=300, **number)
-    parser.add_argument("--more", default=100_000, **number)
-    parser.add_argument("--loaders", default=2, **number)
+    parser = parser_of(__doc__)
+    parser.add_argument("--documents", default=20_000_000, type=count)
+    parser.add_argument("--size", default=300, type=count)
+    parser.add_argument("--more", default=100_000, type=count)
+    parser.add_argument("--loaders", default=2, type=count)
     parser.add_argument("--every", type=float, default=2.0)
-    parser.add_argument("--seed", default=1, **number)
+    parser.add_argument("--seed", default=1, type=count)
     parser.add_argument(
         "--with", dest="settings", metavar="NAME=VALUE", action="append", default=[]
     )
     arguments = parser.parse_args()
-    arguments.more_settings = dict(setting.split("=", 1) for setting in arguments.settings)
+    arguments.settings = environment_of(arguments.settings)
     return arguments
 
 

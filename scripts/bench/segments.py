@@ -11,7 +11,6 @@ document on one thread. 5e7 documents take 20 GB of memory and 9 GB of disk.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -29,6 +28,7 @@ from dedup_job.index.candidates import Candidates
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.index.segment import Segment
 from dedup_job.native.byte_strings import ByteStrings
+from scripts.bench.command import count, counts, parser_of
 
 STEP, BATCH, BATCHES, COLUMNS = 100_000, 1000, 40, BANDS + 1
 CHANNELS = (*(Channel.MINHASH,) * BANDS, Channel.FORM)
@@ -136,14 +136,12 @@ def sealed(size: int, count: int, folder: Path) -> KeptIndex:
 
 def main() -> int:
     """Print the tables; return 1 where segments answer otherwise than the growing index."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--size", type=float, default=2e7)
-    parser.add_argument("--segments", default="1,4,16")
+    parser = parser_of(__doc__)
+    parser.add_argument("--size", type=count, default="2e7")
+    parser.add_argument("--segments", type=counts, default="1,4,16")
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
-    size, wrong = int(given.size), 0
+    size, wrong = given.size, 0
     texts = list(queries(size))
     print(f"{size:,} documents\ngrowing", flush=True)
     index, inserting = filled(0, size)
@@ -153,7 +151,7 @@ def main() -> int:
     print(f"  {index.nbytes / size:.1f} bytes a document: {parts_of(index.segments[0])}")
     print(f"  look-up {spent:.2f} us a text", flush=True)
     del index
-    for many in map(int, given.segments.split(",")):
+    for many in given.segments:
         print(f"{many} sealed", flush=True)
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             index = sealed(size, many, Path(folder))
@@ -167,8 +165,8 @@ def main() -> int:
         wrong += not same
         print(f"  {index.nbytes / size:.1f} bytes a document: {parts_of(index.segments[0])}")
         print(f"  look-up {spent:.2f} us a text; {resident():,.0f} MB of the process")
-        count, answer = sum(len(one.numbers) for one in found), "same" if same else "NOT THE SAME"
-        print(f"  {count:,} candidates, {answer}")
+        candidates = sum(len(one.numbers) for one in found)
+        print(f"  {candidates:,} candidates, {'same' if same else 'NOT THE SAME'}")
         sys.stdout.flush()
         del index
     return 1 if wrong else 0

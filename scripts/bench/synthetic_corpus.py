@@ -9,8 +9,6 @@ every fifth is the one before with another punctuation mark, as a crawl finds a 
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +24,7 @@ from numpy.typing import NDArray
 from pymongo import MongoClient
 
 from dedup_job.demo import phrases
+from scripts.bench.command import records_of
 
 KINDS = ("chinese", "exam", "html", "news")
 DUPLICATES = 5  # one document in so many
@@ -83,13 +82,13 @@ def stock(kind: str, file: Path | None = None, size: int = 1000, seed: int = 1) 
     size: bytes of a text that is made here, about, without its markup.
     """
     if kind == "news" and file is not None:
-        whole = (_MARKUP.sub("", text) for text in texts_of(file, "html", "text"))
+        whole = (_MARKUP.sub("", text) for text in _texts(file, "html", "text"))
         found = [(sentence, True) for text in whole for sentence in _SENTENCE.findall(text)]
         return Stock.of(found[i : i + _OF_NEWS] for i in range(0, len(found), _OF_NEWS))
     if file is not None:
         cut = markup_and_clauses if kind == "html" else clauses
         field = "html" if kind == "html" else "text"
-        return Stock.of((cut(text) for text in texts_of(file, field)), NEAR)
+        return Stock.of((cut(text) for text in _texts(file, field)), NEAR)
     if kind in ("exam", "news"):
         raise ValueError(f"{kind}: texts of a file are needed")
     made = sentences(SENTENCES, size, random.Random(seed))
@@ -132,11 +131,10 @@ def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def texts_of(file: Path, *fields: str) -> list[str]:
-    """Return the texts of a file of JSON lines, each of the first field that it has."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        found = (next((r[f] for f in fields if f in r), None) for r in map(json.loads, lines))
-        return [text for text in found if isinstance(text, str)]
+def _texts(file: Path, *fields: str) -> list[str]:
+    """Return the texts of a file, of each record the first field that it has."""
+    found = (next((r[f] for f in fields if f in r), None) for r in records_of(file))
+    return [text for text in found if isinstance(text, str)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Bank:
     typo: list[bool]
 
 
-def bank(questions: int, planted: int, seed: int = 1) -> Bank:
+def template_bank(questions: int, planted: int, seed: int = 1) -> Bank:
     """Make a bank of so many questions, with `planted` repetitions and as many mistyped ones.
 
     Each question differs from the others of its template in one number or one word.

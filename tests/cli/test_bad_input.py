@@ -301,9 +301,9 @@ def test_a_report_that_could_not_be_written_is_refused_before_the_work(filled: D
 def test_quarantined_documents_end_with_3_and_the_report_counts_them(
     filled: Db, tmp_path: Path
 ) -> None:
-    from tests.mongo.test_run import bad_utf8
+    from tests.faults.bad_document_kinds import not_utf_8
 
-    filled.get_collection("source").insert_one(bad_utf8(1000))  # type: ignore[arg-type]
+    filled.get_collection("source").insert_one(not_utf_8(1000))  # type: ignore[arg-type]
     file = tmp_path / "report.json"
     result = run_on(filled, "--report", str(file))
     assert result.returncode == 3, result.stderr

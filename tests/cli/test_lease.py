@@ -12,8 +12,16 @@ from pymongo.database import Database
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.care import lease_admin as locks
-from tests.mongo.test_killed_runs import pause_at_work, scanned, start
-from tests.running import Forked, invoke, refusal, run_here, uri_of
+from tests.running import (
+    Forked,
+    invoke,
+    pause_at_work,
+    refusal,
+    run_here,
+    scanned,
+    start_run,
+    uri_of,
+)
 
 Db = Database[dict[str, Any]]
 
@@ -32,7 +40,7 @@ def where(database: Db) -> tuple[str, ...]:
 def paused(any_database: Db) -> Iterator[tuple[Db, Forked]]:
     """Return a database and a run that sleeps in the middle of its work."""
     any_database.source.insert_many(make_corpus(2000, seed=2))
-    process = start(any_database, "target")
+    process = start_run(any_database, "target")
     pause_at_work(process, any_database)
     yield any_database, process
     process.kill()

@@ -15,10 +15,17 @@ from pymongo.database import Database
 from dedup_job.cli.signals import STOPPING
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from tests.mongo.test_killed_runs import pause_at_work, start, wait_for_batches
 from tests.monitoring.test_metrics import text_string_to_metric_families
 from tests.monitoring.test_pings import SECRET, Monitor
-from tests.running import dedup, refusal, run_here, uri_of
+from tests.running import (
+    dedup,
+    pause_at_work,
+    refusal,
+    run_here,
+    start_run,
+    uri_of,
+    wait_for_batches,
+)
 
 Db = Database[dict[str, Any]]
 
@@ -143,7 +150,7 @@ def test_a_dry_run_writes_no_metrics_and_sends_no_pings(
 
 def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(database: Db) -> None:
     database.source.insert_many(make_corpus(2000, seed=2))
-    process = start(database, "target")
+    process = start_run(database, "target")
     pause_at_work(process, database)
     process.kill()
     process.wait()
@@ -159,7 +166,7 @@ def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(datab
 def test_a_run_that_is_stopped_says_so_in_events(database: Db, tmp_path: Path) -> None:
     database.source.insert_many(make_corpus(2000, seed=2))
     file = tmp_path / "dedup.prom"
-    process = start(database, "target", "--log-format", "json", "--metrics-file", str(file))
+    process = start_run(database, "target", "--log-format", "json", "--metrics-file", str(file))
     wait_for_batches(database, "target", 40)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 128 + signal.SIGTERM

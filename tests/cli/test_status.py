@@ -10,8 +10,16 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.mongo.test_killed_runs import pause_at_work, scanned, start
-from tests.running import Forked, invoke, refusal, run_here, uri_of
+from tests.running import (
+    Forked,
+    invoke,
+    pause_at_work,
+    refusal,
+    run_here,
+    scanned,
+    start_run,
+    uri_of,
+)
 
 Db = Database[dict[str, Any]]
 
@@ -31,7 +39,7 @@ def status(database: Db) -> dict[str, Any]:
 def paused(database: Db) -> Iterator[tuple[Db, Forked]]:
     """Return a database and a run that sleeps in the middle of its work."""
     database.source.insert_many(make_corpus(2000, seed=2))
-    process = start(database, "target")
+    process = start_run(database, "target")
     pause_at_work(process, database)
     yield database, process
     process.kill()

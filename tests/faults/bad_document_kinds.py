@@ -22,6 +22,7 @@ from bson import (
     Regex,
     Timestamp,
 )
+from bson.raw_bson import RawBSONDocument
 
 from dedup_job.mongo.bson.edit import document, fields
 
@@ -60,6 +61,11 @@ def element(kind: int, name: str | bytes, value: bytes) -> bytes:
 def string(value: bytes) -> bytes:
     """Return the value of a string field, whatever its bytes are."""
     return struct.pack("<i", len(value) + 1) + value + b"\0"
+
+
+def not_utf_8(id_: int) -> RawBSONDocument:
+    """Return a document whose text is not UTF-8."""
+    return RawBSONDocument(document(fields({"_id": id_}), element(2, "text", string(b"ab\xff"))))
 
 
 def _good(number: int) -> bytes:

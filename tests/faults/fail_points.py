@@ -18,17 +18,21 @@ def failing(
     times: int | None = None,
     share: float | None = None,
     **how: Any,
-) -> Iterator[None]:
+) -> Iterator[list[int]]:
     """Let the next n of these commands fail, or a share of them, else all, in the block.
+
+    After it the list that is yielded holds how many did.
 
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
     """
-    fail(database, *commands, times=times, share=share, **how)
+    fired: list[int] = []
+    before = fail(database, *commands, times=times, share=share, **how)
     try:
-        yield
+        yield fired
     finally:
-        database.client.admin.command("configureFailPoint", "failCommand", mode="off")
+        off = database.client.admin.command("configureFailPoint", "failCommand", mode="off")
+        fired.append(int(off["count"]) - before)
 
 
 def fail(
@@ -37,10 +41,11 @@ def fail(
     times: int | None = None,
     share: float | None = None,
     **how: Any,
-) -> None:
-    """Let commands fail from now on, as above."""
+) -> int:
+    """Let commands fail from now on, as above; return how many did so far."""
     mode: Any = "alwaysOn" if times is None else {"times": times}
     if share is not None:
         mode = {"activationProbability": share}
     data = {"failCommands": list(commands), "appName": "dedup", **how}
-    database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+    set_ = database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+    return int(set_["count"])

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tests.faults.servers import free_ports
+
 _CHUNK = 65536
 _NAME_AT = 26  # of the command in an OP_MSG: after header, flags, kind, length and type
 _RESET = struct.pack("ii", 1, 0)  # a closed socket then sends RST, not FIN
@@ -143,9 +145,9 @@ class Proxy:
 
 
 @contextmanager
-def proxy(port: int, to: int) -> Iterator[Proxy]:
-    """Run a proxy for the block."""
-    running = Proxy(port, to)
+def proxy(to: int) -> Iterator[Proxy]:
+    """Run a proxy to a port for the block."""
+    running = Proxy(free_ports(1)[0], to)
     running.start()
     try:
         yield running

@@ -1,14 +1,15 @@
-"""A replica set of three real servers that can be killed, stopped and set apart from each other."""
+"""Replica sets of real servers that can be killed, stopped and set apart from each other."""
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,20 @@ _ELECTION_MILLISECONDS = 1000
 _WAIT_SECONDS = 60.0
 
 
+def free_ports(count: int) -> list[int]:
+    """Return so many ports that nobody listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
 class Node:
     """One server: its process, its port, and a client of its own."""
 
     def __init__(self, folder: Path, port: int, options: Sequence[str]) -> None:
-        self.port = port
+        self.port, self.address = port, f"127.0.0.1:{port}"
         self._folder = folder
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
@@ -39,21 +49,11 @@ class Node:
         )
 
     @property
-    def address(self) -> str:
-        """Host and port."""
-        return f"127.0.0.1:{self.port}"
-
-    @property
     def log(self) -> str:
         """What the server wrote to its log, over all its starts."""
         return (self._folder / "log").read_text(errors="replace")
 
-    def is_taken(self) -> bool:
-        """Tell whether someone listens on the port."""
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def start(self) -> None:
+    def start(self, environment: Mapping[str, str] | None = None) -> None:
         """Start the server on its data, if it does not run."""
         if self._process is not None and self._process.poll() is None:
             return
@@ -64,7 +64,11 @@ class Node:
         command += ["--wiredTigerCacheSizeGB", "0.5"]
         command += ["--unixSocketPrefix", str(self._folder), *self._options]
         self._process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            command,
+            env={**os.environ, **(environment or {})},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
 
     def kill(self) -> None:
@@ -79,24 +83,22 @@ class Node:
             self._process.send_signal(signum)
             self._stopped = signum is signal.SIGSTOP
 
-    def _runs(self) -> bool:
-        """Tell whether it is worth asking: a client would wait long for one that does not."""
-        return self._process is not None and self._process.poll() is None and not self._stopped
+    def hello(self) -> dict[str, Any]:
+        """Return what the server says of itself; nothing where it does not run or answer."""
+        # a client would wait long for one that does not run
+        if self._process is not None and self._process.poll() is None and not self._stopped:
+            with suppress(PyMongoError):
+                return dict(self.client.admin.command("hello"))
+        return {}
 
     def is_primary(self) -> bool:
         """Tell whether the server takes writes."""
-        with suppress(PyMongoError):
-            return self._runs() and bool(self.client.admin.command("hello")["isWritablePrimary"])
-        return False
+        return bool(self.hello().get("isWritablePrimary"))
 
     def is_member(self) -> bool:
         """Tell whether the server is primary or a secondary that keeps up."""
-        if not self._runs():
-            return False
-        with suppress(PyMongoError):
-            hello = self.client.admin.command("hello")
-            return bool(hello["isWritablePrimary"] or hello.get("secondary"))
-        return False
+        hello = self.hello()
+        return bool(hello.get("isWritablePrimary") or hello.get("secondary"))
 
     def fail(self, name: str, mode: Any, **data: Any) -> int:
         """Set a fail point of the server; return how often it was entered until now."""
@@ -112,17 +114,20 @@ class Node:
             return True
         return False
 
+    def hold(self, command: str, seconds: float, times: int = 1) -> bool:
+        """Let the job's next such commands begin and wait; tell whether the last came."""
+        blocked = {"blockConnection": True, "blockTimeMS": int(seconds * 1000)}
+        of = {"failCommands": [command], "appName": "dedup"}
+        before = self.fail("failCommand", {"times": times}, **of, **blocked)
+        return self.entered("failCommand", before + times, seconds * times + 5)
+
 
 class ReplicaSet:
-    """Three servers, or one."""
+    """Some servers."""
 
-    def __init__(self, folder: Path, ports: Sequence[int], options: Sequence[str] = ()) -> None:
-        self.nodes = [Node(folder / str(port), port, options) for port in ports]
-
-    @property
-    def uri(self) -> str:
-        """The URI that names all servers."""
-        return f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet={_NAME}"
+    def __init__(self, folder: Path, count: int, options: Sequence[str] = ()) -> None:
+        self.nodes = [Node(folder / str(port), port, options) for port in free_ports(count)]
+        self.uri = f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet={_NAME}"
 
     @property
     def primary(self) -> Node:
@@ -138,17 +143,12 @@ class ReplicaSet:
     def start(self) -> None:
         """Start all servers and make them a replica set."""
         for node in self.nodes:
-            if node.is_taken():
-                raise RuntimeError(f"port {node.port} is taken; did a former suite leave servers?")
             node.start()
-        first = self.nodes[0].client.admin
-        wait_for(lambda: all(_answers(node.client) for node in self.nodes))  # they are asked
+        wait_for(lambda: all(node.hello() for node in self.nodes))  # they are asked
         members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
         settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
-        with suppress(OperationFailure):  # it is one already
-            first.command(
-                "replSetInitiate", {"_id": _NAME, "members": members, "settings": settings}
-            )
+        config = {"_id": _NAME, "members": members, "settings": settings}
+        self.nodes[0].client.admin.command("replSetInitiate", config)
         self.heal()
 
     def heal(self) -> None:
@@ -182,12 +182,6 @@ class ReplicaSet:
             node.client.close()
 
 
-def _answers(client: Client) -> bool:
-    with suppress(PyMongoError):
-        return bool(client.admin.command("ping"))
-    return False
-
-
 def wait_for(what: Callable[[], Any], seconds: float = _WAIT_SECONDS, pause: float = 0.02) -> Any:
     """Return the first true value; TimeoutError after so many seconds."""
     deadline = time.monotonic() + seconds
@@ -199,10 +193,10 @@ def wait_for(what: Callable[[], Any], seconds: float = _WAIT_SECONDS, pause: flo
 
 
 @contextmanager
-def replica_set(ports: Sequence[int], options: Sequence[str] = ()) -> Iterator[ReplicaSet]:
-    """Run servers on these ports for the block."""
+def replica_set(count: int, options: Sequence[str] = ()) -> Iterator[ReplicaSet]:
+    """Run so many servers for the block."""
     with tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder:
-        servers = ReplicaSet(Path(folder), ports, options)
+        servers = ReplicaSet(Path(folder), count, options)
         try:
             servers.start()
             yield servers

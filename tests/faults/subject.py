@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,17 @@ from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from tests.faults.points import Point, die_at
-from tests.running import environment_for, outcome, start_dedup
+from tests.faults.commands import Commands
+from tests.faults.points import Point
+from tests.running import Documents, Forked, finished, outcome, scanned
 
 Db = Database[dict[str, Any]]
+Fault = Callable[[Forked], bool]
+ENDED_WELL = (0, 3)  # 3: some documents are quarantined
 _PARTS = ("", ".ledger", ".runs", ".state")
-_LONGEST_RUN = 300.0
 
 
-class Subject:
+class Subject(Commands):
     """A source, what a run left alone makes of it, and runs of other targets."""
 
     def __init__(
@@ -34,30 +35,36 @@ class Subject:
         *,
         documents: int = 3000,
         name: str = "faults",
-        storing: str = "none",
+        environment: dict[str, str] | None = None,
         **more: Any,
     ) -> None:
-        """Make the source and the run left alone.
-
-        storing: what the ledger holds of dropped documents; more: options of this suite's own
-        client.
-        """
-        self.uri = uri
-        self._folder = folder
-        self._count = 0
-        self.documents = documents
-        client: MongoClient[dict[str, Any]] = MongoClient(uri, **more)
-        weakref.finalize(self, client.close)  # else it warns when it is collected
-        self.database: Db = client[name]
-        self.database.source.insert_many(make_corpus(documents))
-        self.environment = {
+        """Make the source and the run left alone; more: options of this suite's own client."""
+        settings = {
             "DEDUP_RUN__BATCH_DOCUMENTS": "50",
             "DEDUP_INDEX__FOLDER": str(folder),
-            "DEDUP_LEDGER__DOCUMENT": storing,
+            **(environment or {}),
         }
+        super().__init__(uri, folder, name, **settings)
+        self.uri = uri
+        self.documents = documents
+        self._client = MongoClient[dict[str, Any]](uri, **more)
+        weakref.finalize(self, self._client.close)  # else it warns when it is collected
+        self.database: Db = self._client[name]
+        self._client.drop_database(name)
+        self.database.source.insert_many(make_corpus(documents))
+        self.leave_alone()
+
+    def leave_alone(self) -> None:
+        """Make the run left alone."""
+        self.drop("alone")
         code = self.run("alone")
-        if code not in (0, 3):
-            raise RuntimeError(f"the run left alone ended with {code}:\n{self.said()}")
+        assert code in ENDED_WELL, self.said()
+
+    def end_all(self) -> None:
+        """Remove everything."""
+        self._client.admin.command("killAllSessions", [])  # a killed run's transaction bars it
+        self._client.drop_database(self.database.name)
+        self._client.close()
 
     def start(
         self,
@@ -67,17 +74,14 @@ class Subject:
         first: Callable[[], None] | None = None,
         uri: str | None = None,
         **environment: str,
-    ) -> BaseProcess:
-        """Start `dedup run` into a target; at: where it dies, and at which time it comes there.
+    ) -> Forked:
+        """Start `dedup run` into a target; see `Commands.start_command`."""
+        words = ("run", "--source", "source", "--target", target, "--yes", *more)
+        return self.start_command(*words, at=at, first=first, uri=uri, **environment)
 
-        first: what its process does before it becomes `dedup`.
-        """
-        self._count += 1
-        arguments = ["run", "--db", self.database.name, "--source", "source", "--target", target]
-        whole = {**environment_for(uri or self.uri), **self.environment, **environment}
-        before = first if at is None else partial(_prepare, at, first)
-        log = self._log(self._count)
-        return start_dedup([*arguments, "--yes", *more], whole, log, first=before)
+    def run(self, target: str = "target", *more: str, **environment: str) -> int:
+        """Run to the end; return the exit code."""
+        return self.end(self.start(target, *more, **environment))
 
     def seconds(self) -> float:
         """Return how long a run takes from its start to its end."""
@@ -87,36 +91,21 @@ class Subject:
         self.drop("timed")
         return took
 
-    def run(self, target: str = "target", *more: str, **environment: str) -> int:
-        """Run to the end; return the exit code."""
-        return self.end(self.start(target, *more, **environment))
-
-    def end(self, process: BaseProcess, seconds: float = _LONGEST_RUN) -> int:
-        """Wait for the end of a run; return its exit code, TimeoutError if it takes too long."""
-        process.join(seconds)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise TimeoutError(f"a run did not end within {seconds:.0f} s:\n{self.said()}")
-        return process.exitcode
-
-    def said(self, back: int = 0) -> str:
-        """Return what the last run printed, or one so many before it."""
-        return self._log(self._count - back).read_text(errors="replace")
+    def state(self, target: str = "target") -> dict[str, Any]:
+        """Return the state of a target."""
+        return self.database[f"{target}.state"].find_one() or {}
 
     def scanned(self, target: str = "target") -> int:
         """Return how many documents the checkpoint counts, -1 while nobody answers."""
         with suppress(PyMongoError):
-            checkpoint = (self.database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
-            return int(checkpoint.get("counts", {}).get("scanned", 0))
+            return scanned(self.database, target)
         return -1
 
     def finished(self, target: str = "target") -> bool:
         """Tell whether the checkpoint says so."""
-        checkpoint = (self.database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
-        return bool(checkpoint.get("finished"))
+        return finished(self.database, target)
 
-    def wait_for_batches(self, process: BaseProcess, target: str = "target", more: int = 1) -> bool:
+    def wait_for_batches(self, process: Forked, target: str = "target", more: int = 1) -> bool:
         """Wait until a run decided so many documents more; False if it ended before."""
         goal = max(self.scanned(target), 0) + more
         while process.is_alive():
@@ -125,10 +114,15 @@ class Subject:
             time.sleep(0.002)
         return False
 
-    def drop(self, target: str = "target") -> None:
-        """Remove a target with all that belongs to it."""
-        for part in _PARTS:
-            self.database.drop_collection(f"{target}{part}")
+    def drop(self, *targets: str) -> None:
+        """Remove targets, by default `target`, with all that belongs to them."""
+        for target in targets or ("target",):
+            for part in _PARTS:
+                self.database.drop_collection(f"{target}{part}")
+
+    def all_of(self, target: str = "target") -> dict[str, Documents]:
+        """Return all that belongs to a target."""
+        return {p: list(self.database[target + p].find().sort("_id", 1)) for p in _PARTS}
 
     def differences(self, target: str = "target") -> list[str]:
         """Return in what a target differs from that of the run left alone; empty if it does not."""
@@ -144,11 +138,40 @@ class Subject:
         ]
         return found if counts[0] == counts[1] else [*found, f"counts: {counts[1]}"]
 
-    def _log(self, number: int) -> Path:
-        return self._folder / f"run{number}.log"
+    def must_end_well(self, process: Forked, target: str = "target", *codes: int) -> None:
+        """Wait for the end of a run, which must be that of the one left alone; then drop it."""
+        code = self.end(process)
+        assert code in (codes or ENDED_WELL), f"ended with {code}: {self.said()}"
+        assert self.differences(target) == []
+        self.drop(target)
 
+    def meet(
+        self,
+        times: int,
+        fault: Fault,
+        *,
+        gap: int = 400,
+        per_run: int = 5,
+        left: int = 100,
+        batch: int = 10,
+        uri: str | None = None,
+    ) -> None:
+        """Bring a fault about so often in runs at work; each must end as the one left alone.
 
-def _prepare(at: tuple[Point, int], first: Callable[[], None] | None) -> None:
-    die_at(*at)
-    if first is not None:
-        first()
+        fault: tells whether the process, which is given, met it. It counts where the run still had
+        more than `left` documents before it. gap: documents between two faults, a random number up
+        to this; per_run: faults in one run.
+        """
+        chance = random.Random(gap)
+        met = vain = 0
+        while met < times:
+            process = self.start(uri=uri, DEDUP_RUN__BATCH_DOCUMENTS=str(batch))
+            here = 0
+            while here < min(per_run, times - met):
+                if not self.wait_for_batches(process, more=chance.randrange(1, gap)):
+                    break
+                before = self.documents - self.scanned()
+                here += fault(process) and left < before <= self.documents
+            self.must_end_well(process)
+            met, vain = met + here, 0 if here else vain + 1
+            assert vain < 3, "the fault did not come about"

@@ -1,41 +1,110 @@
-"""Bad documents in the short form: every kind once or more, among few others."""
+"""Documents that would break a run are recorded, and those around them do not suffer from them."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from collections import Counter
+from typing import Any
 
+import bson
 import pytest
+from bson.raw_bson import RawBSONDocument
 
-from tests.faults import bad_documents, generated
-from tests.faults.bad_document_kinds import KINDS, UNDECODABLE, decodes, planted
+from dedup_job.cleaning import Cleaner
+from dedup_job.demo import make_corpus
+from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.reading import majority
+from tests.faults.bad_document_kinds import (
+    KEPT,
+    KINDS,
+    MAX_CHARS,
+    UNDECODABLE,
+    decodes,
+    mixed_id,
+    planted,
+)
 from tests.faults.subject import Subject
-from tests.faults.texts import GIANTS, bulk
+
+pytestmark = [pytest.mark.faults, pytest.mark.short]
+_INSERTED = 2000  # documents of an insert
+_SKIPPED = {"empty", "missing", "not_text"}
+Rows = dict[bytes, dict[str, Any]]
 
 
-def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        subject = Subject(any_server, Path(folder), documents=50, name="bad_short")
-        rows = list(bad_documents._among_others(subject, 300, 200))
-        subject.database.client.close()
-    assert all(row.good == row.times > 0 for row in rows), rows
+def insert(database, name: str, documents: list[RawBSONDocument]) -> None:
+    """Put documents into a collection."""
+    for start in range(0, len(documents), _INSERTED):
+        database[name].insert_many(documents[start : start + _INSERTED])
 
 
-def test_what_counts_as_undecodable_is_what_the_driver_does_not_decode() -> None:
-    for raw, kind, _ in planted(len(KINDS) + 10):
+def rows_of(database, name: str, projection: dict[str, int] | None = None) -> Rows:
+    """Return the documents of a collection by the bytes of their `_id`; keys repeated are lost."""
+    found: Rows = {}
+    for document in majority(database[name]).find({}, projection):
+        one = bytes(document.raw)
+        found[raw.id_element(one)] = bson.decode(one, raw.LENIENT)
+    return found
+
+
+def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server, tmp_path, times):
+    """A source with bad documents and one without are decided in two runs; the second resumes."""
+    subject = Subject(any_server, tmp_path, documents=50, name="faults_bad")
+    database = subject.database
+    database.drop_collection("source")
+    others = [
+        RawBSONDocument(raw.document(raw.fields({**document, "_id": mixed_id(number)})))
+        for number, document in enumerate(make_corpus(times(100_000, 300)))
+    ]
+    bad = list(planted(times(10_000, 200)))
+    insert(database, "clean", others)
+    insert(database, "source", [RawBSONDocument(document) for document, _, _ in bad])
+    insert(database, "source", others)
+    large = {"DEDUP_SOURCE__MAX_CHARS": str(MAX_CHARS), "DEDUP_RUN__BATCH_DOCUMENTS": "1000"}
+    for name, code in (("clean", 0), ("source", 3)):
+        for more in (["--limit", str(len(others) // 2)], []):
+            ended = subject.run(f"{name}_target", "--source", name, *more, **large)
+            assert ended == code, subject.said()
+
+    source, ids, ledger = (
+        rows_of(database, name, {"_id": 1})
+        for name in ("source", "source_target", "source_target.ledger")
+    )
+    assert ids.keys() | ledger.keys() == source.keys(), "documents are lost"
+    assert not ids.keys() & ledger.keys(), "documents are there twice"
+    assert_each_became_what_it_should(database, bad)
+    for part in ("", ".ledger"):
+        alone, among = (rows_of(database, f"{name}_target{part}") for name in ("clean", "source"))
+        unlike = [k for k, d in alone.items() if without_run(d) != without_run(among.get(k, {}))]
+        assert unlike == []
+    subject.end_all()
+
+
+def assert_each_became_what_it_should(database, bad) -> None:
+    """Compare what became of each planted document with what should."""
+    kept = rows_of(database, "source_target", {"_id": 1, "text": 1})
+    ledger = rows_of(database, "source_target.ledger")
+    cleaner, wrong = Cleaner(), Counter[str]()
+    for document, kind, text in bad:
+        key = raw.id_element(document)
+        if key in kept:
+            is_right = kind.becomes == KEPT and kept[key]["text"] == cleaner.clean(text)
+            became = f"kept: {kept[key]['text'][:20]}"
+        else:
+            row = ledger[key]
+            became = f"{row['decision']}: {row['reason']}"
+            decision = "skipped" if kind.becomes in _SKIPPED else "quarantined"
+            is_right = became == f"{decision}: {kind.becomes}"
+        wrong[f"{kind.name} became {became}"] += not is_right
+    assert +wrong == {}
+
+
+def without_run(document: dict[str, Any]) -> bytes:
+    """Return a document without the number of its run: the bad ones move where a run ends."""
+    own = document.get("dedup")
+    mark = {"dedup": own["fingerprint"]} if isinstance(own, dict) else {}
+    return bson.encode({**document, **mark, "run": 0})
+
+
+def test_what_counts_as_undecodable_is_what_the_driver_does_not_decode():
+    for document, kind, _ in planted(len(KINDS) + 10):
         if kind.name != "text twice":
-            assert decodes(raw) is (kind.becomes != UNDECODABLE), kind.name
-
-
-def test_generated_texts_go_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    cost = generated.share(1, 2000, ["一份普通的文件", "<p>另一份</p>"])
-    assert cost.texts == 2000
-    monkeypatch.setattr(generated, "_PROCESSES", 1)
-    (row,) = generated._giants(("100,000 nested <div>",))
-    assert row.good == row.times == 1, row
-
-
-def test_the_bulk_is_the_same_for_the_same_seed() -> None:
-    some = ["a", "题"]
-    assert list(bulk(3, 100, some)) == list(bulk(3, 100, some)) != list(bulk(4, 100, some))
-    assert len(GIANTS) > 20
+            assert decodes(document) is (kind.becomes != UNDECODABLE), kind.name

@@ -1,54 +1,153 @@
-"""The short form of the suite's fail points: commits, on one server."""
+"""Commands that fail on the server, or take effect and are not answered, cost a run only time.
+
+A short form, in this process and on a standalone server as well: tests/mongo/test_patience.py.
+"""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from tests.faults.failing_commands import SMALL, FailPoint, command_fails, lost_answers
-from tests.faults.free_ports import free_ports
-from tests.faults.injection import inject
 from tests.faults.proxy import proxy
-from tests.faults.servers import replica_set as servers_of
 from tests.faults.subject import Subject
 
-COMMIT = {"failCommands": ["commitTransaction"], "appName": "dedup"}
+pytestmark = pytest.mark.faults
+_TIMES = 3  # each fault is met
+# NotWritablePrimary, ShutdownInProgress, CursorNotFound, WriteConcernTimeout
+_ERRORS = (10107, 91, 43, 64)
+_WRITE_CONCERN_ERRORS = {64: "WriteConcernTimeout", 91: "ShutdownInProgress"}
+_WRITES = ("insert", "update", "commitTransaction")
+_AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
+_FIRE_SECONDS, _LOOK_SECONDS = 20.0, 0.5
+_LOSE_SECONDS = 5.0
+_SMALL = {"gap": 60, "per_run": _TIMES, "left": 0, "batch": 5}
+_LARGE = {"gap": 40, "per_run": _TIMES, "left": 0, "batch": 40}
+_COMMIT = "onPrimaryTransactionalWrite"  # the server's own point within a commit
 
 
 @pytest.fixture(scope="module")
-def servers():
-    with servers_of(free_ports(1)) as running:
-        yield running
+def subject(settled, tmp_path_factory):
+    subject = Subject(settled.uri, tmp_path_factory.mktemp("subject"), documents=300)
+    yield subject
+    subject.end_all()
 
 
 @pytest.fixture(scope="module")
-def subject(servers, tmp_path_factory):
-    found = Subject(servers.uri, tmp_path_factory.mktemp("subject"), documents=200)
-    with found.database.client:
-        yield found
+def large(settled, tmp_path_factory):
+    """Return a subject whose pages, of 20 MB, are larger than an answer of the server."""
+    more = {"DEDUP_OUTPUT__DOCUMENT": "text"}
+    folder = tmp_path_factory.mktemp("large")
+    subject = Subject(settled.uri, folder, documents=320, name="large", environment=more)
+    subject.database.source.update_many({}, {"$set": {"blob": b"x" * 500_000}})
+    subject.leave_alone()
+    yield subject
+    subject.end_all()
+
+
+class FailPoint:
+    """Lets a primary's fail point fire so many times in a row, now; counts how often it did."""
+
+    def __init__(self, servers, in_a_row, *commands, name="failCommand", **how):
+        self._servers, self._in_a_row, self._name, self.fired = servers, in_a_row, name, 0
+        of = {"failCommands": list(commands), "appName": "dedup"} if commands else {}
+        self._data = {**of, **how}
+
+    def __call__(self, process) -> bool:
+        """Set it, wait until it fired for the last time, and lift it."""
+        node = self._servers.primary
+        before = node.fail(self._name, {"times": self._in_a_row}, **self._data)
+        done, deadline = False, time.monotonic() + _FIRE_SECONDS
+        while not done and process.is_alive() and time.monotonic() < deadline:
+            done = node.entered(self._name, before + self._in_a_row, _LOOK_SECONDS)
+        self.fired += node.fail(self._name, "off") - before
+        return done
+
+
+SHORT = pytest.mark.short
+IN_A_ROW = (1, 2, 5)
 
 
 @pytest.mark.parametrize(
-    ("name", "in_a_row", "data"),
+    ("command", "in_a_row"),
+    [(command, n) for command in ("find", *_WRITES) for n in IN_A_ROW],
+)
+def test_a_command_whose_connection_closes_is_sent_again(
+    subject, settled, times, command, in_a_row
+):
+    point = FailPoint(settled, in_a_row, command, closeConnection=True)
+    subject.meet(times(_TIMES), point, **_SMALL)
+    assert point.fired >= times(_TIMES) * in_a_row
+
+
+@pytest.mark.parametrize("code", _ERRORS)
+@pytest.mark.parametrize("command", ["find", *_WRITES])
+def test_a_command_that_ends_with_an_error_is_sent_again(subject, settled, times, command, code):
+    subject.meet(times(_TIMES), FailPoint(settled, 3, command, errorCode=code), **_SMALL)
+
+
+@pytest.mark.parametrize(
+    "how",
     [
-        ("failCommand", 5, {**COMMIT, "closeConnection": True}),
-        ("failCommand", 3, {**COMMIT, "errorCode": 43}),
-        ("onPrimaryTransactionalWrite", 2, {"closeConnection": True}),
+        *({"closeConnection": True, "times": n} for n in IN_A_ROW),
+        *({"errorCode": code, "times": 3} for code in _ERRORS),
+    ],
+    ids=str,
+)
+def test_a_page_of_several_answers_is_read_again(large, settled, times, how):
+    in_a_row = how["times"]
+    more = {name: value for name, value in how.items() if name != "times"}
+    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "getMore", **more), **_LARGE)
+
+
+@pytest.mark.parametrize("command", _AT_START)
+def test_a_command_of_the_start_whose_connection_closes_is_sent_again(subject, settled, command):
+    node = settled.primary
+    of = {"failCommands": [command], "appName": "dedup", "closeConnection": True}
+    before = node.fail("failCommand", {"times": 2}, **of)
+    process = subject.start()
+    subject.must_end_well(process)
+    assert node.fail("failCommand", "off") - before == 2
+
+
+@pytest.mark.parametrize("code", _WRITE_CONCERN_ERRORS, ids=_WRITE_CONCERN_ERRORS.get)
+@pytest.mark.parametrize("command", _WRITES)
+def test_a_write_that_may_not_be_durable_is_made_sure_of(subject, settled, times, command, code):
+    concern = {"code": code, "errmsg": _WRITE_CONCERN_ERRORS[code]}
+    subject.meet(times(_TIMES), FailPoint(settled, 3, command, writeConcernError=concern), **_SMALL)
+
+
+@pytest.mark.parametrize("in_a_row", [1, pytest.param(2, marks=SHORT), 5])
+def test_a_commit_that_goes_on_without_an_answer_is_found_to_be_there(
+    subject, settled, times, in_a_row
+):
+    point = FailPoint(settled, in_a_row, name=_COMMIT, closeConnection=True)
+    subject.meet(times(_TIMES), point, **_SMALL)
+
+
+@pytest.mark.parametrize(
+    "code", [112, 10107], ids={112: "WriteConflict", 10107: "NotWritablePrimary"}.get
+)
+def test_a_commit_that_is_refused_is_tried_again(subject, settled, times, code):
+    how = {"closeConnection": False, "failBeforeCommitExceptionCode": code}
+    subject.meet(times(_TIMES), FailPoint(settled, 2, name=_COMMIT, **how), **_SMALL)
+
+
+@pytest.mark.parametrize(
+    ("command", "in_a_row"),
+    [
+        pytest.param("commitTransaction", 1, marks=SHORT),
+        *(("commitTransaction", n) for n in IN_A_ROW[1:]),
+        *(("insert", 2), ("update", 2)),
     ],
 )
-def test_commits_that_fail_cost_nothing_but_time(subject, servers, name, in_a_row, data):
-    point = FailPoint(servers, in_a_row, data, name)
-    row = inject(subject, name, 2, point, SMALL)
-    assert (row.times, row.good) == (2, 2), row
-    assert point.fired == 2 * in_a_row
+def test_a_command_that_took_effect_and_whose_answer_is_lost_does_no_harm(
+    subject, settled, times, command, in_a_row
+):
+    with proxy(settled.primary.port) as between:
 
+        def lose(_) -> bool:
+            return between.lose_answers(command, in_a_row, _LOSE_SECONDS)
 
-def test_answers_that_are_lost_cost_nothing_but_time(subject, servers):
-    with proxy(free_ports(1)[0], servers.primary.port) as between:
-        row = next(lost_answers(subject, between, 0.01))
-    assert (row.times, row.good) == (1, 1), row
-
-
-def test_a_fault_that_does_not_come_does_not_count(subject, servers):
-    """A run sends no such command."""
-    row = next(command_fails(subject, servers, "mapReduce", SMALL, 0.01))
-    assert (row.times, row.good) == (0, 0)
+        subject.meet(times(_TIMES), lose, uri=between.uri, **_SMALL)
+        assert between.lost >= times(_TIMES) * in_a_row

@@ -1,34 +1,236 @@
-"""Killed runs end as one left alone; the long form: test_all.py."""
+"""Runs that are killed (SIGKILL) end, when started again, as one left alone.
+
+At random moments, where a batch may be half done, and where files of the index change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.faults.kills import DOCUMENTS, Kills
+from dedup_job.commands import run as commands_run
+from dedup_job.fingerprint.sketch import BANDS
+from dedup_job.index import kept, snapshot
+from dedup_job.index.snapshot import NoSnapshotError
 from tests.faults.points import Point
-from tests.faults.subject import Subject
+from tests.faults.subject import ENDED_WELL, Subject
+from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome, run_here
+
+pytestmark = pytest.mark.faults
+_BATCHES = 900 // 50
+_PER_TARGET = 6  # kills before a run is let through
+_AT_ONCE = 30.0  # seconds; a lease that is not taken over at once would cost 60
+_KILLED, _STOPPED = -signal.SIGKILL, 143
+_COLUMNS = BANDS + 1  # of keys, with that of the form
+_NIGHTS, _EACH = 16, 120  # documents a night
+
+
+def file_of(subject: Subject, target: str = "target") -> Path:
+    """Return where the snapshot of a target lies."""
+    return Path(subject.environment["DEDUP_INDEX__FOLDER"], f"{subject.state(target)['id']}.index")
+
+
+def settle(subject: Subject, **environment: str) -> None:
+    """Let the run end at once, and compare; then all is removed."""
+    most = 1 + subject.finished()
+    began = time.monotonic()
+    code = subject.run(**environment)
+    assert code == 0, subject.said()
+    assert time.monotonic() - began < _AT_ONCE
+    assert subject.differences() == []
+    assert_each_source_id_is_in_one_place(subject.database)
+    first, *others = subject.database["target.runs"].find().sort("_id", 1)
+    assert (first["status"], len(others) < most) == ("done", True)
+    assert not any(row["counts"]["scanned"] for row in others)
+    file = file_of(subject)
+    assert snapshot.read(file).facts["generation"] == subject.state()["generation"]
+    assert not list(file.parent.glob(f".{file.stem}.*")), "half-written snapshots are left"
+    file.unlink()
+    subject.drop()
+
+
+@pytest.mark.short
+@pytest.mark.standalone
+def test_a_run_killed_at_random_moments_ends_as_one_left_alone(subject, times):
+    chance, seconds, killed = random.Random(1), subject.seconds(), 0
+    while killed < times(100, 2):
+        for _ in range(min(_PER_TARGET, times(100, 2) - killed)):
+            left = 1 - max(subject.scanned(), 0) / subject.documents
+            process = subject.start()
+            time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
+            process.kill()
+            code = subject.end(process)
+            assert code in (0, _KILLED)
+            killed += code == _KILLED
+            if subject.finished():
+                break
+        settle(subject)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point.READ,
+        Point.BEFORE,
+        pytest.param(Point.INSIDE, marks=[pytest.mark.short, pytest.mark.standalone]),
+        Point.COMMITTED,
+    ],
+)
+def test_a_run_killed_where_a_batch_is_half_done_ends_as_one_left_alone(subject, times, point):
+    chance, killed, count = random.Random(1), 0, times(20, 2)
+    while killed < count:
+        for _ in range(min(_PER_TARGET, count - killed)):
+            at = chance.randint(1, _BATCHES // _PER_TARGET)
+            code = subject.end(subject.start(at=(point, at)))
+            assert code in (0, _KILLED), subject.said()
+            killed += code == _KILLED
+        settle(subject)
+
+
+@pytest.mark.short
+def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(subject, times):
+    chance = random.Random(1)
+    parts = len(snapshot.read(file_of(subject, "alone")).parts)
+    for number in range(times(20, 2)):
+        former = None
+        if number % 2:
+            process = subject.start()
+            subject.wait_for_batches(process)
+            process.terminate()
+            assert subject.end(process) == _STOPPED
+            former = snapshot.read(file_of(subject))
+        at = chance.randint(1, (len(former.parts) if former else parts) + _COLUMNS - 1)
+        assert subject.end(subject.start(at=(Point.SNAPSHOT, at))) == _KILLED
+        if former is None:
+            with pytest.raises(NoSnapshotError):
+                snapshot.read(file_of(subject))
+        else:
+            assert snapshot.read(file_of(subject)).facts == former.facts
+        settle(subject)
+        assert former is None or "its snapshot: it is of batch" in subject.said()
+
+
+def test_a_run_killed_at_its_first_start_ever_builds_the_dictionary_all_the_same(
+    subject, times, tmp_path
+):
+    chance, cache = random.Random(1), tmp_path / "cache"
+    names = ["--db", subject.database.name, "--source", "source", "--target", "target"]
+    command = [sys.executable, "-m", "dedup_job", "run", *names, "--yes"]
+    cold = {**subject.environment, "XDG_CACHE_HOME": str(cache)}
+    for _ in range(times(5)):
+        process = subprocess.Popen(
+            command,
+            env=environment_for(None, **cold),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(0.5 + 3 * chance.random())  # the tables take 3 seconds and more
+        process.kill()
+        process.wait()
+    settle(subject, XDG_CACHE_HOME=str(cache))
+    assert len(list(cache.glob("dedup/lexicon*"))) == 1
 
 
 @pytest.fixture
-def kills(any_server: str, tmp_path: Path) -> Iterator[Kills]:
-    subject = Subject(any_server, tmp_path, documents=DOCUMENTS, name=f"kills_{tmp_path.name}")
-    yield Kills(subject, tmp_path, any_server)
-    subject.database.client.close()
+def nights(replica_set, tmp_path):
+    """Return a subject with documents for many nights."""
+    subject = Subject(replica_set, tmp_path, documents=_NIGHTS * _EACH, name="faults_nights")
+    yield subject
+    subject.end_all()
 
 
-@pytest.mark.standalone
-def test_runs_killed_at_random_moments_and_inside_a_batch_end_as_one_left_alone(
-    kills: Kills,
-) -> None:
-    for tally in (kills.at_random(2), kills.at_point(Point.INSIDE, 2)):
-        assert (tally.hit, tally.good, tally.wrong) == (2, 2, [])
+def grow(subject: Subject):
+    """Let the source be empty, then grow; yield the number of each night."""
+    documents = list(subject.database.source.find().sort("_id", 1))
+    subject.database.source.delete_many({})
+    for night in range(_NIGHTS):
+        subject.database.source.insert_many(documents[night * _EACH : (night + 1) * _EACH])
+        yield night
 
 
-def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(
-    kills: Kills,
-) -> None:
-    tally = kills.at_snapshot(2)
-    assert (tally.hit, tally.good, tally.wrong) == (2, 2, [])
+def at_night(
+    subject: Subject,
+    night: int,
+    target: str = "target",
+    at: tuple[Point, int] | None = None,
+    first: Callable[[], None] | None = None,
+) -> bool:
+    """Run, and tell whether it was killed: its files are whole, the target is not read again."""
+    code = subject.end(subject.start(target, at=at, first=first))
+    assert code in (*ENDED_WELL, _KILLED), subject.said()
+    assert night == 0 or "reading the index from the target" not in subject.said()
+    for file in files_of(subject, target):
+        snapshot.read(file)
+    return code == _KILLED
+
+
+def files_of(subject: Subject, target: str) -> list[Path]:
+    """Return the files of a target's index."""
+    folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
+    return list(folder.glob(f"{subject.state(target).get('id')}*.index"))
+
+
+def small_segments() -> None:
+    """Let few documents make a segment, and outgrow the memory of a run."""
+    kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
+    commands_run.index_memory = lambda *_: 10_000.0
+
+
+def segments_never_merged() -> None:
+    """Let each run add a segment."""
+    kept._LEAST, kept._TIMES = 0, 0
+
+
+def without_runs(subject: Subject, target: str):
+    """Return a target and its ledger without the numbers of runs."""
+    documents, ledger = outcome(subject.database, target)
+    own = [{**row, "dedup": {**row["dedup"], "run": 0}} for row in documents]
+    return own, [{**row, "run": 0} for row in ledger]
+
+
+def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_second_reading(
+    nights, times
+):
+    points = (Point.SNAPSHOT, Point.SAVED, Point.MAPPED)
+    chance, count, killed = random.Random(19), times(50), dict.fromkeys(points, 0)
+    for night in grow(nights):
+        for _ in range(round(count * (night + 1) / _NIGHTS) - sum(killed.values())):
+            point = points[sum(killed.values()) % len(points)]
+            at = chance.randint(1, 12) if point is Point.SNAPSHOT else 1  # arrays of a file
+            killed[point] += at_night(nights, night, at=(point, at), first=small_segments)
+        at_night(nights, night, first=small_segments)
+    assert all(killed.values()) or count < len(points)
+    assert without_runs(nights, "alone") == without_runs(nights, "target")
+
+
+def test_an_index_of_many_segments_decides_as_one_of_a_single_one(nights):
+    for night in grow(nights):
+        at_night(nights, night, first=segments_never_merged)
+        at_night(nights, night, "merged")
+    assert len(files_of(nights, "target")) == _NIGHTS
+    assert len(files_of(nights, "merged")) == 1
+    assert outcome(nights.database, "target") == outcome(nights.database, "merged")
+
+
+@pytest.mark.short
+def test_a_half_written_batch_on_a_standalone_is_undone(standalone, tmp_path):
+    """The intent names the ids of a batch that was cut off between its writes."""
+    subject = Subject(standalone, tmp_path, documents=300, name="faults_half")
+    database = subject.database
+    run_here(database, limit=200)
+    ids = [d["_id"] for d in database.source.find({"_id": {"$gt": 200}}, {"_id": 1}).limit(20)]
+    # later documents of the batch are there already, earlier ones are not
+    database.target.insert_many(list(database.alone.find({"_id": {"$in": ids[10:]}})))
+    database["target.state"].update_one({}, {"$set": {"intent": ids}})
+    run_here(database)
+    (there, rows), (alone, alone_rows) = (without_runs(subject, t) for t in ("target", "alone"))
+    assert [row["_id"] for row in there] == [row["_id"] for row in alone]
+    assert rows == alone_rows
+    subject.end_all()

@@ -1,18 +1,179 @@
-"""The short form of the late inserts: none is missed."""
+"""Documents that arrive with an older `_id` than one read before, during runs and between them.
+
+Four writers make an ObjectId, wait, and only then insert; they update and delete some later. Runs
+follow the change stream, across elections as well, or compare ids where the oplog is too short, and
+miss none. The control reads everything above the last `_id` that it saw, as many tools do, and does
+miss some.
+"""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import heapq
+import multiprocessing
+import random
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
-from tests.faults import late
-from tests.faults.subject import Subject
+import pytest
+from bson import ObjectId
+from pymongo import DeleteOne, MongoClient, ReplaceOne, UpdateOne, WriteConcern
+from pymongo.errors import ConnectionFailure, OperationFailure
+
+from dedup_job.demo import make_corpus
+from tests.faults.servers import replica_set as servers_of
+from tests.faults.servers import wait_for
+from tests.faults.subject import ENDED_WELL, Subject
+
+pytestmark = pytest.mark.faults
+_WRITERS = 4
+_LONGEST_DELAY = 0.15
+_RATE = 60  # documents a second of each writer
+_EACH = 3000  # documents of each writer; runs begin one after the other meanwhile
+_PAGE = 1000
 
 
-def test_no_late_document_is_missed(replica_set: str) -> None:
-    """Whether the control bites depends on the moment, so only the long form asks for it."""
-    with tempfile.TemporaryDirectory() as folder:
-        subject = Subject(replica_set, Path(folder), documents=50, name="late_short")
-        found, _ = late._late(subject, replica_set, 100)
-        subject.database.client.close()
-    assert found.good == found.times > 0, found
+@pytest.fixture
+def short_oplog():
+    """Return one server whose oplog soon forgets."""
+    with servers_of(1, ("--oplogSize", "1")) as servers:
+        yield servers
+
+
+@pytest.mark.parametrize("is_disturbed", [False, True], ids=["quiet", "elections"])
+def test_no_late_document_is_missed(three, tmp_path, times, is_disturbed):
+    disturb = three.step_down if is_disturbed else lambda: None
+    assert missed_by_watermark(three.uri, tmp_path, times(_EACH), disturb) > 0
+
+
+def test_no_late_document_is_missed_where_the_oplog_is_too_short(short_oplog, tmp_path, times):
+    assert missed_by_watermark(short_oplog.uri, tmp_path, times(_EACH)) > 0
+
+
+@pytest.mark.short
+def test_no_late_document_of_few_is_missed(replica_set, tmp_path):
+    """Whether the control bites depends on the moment."""
+    missed_by_watermark(replica_set, tmp_path, 100)
+
+
+def missed_by_watermark(uri: str, folder, each: int, disturb=lambda: None) -> int:
+    """Let writers write while one run after the other goes on, with a disturbance in each.
+
+    Assert that the runs missed nothing; return how many documents the control missed.
+    """
+    subject = Subject(uri, folder, documents=200, name="faults_late")
+    database = subject.database
+    database.drop_collection("source")
+    watermark = Watermark(database)
+    with writers(uri, database.name, each) as at_work:
+        wait_for(database.source.estimated_document_count)
+        while at_work():
+            with watermark.reading():
+                process = subject.start()
+                disturb()
+                assert subject.end(process) in ENDED_WELL, subject.said()
+            time.sleep(0.5)
+    with watermark.reading():
+        assert subject.run() in ENDED_WELL
+    assert subject.run("target", "--full-scan") in ENDED_WELL
+    (last,) = database["target.runs"].find().sort("_id", -1).limit(1)
+    assert last["counts"]["scanned"] == 0
+    source, kept, ledger = (
+        {row["_id"] for row in database[name].find({}, {"_id": 1})}
+        for name in ("source", "target", "target.ledger")
+    )
+    assert not source - (kept ^ ledger), "missed, or decided twice"
+    names = ("--source", "source", "--target", "target")
+    assert subject.command("check", *names) == 0, subject.said()
+    subject.end_all()
+    return len(source - watermark.seen)
+
+
+class Watermark:
+    """The control: reads pages above the last `_id`, at the same times as the runs."""
+
+    def __init__(self, database) -> None:
+        self._source = database.source
+        self._last: ObjectId | None = None
+        self.seen: set[ObjectId] = set()
+
+    def read(self) -> None:
+        """Read on to the end."""
+        while True:
+            above = {} if self._last is None else {"_id": {"$gt": self._last}}
+            found = self._source.find(above, {"_id": 1}).sort("_id", 1).limit(_PAGE)
+            page = [row["_id"] for row in found]
+            self.seen.update(page)
+            if page:
+                self._last = page[-1]
+            if len(page) < _PAGE:
+                return
+
+    @contextmanager
+    def reading(self):
+        """Read beside the block."""
+        thread = threading.Thread(target=self.read)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+
+
+@contextmanager
+def writers(uri: str, database: str, each: int):
+    """Let four processes write; yield what tells whether they still do. Waits for their end."""
+    context = multiprocessing.get_context("forkserver")
+    processes = [
+        context.Process(target=write, args=(uri, database, seed, each), daemon=True)
+        for seed in range(_WRITERS)
+    ]
+    for process in processes:
+        process.start()
+    yield lambda: any(process.is_alive() for process in processes)
+    for process in processes:
+        process.join()
+    assert not any(process.exitcode for process in processes), "a writer failed"
+
+
+def write(uri: str, database: str, seed: int, count: int) -> None:
+    """Make ObjectIds, insert each after a while of its own, and change some that are there."""
+    rng = random.Random(seed)
+    texts = [d["text"] for d in make_corpus(3000) if isinstance(d.get("text"), str)]
+    waiting: list[tuple[float, ObjectId, dict[str, Any]]] = []
+    there = list[ObjectId]()
+    with MongoClient[dict[str, Any]](uri) as client:
+        source = client[database].get_collection("source", write_concern=WriteConcern("majority"))
+        made, began = 0, time.monotonic()
+        while waiting or made < count:
+            now = time.monotonic()
+            while made < min((now - began) * _RATE, count):
+                made += 1
+                new = {"_id": ObjectId(), "text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}
+                due = now + rng.uniform(0, _LONGEST_DELAY)
+                heapq.heappush(waiting, (due, new["_id"], new))
+            ready = []
+            while waiting and waiting[0][0] <= now:
+                ready.append(heapq.heappop(waiting)[2])
+            if ready:
+                writes: list[Any] = [ReplaceOne({"_id": d["_id"]}, d, upsert=True) for d in ready]
+                for _ in range(len(there) and rng.randrange(3)):
+                    one = {"_id": rng.choice(there)}
+                    text = {"$set": {"text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}}
+                    writes.append(DeleteOne(one) if rng.random() < 0.3 else UpdateOne(one, text))
+                until_done(partial(source.bulk_write, writes))  # again: the same
+                there += [d["_id"] for d in ready]
+            time.sleep(0.03)
+
+
+def until_done(write) -> None:
+    """Write, again where the primary is gone."""
+    while True:
+        try:
+            write()
+        except (ConnectionFailure, OperationFailure):
+            time.sleep(0.1)
+        else:
+            return

@@ -1,92 +1,126 @@
-"""The short form of the suite's outages; and the proxy's faults are what a client sees."""
+"""A run waits for servers that die, step down, hang or cannot be reached, and then goes on."""
 
 from __future__ import annotations
 
-import threading
+import random
+import signal
 import time
 
 import pytest
-from pymongo import MongoClient, timeout
-from pymongo.errors import AutoReconnect, ConnectionFailure, PyMongoError
 
-from tests.faults.free_ports import free_ports
-from tests.faults.outages import network_cut, primary_goes
 from tests.faults.proxy import proxy
-from tests.faults.servers import replica_set as three_servers
+from tests.faults.servers import Node
 from tests.faults.subject import Subject
 
+pytestmark = pytest.mark.faults
+_AWAY_SECONDS = 20.0
+_HANG_SECONDS = 12.0
+_CUT_SECONDS = (0.1, 2.0)
+_SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
+_SLOW_SECONDS = 2.0
 
-@pytest.fixture
-def between(replica_set):
-    with MongoClient(replica_set) as client:
-        client.admin.command("ping")
-        port = client.address[1]
-    with proxy(free_ports(1)[0], port) as running:
+
+@pytest.fixture(scope="module")
+def subject(three, is_long, tmp_path_factory):
+    documents = 2000 if is_long else 600
+    folder = tmp_path_factory.mktemp("subject")
+    subject = Subject(three.uri, folder, documents=documents, serverSelectionTimeoutMS=2000)
+    yield subject
+    subject.end_all()
+
+
+@pytest.fixture(scope="module")
+def between(three):
+    """Return a proxy to the primary, which stays primary from now on."""
+    three.settle()
+    with proxy(three.primary.port) as running:
         yield running
 
 
-@pytest.fixture
-def client(between):
-    options = {"retryReads": False, "retryWrites": False, "serverSelectionTimeoutMS": 300}
-    with MongoClient(between.uri, **options) as found:
-        found.proxied.drop_collection("rows")
-        yield found
+def term(node: Node) -> int:
+    """Return the number of the election that a server knows of."""
+    return int(node.client.admin.command("replSetGetStatus")["term"])
 
 
-def meanwhile(work, *arguments):
-    thread = threading.Thread(target=work, args=arguments)
-    thread.start()
-    time.sleep(0.05)
-    return thread
+@pytest.mark.short
+@pytest.mark.parametrize("dies", [True, False], ids=["is killed", "steps down"])
+def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
+    subject, three, times, dies
+):
+    commands = iter([None, "insert", "commitTransaction"] * 100)  # what the server is at
+
+    def gone(process) -> bool:
+        node, command = three.primary, next(commands)
+        time.sleep(random.random() * 0.05)
+        held, before = node.hold(command, 1.0) if command else True, term(node)
+        if dies:
+            node.kill()
+        else:
+            three.step_down()
+            node.fail("failCommand", "off")
+        alive = process.is_alive()
+        three.heal()
+        return held and alive and term(three.primary) > before
+
+    subject.meet(times(20), gone)
 
 
-def test_a_cut_closes_connections_and_refuses_new_ones(between, client):
-    client.proxied.rows.insert_one({"_id": 1})
-    cutting = meanwhile(between.cut, 1.0)
-    with pytest.raises(ConnectionFailure):
-        client.proxied.rows.find_one()
-    cutting.join()
-    assert client.proxied.rows.find_one() == {"_id": 1}
-    assert between.reset > 0
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_run_waits_for_two_of_three_servers_that_are_away(subject, three, signum):
+    def away(process) -> bool:
+        first = three.primary
+        for node in three.secondaries:
+            node.send(signum)
+        time.sleep(_AWAY_SECONDS)
+        met = process.is_alive() and not first.is_primary()
+        three.heal()
+        return met
+
+    subject.meet(1, away)
 
 
-def test_half_open_connections_are_silent_and_dead_afterwards(between, client):
-    client.proxied.rows.insert_one({"_id": 1})
-    silent = meanwhile(between.half_open, 1.0)
-    with timeout(0.3), pytest.raises(PyMongoError) as caught:
-        client.proxied.rows.insert_one({"_id": 2})
-    assert caught.value.timeout
-    silent.join()
-    with MongoClient(between.uri) as later:
-        assert later.proxied.rows.distinct("_id") == [1]
+def test_a_run_follows_to_another_primary_when_the_first_hangs(subject, three):
+    def hang(process) -> bool:
+        first = three.primary
+        first.send(signal.SIGSTOP)
+        time.sleep(_HANG_SECONDS)
+        met = process.is_alive() and three.primary is not first
+        three.heal()
+        return met
+
+    subject.meet(1, hang)
 
 
-def test_an_answer_that_is_lost_is_that_of_a_command_that_took_effect(between, client):
-    client.proxied.rows.insert_one({"_id": 1})
-    losing = meanwhile(between.lose_answers, "insert", 1, 5.0)
-    with pytest.raises(AutoReconnect):
-        client.proxied.rows.insert_one({"_id": 2})
-    losing.join()
-    assert between.lost == 1
-    assert client.proxied.rows.distinct("_id") == [1, 2]
+@pytest.mark.short
+def test_a_run_goes_on_after_a_cut_of_the_network(subject, between, times):
+    chance = random.Random(2)
+
+    def cut(process) -> bool:
+        before = between.reset
+        between.cut(chance.uniform(*_CUT_SECONDS))
+        return between.reset > before and process.is_alive()
+
+    subject.meet(times(20), cut, uri=between.uri)
 
 
-def test_what_is_slow_comes_late(between, client):
-    client.proxied.rows.insert_one({"_id": 1})
-    slow = meanwhile(between.slow, 0.1, 0.5)
-    start = time.monotonic()
-    client.proxied.rows.find_one()
-    assert time.monotonic() - start >= 0.2
-    slow.join()
+def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
+    def half_open(process) -> bool:
+        before = between.reset
+        between.half_open(_SILENT_SECONDS)
+        return between.reset > before and process.is_alive()
+
+    subject.meet(times(2), half_open, uri=between.uri)
 
 
-def test_a_run_survives_primaries_that_die_or_step_down_and_a_cut(tmp_path):
-    *ports, port = free_ports(4)
-    with three_servers(ports) as servers:
-        subject = Subject(servers.uri, tmp_path, documents=600, serverSelectionTimeoutMS=2000)
-        with subject.database.client:
-            rows = list(primary_goes(subject, servers, 0.01))
-            servers.settle()
-            with proxy(port, servers.primary.port) as between:
-                rows.append(network_cut(subject, between, 1))
-    assert [(row.times, row.good) for row in rows] == [(1, 1)] * 3, rows
+def test_a_run_bears_a_slow_network(subject, between, times):
+    def slow(process) -> bool:
+        between.slow(0.05, _SLOW_SECONDS)
+        return process.is_alive()
+
+    subject.meet(times(3), slow, uri=between.uri)
+
+
+@pytest.mark.usefixtures("between")
+@pytest.mark.parametrize("command", ["find", "insert", "commitTransaction"])
+def test_a_run_bears_a_server_that_takes_its_time(subject, three, command):
+    subject.meet(1, lambda _: three.primary.hold(command, _SLOW_SECONDS, times=3))

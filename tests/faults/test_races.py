@@ -1,34 +1,146 @@
-"""Runs that compete for one target; the long form: test_all.py."""
+"""Runs that compete for one target: one of them writes, and one that lost its lease does not.
+
+A run is stopped (SIGSTOP), its lease runs out, another takes over and finishes; then it is woken
+(SIGCONT) and must end with 6 without a write. To keep it short the lease is ended by hand and the
+server ends open transactions after seconds; one round waits for both as they are, a minute each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import os
+import random
+import signal
+import time
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 
+import psutil
 import pytest
 from pymongo import MongoClient
 
-from tests.faults.races import Sleep, Sleeper, inside, short_transactions, together
+from dedup_job.mongo.target import Target
+from tests.faults.points import Point, die_at
+from tests.faults.servers import wait_for
 from tests.faults.subject import Subject
+
+pytestmark = pytest.mark.faults
+_BATCHES = 900 // 50
+_SHORT, _USUAL = 3, 60  # seconds after which the server ends an open transaction
+_LEASE_LOST, _LEASE_HELD = 6, 11
+RANDOM = None
+WHERE = [RANDOM, Point.INSIDE, Point.WRITTEN]
 
 
 @pytest.fixture
-def subject(replica_set: str, tmp_path: Path) -> Iterator[Subject]:
-    subject = Subject(replica_set, tmp_path, name=f"races_{tmp_path.name}")
+def racers(replica_set, tmp_path):
+    """Return a subject on a replica set."""
+    subject = Subject(replica_set, tmp_path, documents=900, name=f"races_{tmp_path.name}"[:60])
     yield subject
-    subject.database.client.close()
+    subject.end_all()
 
 
-def test_of_runs_started_together_one_runs(subject: Subject, tmp_path: Path) -> None:
-    row = together(subject, tmp_path, 4)
-    assert row.good == row.times == 1, row.detail
+@pytest.fixture
+def short_transactions(replica_set):
+    """Let the server end a transaction that stays open after seconds, not after a minute."""
+    name = "transactionLifetimeLimitSeconds"
+    with MongoClient(replica_set) as client:
+        client.admin.command("setParameter", 1, **{name: _SHORT})
+        yield
+        client.admin.command("setParameter", 1, **{name: _USUAL})
 
 
-def test_a_run_that_slept_through_its_lease_writes_nothing_more(
-    subject: Subject, replica_set: str
-) -> None:
-    sleeper = Sleeper(inside)
-    with MongoClient[dict[str, Any]](replica_set) as client, short_transactions([client]):
-        Sleep(subject).round([sleeper])
-    assert (sleeper.hit, sleeper.good, sleeper.wrong) == (1, 1, [])
+@pytest.mark.short
+def test_of_runs_started_together_one_runs_and_the_others_end_with_11(
+    racers, tmp_path_factory, times
+):
+    barrier, count = tmp_path_factory.mktemp("barrier"), times(32, 4)
+    runs = [racers.start(first=partial(wait_at, barrier)) for _ in range(count)]
+    wait_for(lambda: len(list(barrier.iterdir())) >= count, 120)
+    (barrier / "go").touch()
+    codes = [racers.end(process) for process in runs]
+    held = [back for back in range(count) if "another run holds the lease" in racers.said(back)]
+    assert sorted(codes) == [0] + [_LEASE_HELD] * (count - 1)
+    assert len(held) == count - 1
+    winner = runs[codes.index(0)].pid
+    assert all(f"process {winner}" in racers.said(back) for back in held)
+    assert racers.database["target.runs"].count_documents({}) == 1
+    assert racers.differences() == []
+
+
+def wait_at(folder) -> None:
+    """Let this process wait for the others before it looks at the target."""
+    original = Target.hold
+
+    @contextmanager
+    def held_together(target):
+        (folder / str(os.getpid())).touch()
+        wait_for(lambda: (folder / "go").exists(), 120, 0.005)
+        with original(target):
+            yield
+
+    Target.hold = held_together
+
+
+@pytest.mark.usefixtures("short_transactions")
+@pytest.mark.parametrize(
+    "where", [RANDOM, pytest.param(Point.INSIDE, marks=pytest.mark.short), Point.WRITTEN]
+)
+def test_a_run_that_slept_through_its_lease_writes_nothing_more(racers, times, where):
+    chance, seconds = random.Random(2), racers.seconds()
+    for _ in range(times(5 if where is RANDOM else 3)):
+        process = asleep(racers, where, chance, seconds)
+        over = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+        racers.database["target.state"].update_one({}, over)
+        assert_another_takes_over_and_it_writes_nothing(racers, "target", process)
+
+
+def test_runs_that_slept_until_their_leases_ended_write_nothing_more(racers):
+    chance, seconds = random.Random(3), racers.seconds()
+    asleep_ = {
+        f"t{n}": asleep(racers, where, chance, seconds, f"t{n}") for n, where in enumerate(WHERE)
+    }
+    for target, process in asleep_.items():
+        over = {"$expr": {"$lt": ["$lease.expires", "$$NOW"]}}
+        wait_for(partial(racers.database[f"{target}.state"].find_one, over), 90, 0.5)
+        assert_another_takes_over_and_it_writes_nothing(racers, target, process)
+
+
+def asleep(subject, where, chance, seconds, target="target"):
+    """Return a run that was stopped with the lease held and something left to do."""
+    while True:
+        if where is RANDOM:
+            process = subject.start(target)
+            time.sleep(chance.random() * seconds)
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGSTOP)
+        else:
+            stop = partial(die_at, where, chance.randint(1, _BATCHES), signal.SIGSTOP)
+            process = subject.start(target, first=stop)
+        wait_for(partial(is_stopped_or_over, process))
+        lease = subject.state(target).get("lease") or {}
+        if lease.get("pid") == process.pid and not subject.finished(target):
+            return process
+        process.kill()  # too early or too late
+        process.join()
+        subject.drop(target)
+
+
+def is_stopped_or_over(process) -> bool:
+    """Tell whether a process goes on no more."""
+    try:
+        return psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:
+        return True
+
+
+def assert_another_takes_over_and_it_writes_nothing(subject, target, process) -> None:
+    """Let another run finish, then wake the first one."""
+    assert subject.run(target) == 0, subject.said()
+    assert subject.differences(target) == []
+    before = subject.all_of(target)
+    os.kill(process.pid, signal.SIGCONT)
+    assert subject.end(process) == _LEASE_LOST
+    assert "took the lease" in subject.said(1)
+    assert subject.all_of(target) == before
+    subject.drop(target)

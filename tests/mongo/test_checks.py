@@ -14,24 +14,24 @@ from dedup_job.mongo.connection import check_version
 Db = Database[dict[str, Any]]
 
 
-def test_the_servers_of_the_tests_are_welcome(any_database: Db) -> None:
+def test_the_servers_of_the_tests_are_welcome(any_database):
     hello = any_database.client.admin.command("hello")
     check_version(hello)
     check_takes_writes(hello)
 
 
-def test_a_server_that_is_too_old_is_refused_by_its_version() -> None:
+def test_a_server_that_is_too_old_is_refused_by_its_version():
     with pytest.raises(UsageError, match=r"MongoDB 4\.4; dedup needs 5\.0 or later"):
         check_version({"maxWireVersion": 9})
     check_version({"maxWireVersion": 13})
 
 
-def test_a_read_only_server_is_refused() -> None:
+def test_a_read_only_server_is_refused():
     with pytest.raises(UsageError, match="read-only"):
         check_takes_writes({"isWritablePrimary": True, "readOnly": True})
 
 
-def test_a_secondary_that_is_named_alone_is_refused_with_its_primary() -> None:
+def test_a_secondary_that_is_named_alone_is_refused_with_its_primary():
     hello = {"isWritablePrimary": False, "secondary": True, "setName": "rs", "primary": "a:1"}
     with pytest.raises(DatabaseUnreachable, match="the primary is a:1"):
         check_takes_writes({**hello, "me": "b:2"})

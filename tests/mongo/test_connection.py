@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="makes c
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def client(tmp_path_factory):
     """Return a certificate with its key, which has a password."""
     folder = tmp_path_factory.mktemp("tls")
 
@@ -36,7 +35,7 @@ def uri(options: str) -> str:
     return f"mongodb://127.0.0.1:1/?tls=true&{options}"
 
 
-def test_a_file_that_holds_no_certificate_is_named_by_its_option(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_certificate_is_named_by_its_option(tmp_path):
     file = tmp_path / "ca.pem"
     file.write_text("no certificate")
     error = refusal(*NAMES, DEDUP_URI=uri(f"tlsCAFile={file}"))
@@ -46,7 +45,7 @@ def test_a_file_that_holds_no_certificate_is_named_by_its_option(tmp_path: Path)
     assert "None" not in str(error)
 
 
-def test_a_password_that_does_not_open_the_key_is_told_and_not_repeated(client: Path) -> None:
+def test_a_password_that_does_not_open_the_key_is_told_and_not_repeated(client):
     wrong = f"tlsCertificateKeyFile={client}&tlsCertificateKeyFilePassword=not-{PASSWORD}"
     error = refusal(*NAMES, DEDUP_URI=uri(wrong))
     assert isinstance(error, UsageError)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import mongomock
@@ -15,7 +14,7 @@ URI = "mongodb://localhost:27017"
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[mongomock.MongoClient]:
+def client(monkeypatch):
     """Return a client of what the demonstration connects to."""
     with mongomock.patch(servers=URI):
         from pymongo import MongoClient
@@ -24,7 +23,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[mongomock.MongoClient]:
         yield MongoClient(URI)
 
 
-def test_the_corpus_takes_the_place_of_what_was_there(client: mongomock.MongoClient) -> None:
+def test_the_corpus_takes_the_place_of_what_was_there(client):
     demo.fill(URI, make_corpus(30, seed=1))
     client[demo.DATABASE][demo.TARGET].insert_one({"_id": 1})
     corpus = make_corpus(20, seed=2)
@@ -33,7 +32,7 @@ def test_the_corpus_takes_the_place_of_what_was_there(client: mongomock.MongoCli
     assert client[demo.DATABASE].list_collection_names() == [demo.SOURCE]
 
 
-def test_the_outcome_is_read_from_target_and_ledger(client: mongomock.MongoClient) -> None:
+def test_the_outcome_is_read_from_target_and_ledger(client):
     client[demo.DATABASE][demo.TARGET].insert_many([{"_id": 1, "text": "水"}, {"_id": 3}])
     rows = [{"_id": 2, "of": 1}, {"_id": 4, "of": None}]
     client[demo.DATABASE][f"{demo.TARGET}.ledger"].insert_many(rows)

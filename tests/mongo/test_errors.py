@@ -8,14 +8,14 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.errors import DedupError, StateMismatch, UsageError
-from tests.running import assert_each_source_id_is_in_one_place, run_here
+from tests.running import after_batches, assert_each_source_id_is_in_one_place, run_here
 
 Db = Database[dict[str, Any]]
 NEVER = {"not there": {"$exists": True}}  # a rule that no document keeps
 
 
 @pytest.fixture
-def filled(any_database: Db) -> Db:
+def filled(any_database):
     """Return a database with a source of ten texts, each twice."""
     any_database.source.insert_many(
         {"_id": i, "text": f"第{i // 2}段不同的正文", "school": "一中"} for i in range(20)
@@ -35,8 +35,8 @@ def refused(database: Db) -> DedupError:
     ("part", "field", "value"), [("target", "school", "一中"), ("target.ledger", "reason", "exact")]
 )
 def test_a_unique_index_on_another_field_is_named_and_the_run_goes_on_without_it(
-    filled: Db, part: str, field: str, value: str
-) -> None:
+    filled, part, field, value
+):
     filled[part].create_index(field, unique=True)
     error = refused(filled)
     assert isinstance(error, StateMismatch)
@@ -48,23 +48,14 @@ def test_a_unique_index_on_another_field_is_named_and_the_run_goes_on_without_it
     assert_each_source_id_is_in_one_place(filled)
 
 
-def test_a_document_of_another_writer_is_named_by_its_id(
-    filled: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from dedup_job.mongo.target import Target
-
-    write = Target.write
-
-    def other_first(target: Target, *arguments: Any) -> Any:
-        filled.target.insert_one({"_id": 0, "of": "another tool"})
-        return write(target, *arguments)
-
-    monkeypatch.setattr(Target, "write", other_first)
+def test_a_document_of_another_writer_is_named_by_its_id(filled, monkeypatch):
+    foreign = {"_id": 0, "of": "another tool"}
+    after_batches(monkeypatch, 0, lambda: filled.target.insert_one(foreign))
     assert "already holds _id 0: something else writes to the target" in str(refused(filled))
 
 
 @pytest.mark.parametrize("part", ["target", "target.ledger"])
-def test_a_validation_rule_is_named_with_collection_and_document(filled: Db, part: str) -> None:
+def test_a_validation_rule_is_named_with_collection_and_document(filled, part):
     filled.create_collection(part, validator=NEVER)
     error = refused(filled)
     assert isinstance(error, StateMismatch)
@@ -77,7 +68,7 @@ def test_a_validation_rule_is_named_with_collection_and_document(filled: Db, par
 
 
 @pytest.mark.parametrize("part", ["target.runs", "target.state"])
-def test_a_validation_rule_of_runs_or_state_is_named(filled: Db, part: str) -> None:
+def test_a_validation_rule_of_runs_or_state_is_named(filled, part):
     filled.create_collection(part, validator=NEVER)
     error = refused(filled)
     assert isinstance(error, StateMismatch)
@@ -85,9 +76,7 @@ def test_a_validation_rule_of_runs_or_state_is_named(filled: Db, part: str) -> N
 
 
 @pytest.mark.parametrize("part", ["target", "target.ledger", "target.runs", "target.state"])
-def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_written(
-    filled: Db, part: str
-) -> None:
+def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_written(filled, part):
     filled.command("create", part, viewOn="source", pipeline=[])
     before = sorted(filled.list_collection_names())
     error = refused(filled)

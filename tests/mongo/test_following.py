@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def documents(*numbers: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def followed(database: Data) -> Data:
+def followed(database):
     """Return a database in which one run has decided a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     run_here(database)
@@ -58,7 +57,7 @@ def decided_by(database: Data, run: int) -> set[int]:
     return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
 
 
-def test_only_what_came_since_is_read_late_small_ids_as_well(followed: Data) -> None:
+def test_only_what_came_since_is_read_late_small_ids_as_well(followed):
     followed.source.insert_many([*documents(2000, 5, 1500), {"_id": 7, "text": text(1003)}])
     assert decided_since(followed) == {5, 7, 1500, 2000}
     assert decided_since(followed) == set()
@@ -67,7 +66,7 @@ def test_only_what_came_since_is_read_late_small_ids_as_well(followed: Data) -> 
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
+def test_the_outcome_is_that_of_comparing_ids(followed):
     followed.source.insert_many([*documents(*range(500, 530)), {"_id": 3, "text": text(520)}])
     run_here(followed)
     there = outcome(followed)
@@ -82,7 +81,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed: Data) -> None:
     assert outcome(followed) == there
 
 
-def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
+def test_updates_of_the_text_and_deletions_are_counted(followed):
     data = followed.source
     data.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
     data.update_one({"_id": 1003}, {"$set": {"other": 1}})
@@ -96,95 +95,56 @@ def test_updates_of_the_text_and_deletions_are_counted(followed: Data) -> None:
     assert followed["target.runs"].find_one({"_id": 2})["changed"] == report.changed  # type: ignore[index]
 
 
-def _again(data: Any, number: int, name: str) -> None:
-    data.delete_one({"_id": number})
-    data.insert_one({"_id": number, "text": name})
+def happen(data: Any, number: int, steps: str) -> None:
+    """Do to a document what the steps say, one after the other."""
+    for turn, step in enumerate(steps.split()):
+        text_now = {"text": f"又写了一篇不同的，第{turn}稿"}
+        match step:
+            case "insert":
+                data.insert_one({"_id": number, **text_now})
+            case "update":
+                data.update_one({"_id": number}, {"$set": text_now})
+            case "replace":
+                data.replace_one({"_id": number}, text_now)
+            case "delete":
+                data.delete_one({"_id": number})
 
 
-def _again_and_again(data: Any, number: int, name: str) -> None:
-    _again(data, number, "first")
-    _again(data, number, name)
-
-
-def _again_and_updated(data: Any, number: int, name: str) -> None:
-    _again(data, number, "first")
-    data.update_one({"_id": number}, {"$set": {"text": name}})
-
-
-def _updated_and_again(data: Any, number: int, name: str) -> None:
-    data.update_one({"_id": number}, {"$set": {"text": "first"}})
-    _again(data, number, name)
-
-
-def _again_and_gone(data: Any, number: int, name: str) -> None:
-    _again(data, number, name)
-    data.delete_one({"_id": number})
-
-
-def _replaced_and_gone(data: Any, number: int, name: str) -> None:
-    data.replace_one({"_id": number}, {"text": name})
-    data.delete_one({"_id": number})
-
-
-def _new(data: Any, number: int, name: str) -> None:
-    data.insert_one({"_id": number + 1000, "text": name})
-
-
-def _new_and_again(data: Any, number: int, name: str) -> None:
-    _new(data, number, "first")
-    _again(data, number + 1000, name)
-
-
-def _new_and_updated(data: Any, number: int, name: str) -> None:
-    _new(data, number, "first")
-    data.update_one({"_id": number + 1000}, {"$set": {"text": name}})
-
-
-def _new_and_gone(data: Any, number: int, name: str) -> None:
-    _new(data, number, name)
-    data.delete_one({"_id": number + 1000})
-
-
-@pytest.mark.parametrize("piece", [1, 2, 50_000])
+@pytest.mark.parametrize("piece", [1, 50_000])
 @pytest.mark.parametrize(
-    ("happens", "changed", "deleted"),
+    ("number", "steps", "changed", "deleted"),
     [
-        (_again, 1, 0),
-        (_again_and_again, 1, 0),
-        (_again_and_updated, 1, 0),
-        (_updated_and_again, 1, 0),
-        (_again_and_gone, 0, 1),
-        (_replaced_and_gone, 0, 1),
-        (_new, 0, 0),
-        (_new_and_again, 0, 0),
-        (_new_and_updated, 0, 0),
-        (_new_and_gone, 0, 0),
+        (1050, "delete insert", 1, 0),
+        (1050, "delete insert delete insert", 1, 0),
+        (1050, "delete insert update", 1, 0),
+        (1050, "update delete insert", 1, 0),
+        (1050, "delete insert delete", 0, 1),
+        (1050, "replace delete", 0, 1),
+        (2050, "insert", 0, 0),
+        (2050, "insert delete insert", 0, 0),
+        (2050, "insert update", 0, 0),
+        (2050, "insert delete", 0, 0),
     ],
 )
 def test_what_happened_to_a_document_is_told_by_how_it_ended(
-    followed: Data,
-    monkeypatch: pytest.MonkeyPatch,
-    piece: int,
-    happens: Callable[[Any, int, str], None],
-    changed: int,
-    deleted: int,
-) -> None:
-    monkeypatch.setattr("dedup_job.mongo.following._PIECE", piece)
-    happens(followed.source, 1050, "又写了一篇不同的")
+    followed, monkeypatch, piece, number, steps, changed, deleted
+):
+    monkeypatch.setattr("dedup_job.mongo.following.PIECE", piece)
+    happen(followed.source, number, steps)
     report = run_here(followed)
     assert report.changed == {"changed": changed, "deleted": deleted}
     assert len(changed_in(followed)) == changed + deleted
 
 
-def test_a_document_that_nobody_had_decided_has_not_changed(database: Data) -> None:
+def test_a_document_that_nobody_had_decided_has_not_changed(database):
     database.source.insert_many([{**row, "ready": row["_id"] < 5} for row in documents(*range(10))])
     query = '{"ready": true}'
     run_here(database, source__query=query)
     database.source.update_one({"_id": 7}, {"$set": {"text": "改过的", "ready": True}})
     database.source.update_one({"_id": 8}, {"$set": {"text": "改过的"}})
     database.source.delete_one({"_id": 9})
-    _again(database.source, 6, "另一篇")
-    _again(database.source, 1, "另一篇")
+    happen(database.source, 6, "delete insert")
+    happen(database.source, 1, "delete insert")
     report = run_here(database, source__query=query)
     assert decided_by(database, report.checkpoint.run) == {7}
     assert report.changed == {"changed": 1, "deleted": 0}
@@ -195,9 +155,7 @@ def changed_in(database: Data) -> dict[Any, tuple[str, int]]:
     return {row["_id"]: (row["what"], row["run"]) for row in database["target.changed"].find()}
 
 
-def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_each(
-    followed: Data,
-) -> None:
+def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_each(followed):
     for number in (1001, 1002):
         followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
     followed.source.delete_one({"_id": 1005})
@@ -224,9 +182,7 @@ def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_ea
     assert changed_in(followed) == {}
 
 
-def test_no_more_ids_are_kept_than_the_most(
-    followed: Data, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
     monkeypatch.setattr("dedup_job.mongo.changes.MOST", 5)
     for number in range(1000, 1010):
         followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
@@ -238,7 +194,7 @@ def test_no_more_ids_are_kept_than_the_most(
     assert len(changed_in(followed)) == 5
 
 
-def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) -> None:
+def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database):
     rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
     database.source.insert_many(rows)
     run_here(database, source__field="a.b")
@@ -249,7 +205,7 @@ def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database: Data) 
     assert run_here(database, source__field="a.b").changed["changed"] == 3
 
 
-def test_with_a_query_what_matches_since_an_update_is_new(database: Data) -> None:
+def test_with_a_query_what_matches_since_an_update_is_new(database):
     database.source.insert_many([{**row, "ready": False} for row in documents(*range(20))])
     database.source.update_many({"_id": {"$lt": 10}}, {"$set": {"ready": True}})
     query = '{"ready": true}'
@@ -262,64 +218,65 @@ def test_with_a_query_what_matches_since_an_update_is_new(database: Data) -> Non
     assert decided_by(database, report.checkpoint.run) == {10, 11, 13, 14, 16, 17, 18, 19, 30}
 
 
-def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed: Data) -> None:
+def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed):
     followed.source.insert_many(documents(1, 2, 3))
     assert decided_since(followed, limit=1) == {1}
     assert decided_since(followed) == {2, 3}
     assert_each_source_id_is_in_one_place(followed)
 
 
-def _remove_from_target(database: Data) -> set[int]:
-    database.target.delete_one({"_id": 1050})
-    return {1050}
-
-
-def _undo(database: Data) -> set[int]:
-    database.source.insert_many(documents(1, 2))
-    run_here(database)
-    names = ("--db", database.name, "--target", "target", "--yes")
-    invoke("undo", "2", *names, DEDUP_URI=uri_of(database))
-    return {1, 2}
-
-
-def _let_decide_again(database: Data) -> set[int]:
-    database.source.insert_one({"_id": 1, "text": text(1003)})
-    run_here(database)
+def by_command(database: Data, *words: str) -> None:
+    """Run a command on the target."""
     names = ("--db", database.name, "--target", "target")
-    invoke("restore", "1", *names, "--requeue", DEDUP_URI=uri_of(database))
-    return {1}
+    invoke(*words, *names, DEDUP_URI=uri_of(database))
 
 
-def _make_anew(database: Data) -> set[int]:
+def decide(database: Data, *rows: dict[str, Any]) -> None:
+    """Insert documents and let a run decide them."""
+    database.source.insert_many(rows)
+    run_here(database)
+
+
+def make_anew(database: Data) -> None:
+    """Drop the source, and make one of the same documents and one more."""
     rows = list(database.source.find())
     database.source.drop()
     database.source.insert_many([*rows, *documents(8)])
-    return {8}
 
 
-def _rename_and_back(database: Data) -> set[int]:
+def rename_and_back(database: Data) -> None:
+    """Let a document come while the source has another name."""
     database.source.rename("elsewhere")
     database.elsewhere.insert_many(documents(9))
     database.elsewhere.rename("source")
-    return {9}
 
 
 @pytest.mark.parametrize(
-    "change", [_remove_from_target, _undo, _let_decide_again, _make_anew, _rename_and_back]
+    ("change", "expected"),
+    [
+        (lambda d: d.target.delete_one({"_id": 1050}), {1050}),
+        (lambda d: (decide(d, *documents(1, 2)), by_command(d, "undo", "2", "--yes")), {1, 2}),
+        (
+            lambda d: (
+                decide(d, {"_id": 1, "text": text(1003)}),
+                by_command(d, "restore", "1", "--requeue"),
+            ),
+            {1},
+        ),
+        (make_anew, {8}),
+        (rename_and_back, {9}),
+    ],
+    ids=["removed from the target", "undone", "to be decided again", "made anew", "renamed"],
 )
-def test_all_ids_are_compared_where_the_changes_do_not_tell_all(
-    followed: Data, change: Callable[[Data], set[int]]
-) -> None:
-    expected = change(followed)
+def test_all_ids_are_compared_where_the_changes_do_not_tell_all(followed, change, expected):
+    change(followed)
     report = run_here(followed)
     assert not report.changed
     assert decided_by(followed, report.checkpoint.run) == expected
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_one_run_of_so_many_compares_as_a_proof(
-    followed: Data, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_one_run_of_so_many_compares_as_a_proof(followed, caplog):
     bookmarks = followed["target.state"]
     followed_by = []
     with caplog.at_level(logging.WARNING, "dedup"):
@@ -332,9 +289,7 @@ def test_one_run_of_so_many_compares_as_a_proof(
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
-    followed: Data, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_the_changes_missed_is_decided_by_the_proof_and_told(followed, caplog):
     followed.source.insert_many(documents(1))
     run_here(followed)
     late = followed["target.state"].find_one()["bookmark"]  # type: ignore[index]
@@ -347,9 +302,7 @@ def test_what_the_changes_missed_is_decided_by_the_proof_and_told(
     assert "1 documents were found by comparing all ids" in caplog.text
 
 
-def test_what_comes_while_ids_are_compared_was_not_missed(
-    followed: Data, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_while_ids_are_compared_was_not_missed(followed, caplog, monkeypatch):
     compared, late = undecided.held, documents(1200)
 
     def held(*arguments: Any) -> Any:  # of several collections at the same time
@@ -365,19 +318,17 @@ def test_what_comes_while_ids_are_compared_was_not_missed(
     assert not caplog.records
 
 
-def ids_of(kind: str) -> list[Any]:
-    """Return some ids."""
-    return {
-        "ObjectId": [ObjectId() for _ in range(9)],
-        "int": [-(2**40), -5, 0, 3, 2**33, 2**62],
-        "str": ["", "a", "aa", "b", "\x01", "你", "你好", "￿", "😀", "a\0b"],
-        "UUID": [Binary(bytes([i * 37 % 256] * 16), 4) for i in range(9)],
-    }[kind]
-
-
-@pytest.mark.parametrize("kind", ["ObjectId", "int", "str", "UUID"])
-def test_ids_are_put_in_the_order_of_the_server(database: Data, kind: str) -> None:
-    ids = ids_of(kind)
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [ObjectId() for _ in range(9)],
+        [-(2**40), -5, 0, 3, 2**33, 2**62],
+        ["", "a", "aa", "b", "\x01", "你", "你好", "￿", "😀", "a\0b"],
+        [Binary(bytes([i * 37 % 256] * 16), 4) for i in range(9)],
+    ],
+    ids=["ObjectId", "int", "str", "UUID"],
+)
+def test_ids_are_put_in_the_order_of_the_server(database, ids):
     database.source.insert_many([{"_id": i} for i in ids])
     rows = [encode(row) for row in database.source.find({}, {"_id": 1}).sort("_id", 1)]
     keys = [id_element(row) for row in rows]
@@ -385,12 +336,12 @@ def test_ids_are_put_in_the_order_of_the_server(database: Data, kind: str) -> No
 
 
 @pytest.mark.parametrize("ids", [[1, "a"], [1.5, 2.5], [Binary(b"a", 0), Binary(b"bb", 0)]])
-def test_ids_that_only_the_server_puts_in_order_are_compared(ids: list[Any]) -> None:
+def test_ids_that_only_the_server_puts_in_order_are_compared(ids):
     with pytest.raises(NotFollowed):
         in_order({id_element(encode({"_id": i})) for i in ids})
 
 
-def test_a_collation_has_an_order_of_its_own(database: Data) -> None:
+def test_a_collation_has_an_order_of_its_own(database):
     database.create_collection("source", collation={"locale": "zh"})
     for names in ("张李王", "赵钱"):
         database.source.insert_many([{"_id": name, "text": text(ord(name))} for name in names])
@@ -399,23 +350,19 @@ def test_a_collation_has_an_order_of_its_own(database: Data) -> None:
     assert_each_source_id_is_in_one_place(database)
 
 
-def test_ids_of_mixed_types_are_found_all_the_same(followed: Data) -> None:
+def test_ids_of_mixed_types_are_found_all_the_same(followed):
     followed.source.insert_many([{"_id": "abc", "text": text(1)}, {"_id": 4, "text": text(2)}])
     run_here(followed)
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_a_standalone_server_has_no_changes_to_follow(
-    standalone: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    from tests.conftest import fresh_database
-
-    for database in fresh_database(standalone):
-        database.source.insert_many(documents(1, 2))
-        with caplog.at_level(logging.WARNING, "dedup"):
-            run_here(database)
-            database.source.insert_many(documents(0))
-            report = run_here(database)
-        assert not report.changed
-        assert not caplog.records
-        assert_each_source_id_is_in_one_place(database)
+def test_a_standalone_server_has_no_changes_to_follow(standalone_database, caplog):
+    database = standalone_database
+    database.source.insert_many(documents(1, 2))
+    with caplog.at_level(logging.WARNING, "dedup"):
+        run_here(database)
+        database.source.insert_many(documents(0))
+        report = run_here(database)
+    assert not report.changed
+    assert not caplog.records
+    assert_each_source_id_is_in_one_place(database)

@@ -23,7 +23,7 @@ SECONDS = 4  # until a document is due; a run takes less
 
 
 @pytest.fixture
-def due(database: Data) -> Data:
+def due(database):
     """Return a database with ten documents that are due and one that is due soon."""
     database.warm.insert_many(documents(1))
     run_here(database, source="warm", target="unused")
@@ -34,7 +34,7 @@ def due(database: Data) -> Data:
     return database
 
 
-def test_what_becomes_due_without_being_written_is_decided(due: Data) -> None:
+def test_what_becomes_due_without_being_written_is_decided(due):
     run_here(due, source__query=DUE)
     assert decided_by(due, 1) == {*range(10)}
     time.sleep(SECONDS)
@@ -50,9 +50,7 @@ def test_what_becomes_due_without_being_written_is_decided(due: Data) -> None:
         ('{"$sampleRate": 0.5}', "$sampleRate"),
     ],
 )
-def test_ids_are_compared_and_the_run_says_why(
-    database: Data, query: str, named: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_ids_are_compared_and_the_run_says_why(database, query, named, caplog):
     database.source.insert_many(documents(*range(40)))
     run_here(database, source__query=query)
     with caplog.at_level(logging.WARNING, "dedup"):
@@ -65,7 +63,7 @@ def test_ids_are_compared_and_the_run_says_why(
     )
 
 
-def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due: Data) -> None:
+def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due):
     run_here(due, source__query='{"_id": {"$lt": 5}}')
     (before,) = due["target.state"].find()
     run_here(due, source__query=DUE)
@@ -91,14 +89,12 @@ def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due: Data) -> 
         ('{"a": "$expr"}', ""),
     ],
 )
-def test_operators_that_ask_for_time_or_chance_are_found_at_any_depth(
-    query: str, named: str
-) -> None:
+def test_operators_that_ask_for_time_or_chance_are_found_at_any_depth(query, named):
     assert moving_operator(json.loads(query)) == named
 
 
 @pytest.mark.parametrize("name", ["$rand", "$function", "$sample"])
-def test_the_server_takes_the_other_ones_within_expr_alone(database: Data, name: str) -> None:
+def test_the_server_takes_the_other_ones_within_expr_alone(database, name):
     from dedup_job.errors import UsageError
 
     database.source.insert_many(documents(1))

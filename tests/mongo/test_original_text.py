@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ ORIGINAL = {"output__text": "original"}
 
 
 @pytest.fixture
-def twice(any_database: Db, tmp_path: Path) -> Db:
+def twice(any_database, tmp_path):
     """Return a database of which `cleaned` and `target` were made by two runs each."""
     for seed in (3, 4):
         some = [d for d in make_corpus(300, seed=seed) if isinstance(d.get("text"), str)]
@@ -35,7 +34,7 @@ def twice(any_database: Db, tmp_path: Path) -> Db:
     return any_database
 
 
-def test_source_and_target_are_equal_byte_for_byte_but_for_dedup(twice: Db) -> None:
+def test_source_and_target_are_equal_byte_for_byte_but_for_dedup(twice):
     source = {d["_id"]: bytes(d.raw) for d in twice.source.with_options(RAW).find()}
     documents = list(twice.target.with_options(RAW).find())
     assert len(documents) > 100
@@ -45,14 +44,14 @@ def test_source_and_target_are_equal_byte_for_byte_but_for_dedup(twice: Db) -> N
         assert len(RawBSONDocument(raw)) == len(RawBSONDocument(there)) + 1
 
 
-def test_the_decisions_are_the_same(twice: Db) -> None:
+def test_the_decisions_are_the_same(twice):
     one, other = outcome(twice), outcome(twice, "cleaned")
     assert one[1] == other[1]
     texts = [{k: v for k, v in d.items() if k != "text"} for d in one[0]]
     assert texts == [{k: v for k, v in d.items() if k != "text"} for d in other[0]]
 
 
-def test_check_inspect_restore_and_a_dry_run_work_on_it(twice: Db, tmp_path: Path) -> None:
+def test_check_inspect_restore_and_a_dry_run_work_on_it(twice, tmp_path):
     environment = {"DEDUP_INDEX__FOLDER": str(tmp_path / "index")}
     assert good(twice, tmp_path, "--all") == {}
     row = twice["target.ledger"].find_one({"reason": "near"}) or {}
@@ -73,7 +72,7 @@ def test_check_inspect_restore_and_a_dry_run_work_on_it(twice: Db, tmp_path: Pat
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
-def test_other_forms_hold_the_original_text_as_well(any_database: Db, form: str) -> None:
+def test_other_forms_hold_the_original_text_as_well(any_database, form):
     text = "<p>光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物。</p>"
     any_database.source.insert_one({"_id": 1, "a": {"b": text}})
     run_here(any_database, source__field="a.b", output__document=form, output__text="original")

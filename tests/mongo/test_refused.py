@@ -27,8 +27,8 @@ def fill(database: Db) -> None:
 
 
 def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_was(
-    any_database: Db, tmp_path: Any
-) -> None:
+    any_database, tmp_path
+):
     fill(any_database)
     report = run_here(any_database)
     kept, ledger = outcome(any_database)
@@ -55,7 +55,7 @@ def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_wa
     good(any_database, tmp_path, "--all")
 
 
-def test_by_similarity_a_kept_document_names_what_was_not_alike_enough(database: Db) -> None:
+def test_by_similarity_a_kept_document_names_what_was_not_alike_enough(database):
     database.source.insert_many([{"_id": 1, "text": TEXTS[1]}, {"_id": 2, "text": TEXTS[1][:30]}])
     run_here(database, decision__judge="similarity")
     kept, ledger = outcome(database)
@@ -63,7 +63,7 @@ def test_by_similarity_a_kept_document_names_what_was_not_alike_enough(database:
     assert kept[1]["dedup"]["refused"]["class"] == "similarity"
 
 
-def test_an_id_too_long_to_be_named_is_left_out(database: Db) -> None:
+def test_an_id_too_long_to_be_named_is_left_out(database):
     """The document that names it must still fit."""
     long = "x" * 1500
     database.source.insert_many([{"_id": long, "text": TEXTS[1]}, {"_id": "y", "text": TEXTS[2]}])

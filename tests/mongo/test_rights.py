@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,8 +17,13 @@ from dedup_job.demo import make_corpus
 from dedup_job.mongo import embedded
 from dedup_job.mongo.connection import CHANGED, LABELS
 from dedup_job.mongo.embedded import embedded_server
-from dedup_job.mongo.target import Target
-from tests.running import assert_each_source_id_is_in_one_place, dedup, invoke, refusal
+from tests.running import (
+    after_batches,
+    assert_each_source_id_is_in_one_place,
+    dedup,
+    invoke,
+    refusal,
+)
 
 Db = Database[dict[str, Any]]
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -57,9 +62,7 @@ TO_LABEL = [
 
 
 @pytest.fixture(scope="module", params=["replica set", "standalone"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, MongoClient[dict[str, Any]]]]:
+def server(request, tmp_path_factory):
     """Return the URI of a server that asks for a user, and an administrator's client."""
     folder = tmp_path_factory.mktemp("rights")
     replica_set = request.param == "replica set"
@@ -71,7 +74,7 @@ def server(
     key.chmod(0o600)
     options = ("--auth", *(("--keyFile", str(key)) if replica_set else ()))
     with (
-        patch.object(embedded, "_free_port", lambda: port),  # the set's only member stays so
+        patch.object(embedded, "free_port", lambda: port),  # the set's only member stays so
         embedded_server(folder, replica_set=replica_set, options=options) as uri,
         MongoClient[Any](as_user(uri, "root", "root")) as client,
     ):
@@ -84,7 +87,7 @@ def as_user(uri: str, user: str, password: str) -> str:
 
 
 @pytest.fixture
-def database(server: tuple[str, MongoClient[dict[str, Any]]]) -> Iterator[Db]:
+def database(server):
     """Return the database with a source and nothing else."""
     _, client = server
     client.drop_database("d")
@@ -119,9 +122,7 @@ def user_with(
 NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
 
 
-def test_the_documented_rights_are_enough_for_everything(
-    server: Any, database: Db, tmp_path: Path
-) -> None:
+def test_the_documented_rights_are_enough_for_everything(server, database, tmp_path):
     more = {"DEDUP_URI": user_with(server), "DEDUP_INDEX__FOLDER": str(tmp_path)}
     invoke("run", *NAMES, "--limit", "30", **more)
     lease = {"host": "x", "machine": "y", "pid": 1, "session": {"id": session_id(database)}}
@@ -149,9 +150,7 @@ def test_the_documented_rights_are_enough_for_everything(
 
 
 @pytest.mark.parametrize("action", [None, "find", "insert", "remove"])
-def test_ids_of_changed_documents_are_kept_where_that_is_allowed(
-    server: Any, database: Db, caplog: pytest.LogCaptureFixture, action: str | None
-) -> None:
+def test_ids_of_changed_documents_are_kept_where_that_is_allowed(server, database, caplog, action):
     uri = user_with(server, None if action is None else ("target.changed", action))
     if "setName" not in server[1].admin.command("hello"):
         pytest.skip("without a replica set nothing is followed")
@@ -166,27 +165,23 @@ def test_ids_of_changed_documents_are_kept_where_that_is_allowed(
 
 @pytest.mark.parametrize("right", ["listCollections", "listIndexes"])
 def test_a_right_to_look_that_is_taken_away_in_a_run_is_not_taken_for_a_dropped_collection(
-    server: Any, database: Db, caplog: pytest.LogCaptureFixture, right: str
-) -> None:
-    uri, write = user_with(server), Target.write
+    server, database, caplog, monkeypatch, right
+):
+    uri = user_with(server)
     row = next(row for row in PRIVILEGES if right in row["actions"])
     less = [{**row, "actions": [a for a in row["actions"] if a != right]}]
     own = database.client.admin.command("rolesInfo", "dedup", showPrivileges=True)["roles"][0]
     others = [p for p in own["privileges"] if p["resource"] != row["resource"]]
 
-    def written(self: Target, *arguments: Any) -> None:
-        write(self, *arguments)
-        database.client.admin.command("updateRole", "dedup", privileges=[*others, *less])
-
-    with patch.object(Target, "write", written):
-        invoke("run", *NAMES, DEDUP_URI=uri)
+    roles = [*others, *less]
+    lose = partial(database.client.admin.command, "updateRole", "dedup", privileges=roles)
+    after_batches(monkeypatch, 1, lose)
+    invoke("run", *NAMES, DEDUP_URI=uri)
     assert "may not see how the collections of d are made" in caplog.text
     assert_each_source_id_is_in_one_place(database)
 
 
-def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(
-    server: Any, database: Db
-) -> None:
+def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(server, database):
     uri = user_with(server)
     database.client.admin.command("updateRole", "dedup", privileges=[])
     error = refusal("run", *NAMES, DEDUP_URI=uri)
@@ -202,9 +197,7 @@ def session_id(database: Db) -> Any:
 
 
 @pytest.mark.parametrize(("collection", "action"), ONE_LESS)
-def test_a_right_that_is_missing_is_named_before_any_work(
-    server: Any, database: Db, collection: str, action: str
-) -> None:
+def test_a_right_that_is_missing_is_named_before_any_work(server, database, collection, action):
     uri = user_with(server, (collection, action))
     error = refusal("run", *NAMES, DEDUP_URI=uri)
     assert error.code == 2, error
@@ -218,8 +211,8 @@ def test_a_right_that_is_missing_is_named_before_any_work(
 
 
 def test_without_the_right_to_follow_the_source_ids_are_compared_and_that_is_said(
-    server: Any, database: Db, caplog: pytest.LogCaptureFixture
-) -> None:
+    server, database, caplog
+):
     uri = user_with(server, ("questions", "changeStream"))
     invoke("run", *NAMES, DEDUP_URI=uri)
     assert not caplog.records  # there was nothing to compare

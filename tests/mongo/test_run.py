@@ -1,16 +1,15 @@
-"""The whole job on real servers, against the naive version."""
+"""The whole job on real servers, against the naive version.
+
+Documents that are hard to read: tests/faults/test_bad_documents.py.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-import random
-import uuid
 from typing import Any
 
-import bson
 import pytest
-from bson import Binary, Decimal128, Int64, ObjectId
-from bson.raw_bson import RawBSONDocument
+from bson import Decimal128, Int64, ObjectId
 from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
@@ -40,8 +39,8 @@ def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
 @pytest.mark.standalone
 @pytest.mark.parametrize("threads", [1, 4])
 def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_version(
-    any_database: Db, threads: int
-) -> None:
+    any_database, threads
+):
     corpus = make_corpus(600, seed=3)
     any_database.source.insert_many(corpus)
     run_here(any_database, run__threads=threads, run__batch_documents=97, **PLAIN)
@@ -55,7 +54,7 @@ def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_versi
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(database: Db) -> None:
+def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(database):
     source = {
         "_id": ObjectId(),
         "n": Int64(5),
@@ -75,7 +74,7 @@ def test_a_kept_document_is_the_source_document_with_cleaned_text_and_dedup(data
     assert dedup["run"] == 1
 
 
-def test_the_text_form_holds_id_text_and_dedup_only(database: Db) -> None:
+def test_the_text_form_holds_id_text_and_dedup_only(database):
     database.source.insert_one(
         {"_id": 1, "a": {"b": "只有正文被复制到目标集合里面去", "c": 2}, "d": 3}
     )
@@ -85,7 +84,7 @@ def test_the_text_form_holds_id_text_and_dedup_only(database: Db) -> None:
     assert kept["a"] == {"b": "只有正文被复制到目标集合里面去"}
 
 
-def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database: Db) -> None:
+def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database):
     database.source.insert_many(
         [{"_id": i, "ques": d["text"]} for i, d in enumerate(questions(20))]
     )
@@ -97,26 +96,14 @@ def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database: Db)
     assert again.checkpoint.counts.scanned == 0
 
 
-def test_a_dotted_field_reaches_into_subdocuments_and_leaves_the_rest(database: Db) -> None:
+def test_a_dotted_field_reaches_into_subdocuments_and_leaves_the_rest(database):
     database.source.insert_one({"_id": 1, "a": {"x": 1, "b": "<b>正文</b>在子文档里面", "y": 2}})
     run_here(database, source__field="a.b")
     (kept,), _ = outcome(database)
     assert kept["a"] == {"x": 1, "b": "正文在子文档里面", "y": 2}
 
 
-def test_documents_without_text_are_skipped_with_their_reason(any_database: Db) -> None:
-    values = [None, 5, ["x"], {"y": "z"}, b"bytes", True, "", " \u3000\n", "<p>&nbsp;</p>"]
-    any_database.source.insert_one({"_id": "absent"})
-    any_database.source.insert_many([{"_id": i, "text": v} for i, v in enumerate(values)])
-    report = run_here(any_database)
-    _, ledger = outcome(any_database)
-    reasons = [row["reason"] for row in ledger if row["_id"] != "absent"]
-    assert reasons == ["missing", *["not_text"] * 5, *["empty"] * 3]
-    assert report.checkpoint.counts.skipped == 10
-    assert {row["decision"] for row in ledger} == {"skipped"}
-
-
-def test_a_second_run_finds_nothing_to_do(any_database: Db) -> None:
+def test_a_second_run_finds_nothing_to_do(any_database):
     any_database.source.insert_many(make_corpus(300))
     run_here(any_database)
     before = outcome(any_database)
@@ -126,89 +113,14 @@ def test_a_second_run_finds_nothing_to_do(any_database: Db) -> None:
     assert outcome(any_database) == before
 
 
-def test_late_documents_with_smaller_ids_are_found(any_database: Db) -> None:
-    any_database.source.insert_many(questions(300, first=1000))
-    run_here(any_database)
-    late = questions(250) + [
-        {"_id": 500 + i, "text": d["text"]} for i, d in enumerate(questions(250, 1000))
-    ]
-    any_database.source.insert_many(late)
-    report = run_here(any_database)
-    assert report.checkpoint.counts.scanned == 500
-    assert report.checkpoint.counts.exact == 250
-    assert_each_source_id_is_in_one_place(any_database)
-
-
-def test_ids_of_mixed_types_are_all_read(any_database: Db) -> None:
-    rng = random.Random(7)
-    ids: list[Any] = []
-    for i in range(300):
-        ids += [i, f"s{i}", ObjectId(), uuid_id(rng), {"a": i, "b": [i]}, i + 0.5]
-    ids += [True, False, None, Decimal128("0.1"), dt.datetime(2024, 1, 1), b"binary"]
-    any_database.source.insert_many(
-        [
-            {"_id": x, "text": f"每个文档的正文都不一样，第{i}个写的是{i * 31}"}
-            for i, x in enumerate(ids)
-        ]
-    )
-    report = run_here(any_database, run__batch_documents=37)
-    assert report.checkpoint.counts.scanned == len(ids)
-    assert_each_source_id_is_in_one_place(any_database)
-    assert run_here(any_database, run__batch_documents=41).checkpoint.counts.scanned == 0
-
-
-def uuid_id(rng: random.Random) -> Binary:
-    """Return a random UUID as BSON holds it."""
-    return Binary.from_uuid(uuid.UUID(int=rng.getrandbits(128)))
-
-
-def bad_utf8(i: Any) -> RawBSONDocument:
-    """Return a document whose text is not UTF-8."""
-    good = bson.encode({"_id": i, "text": "abcdef"})
-    return RawBSONDocument(good.replace(b"abcdef", b"ab\xff\xfeef"))
-
-
-def far_date(i: Any) -> RawBSONDocument:
-    """Return a document with a date that Python cannot hold."""
-    good = bson.encode({"_id": i, "text": "a date beyond the year 9999", "d": Int64(2**60)})
-    return RawBSONDocument(good.replace(b"\x12d\0", b"\x09d\0"))
-
-
-def test_undecodable_documents_are_quarantined_one_by_one(any_database: Db) -> None:
-    any_database.source.insert_many(questions(50))
-    raw = any_database.get_collection("source")
-    raw.insert_many([bad_utf8(1000), far_date(1001), bad_utf8(-5)])
-    report = run_here(any_database)
-    _, ledger = outcome(any_database)
-    bad = {r["_id"]: r["reason"] for r in ledger if r["decision"] == "quarantined"}
-    assert bad == {1000: "undecodable", 1001: "undecodable", -5: "undecodable"}
-    assert report.checkpoint.counts.kept == 50
-    assert_each_source_id_is_in_one_place(any_database)
-
-
-def test_a_text_beyond_the_limit_and_a_document_that_would_outgrow_16_mib_are_quarantined(
-    database: Db,
-) -> None:
-    full = 16 * 1024 * 1024 - 80
-    database.source.insert_many(questions(3))
-    database.source.insert_one({"_id": 10, "text": "长" * 1_000_001})
-    database.source.insert_one({"_id": 11, "text": "小小的正文", "blob": b"x" * full})
-    run_here(database)
-    kept, ledger = outcome(database)
-    assert [r["_id"] for r in kept] == [0, 1, 2]
-    assert [(r["_id"], r["reason"]) for r in ledger] == [(10, "too_large"), (11, "too_large")]
-
-
-def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hundred documents of 1 MB and five of nearly 16 MiB; the limit is passed by one at most."""
+def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_database, monkeypatch):
+    """Forty documents of 1 MB and three of nearly 16 MiB; the limit is passed by one at most."""
     most = 16 * 1024 * 1024
-    for i in range(100):
+    for i in range(40):
         any_database.source.insert_one(
             {"_id": i, "text": f"第{i}篇大文章", "blob": b"x" * 1_000_000}
         )
-    for i in range(100, 105):
+    for i in range(40, 43):
         blob = b"x" * (most - 1000)
         any_database.source.insert_one({"_id": i, "text": f"第{i}篇巨大的文章", "blob": blob})
     sizes = []
@@ -220,22 +132,22 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(
 
     monkeypatch.setattr(Target, "write", watched)
     report = run_here(any_database)
-    assert report.checkpoint.counts.kept == 105
+    assert report.checkpoint.counts.kept == 43
     assert all(sum(batch[:-1]) < most for batch in sizes)
-    assert len(sizes) <= 12
+    assert len(sizes) <= 7
     assert_each_source_id_is_in_one_place(any_database)
     monkeypatch.undo()
     assert run_here(any_database).checkpoint.counts.scanned == 0
 
 
-def test_a_dry_run_counts_and_writes_nothing(any_database: Db) -> None:
+def test_a_dry_run_counts_and_writes_nothing(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database, dry_run=True)
     assert report.checkpoint.counts.scanned == 200
     assert any_database.list_collection_names() == ["source"]
 
 
-def test_limit_decides_so_many_and_the_next_run_the_rest(any_database: Db) -> None:
+def test_limit_decides_so_many_and_the_next_run_the_rest(any_database):
     any_database.source.insert_many(questions(100))
     first = run_here(any_database, limit=30, run__batch_documents=8)
     assert first.checkpoint.counts.scanned == 30
@@ -244,7 +156,7 @@ def test_limit_decides_so_many_and_the_next_run_the_rest(any_database: Db) -> No
     assert second.known == 30
 
 
-def test_query_reads_matching_documents_only(database: Db) -> None:
+def test_query_reads_matching_documents_only(database):
     database.source.insert_many(
         [{**d, "lang": "zh" if d["_id"] % 2 else "en"} for d in questions(40)]
     )
@@ -253,7 +165,7 @@ def test_query_reads_matching_documents_only(database: Db) -> None:
     assert [row["_id"] for row in kept] == list(range(1, 40, 2))
 
 
-def test_the_run_row_and_the_state_tell_what_happened(any_database: Db) -> None:
+def test_the_run_row_and_the_state_tell_what_happened(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database)
     row = any_database["target.runs"].find_one({"_id": 1})
@@ -278,17 +190,7 @@ def test_the_run_row_and_the_state_tell_what_happened(any_database: Db) -> None:
     assert state["token"] == 1
 
 
-def test_many_fields_named_dedup_or_repeated_do_not_confuse_the_target(database: Db) -> None:
-    """A source that was itself a target has a dedup field, which is replaced."""
-    database.source.insert_one(
-        {"_id": 1, "dedup": {"fingerprint": 1, "run": 9}, "text": "正文很短"}
-    )
-    run_here(database)
-    (kept,), _ = outcome(database)
-    assert kept["dedup"]["run"] == 1
-
-
-def test_short_texts_are_duplicates_only_if_equal(database: Db) -> None:
+def test_short_texts_are_duplicates_only_if_equal(database):
     texts = ["1+1=?", "1+2=?", "若a>0，则", "1+1=?", "<b>1+1=?</b>", "若a<0，则"]
     database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(texts)])
     report = run_here(database)
@@ -302,8 +204,8 @@ def test_short_texts_are_duplicates_only_if_equal(database: Db) -> None:
     assert (counts.short_kept, counts.short_duplicate) == (4, 2)
 
 
-@pytest.mark.parametrize("wanted", ["secondary", "secondaryPreferred", "nearest"])
-def test_a_read_preference_is_for_the_source_alone(any_database: Db, wanted: str) -> None:
+@pytest.mark.parametrize("wanted", ["secondary", "nearest"])
+def test_a_read_preference_is_for_the_source_alone(any_database, wanted):
     any_database.source.insert_many([{"_id": i, "text": f"第{i % 4}段正文"} for i in range(8)])
     uri = f"{uri_of(any_database)}&readPreference={wanted}"
     for count in (4, 8):

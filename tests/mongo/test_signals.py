@@ -25,14 +25,17 @@ from tests.running import (
     Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
+    outcome,
+    pause_at_work,
     run_here,
+    start_run,
     uri_of,
 )
 
 Db = Database[dict[str, Any]]
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 # what is half done differs between the servers, and between the signals only the code
-ON_SERVERS = [("replica_set", *one) for one in SIGNALS] + [("standalone", *SIGNALS[1])]
+ON_SERVERS = [("replica_set", *SIGNALS[0]), ("standalone", *SIGNALS[1])]
 
 
 class Run:
@@ -76,9 +79,7 @@ class Run:
 
 
 @pytest.mark.parametrize(("signum", "code"), SIGNALS)
-def test_one_signal_ends_the_wait_for_the_lease(
-    database: Db, tmp_path: Path, signum: signal.Signals, code: int
-) -> None:
+def test_one_signal_ends_the_wait_for_the_lease(database, tmp_path, signum, code):
     database.source.insert_many(make_corpus(60, seed=1))
     run_here(database, limit=20)
     lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
@@ -95,8 +96,8 @@ def test_one_signal_ends_the_wait_for_the_lease(
 @pytest.mark.standalone
 @pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
 def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
-    any_database: Db, tmp_path: Path, signum: signal.Signals, code: int
-) -> None:
+    any_database, tmp_path, signum, code
+):
     """The server takes its time; the first signal waits for it, the second does not."""
     any_database.source.insert_many(make_corpus(200, seed=1))
     run_here(any_database, limit=40)
@@ -110,7 +111,27 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path) -> None:
+@pytest.mark.standalone
+@pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
+def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
+    any_database, signum, code
+):
+    any_database.source.insert_many(make_corpus(1500, seed=11))
+    process = start_run(any_database, "target")
+    pause_at_work(process, any_database)
+    process.send_signal(signum)
+    process.send_signal(signal.SIGCONT)
+    assert process.wait(30) == code, process.said
+    assert "the same command goes on" in process.said
+    row = any_database["target.runs"].find_one({"_id": 1}) or {}
+    assert row["status"] == "stopped"
+    assert row["counts"]["scanned"] == sum(map(len, outcome(any_database))) < 1500
+    again = run_here(any_database, run__batch_documents=20)
+    assert (again.checkpoint.run, again.checkpoint.counts.scanned) == (1, 1500)
+    assert_each_source_id_is_in_one_place(any_database)
+
+
+def test_a_signal_that_nohup_ignores_stays_ignored(database, tmp_path):
     database.source.insert_many(make_corpus(300, seed=1))
     ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
     run = Run(database, tmp_path / "words", first=ignoring)
@@ -118,7 +139,7 @@ def test_a_signal_that_nohup_ignores_stays_ignored(database: Db, tmp_path: Path)
     assert run.end(signal.SIGHUP, within=60) == 0
 
 
-def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database: Db) -> None:
+def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database):
     """The kernel sends SIGHUP, and whatever is said from then on fails."""
     database.source.insert_many(make_corpus(200, seed=1))
     master, slave = pty.openpty()

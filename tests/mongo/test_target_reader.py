@@ -46,9 +46,7 @@ def reader(database: Db, rows: KeptRows) -> TargetReader:
 
 
 @pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
-def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
-    database: Db, form: str, field: str
-) -> None:
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form, field):
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
     run_here(
@@ -80,7 +78,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(
     assert page.fingerprints.sketches.channels == expected.sketches.channels
 
 
-def test_what_is_gone_or_has_no_text_is_left_out(database: Db) -> None:
+def test_what_is_gone_or_has_no_text_is_left_out(database):
     rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
     database.target.insert_many(rows)
     kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
@@ -110,72 +108,49 @@ def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
     monkeypatch.setattr(RunProgress, "decide", waiting)
 
 
-def run_with_a_removal(
-    monkeypatch: pytest.MonkeyPatch, database: Db, **flags: Any
-) -> dict[str, Any]:
-    """Run while someone removes document 1, which the run names at its end; return its counts."""
-    removing(monkeypatch, database, 1)
-    with pytest.raises(StateMismatch, match=r"1 documents that were kept are missing .* _id 1"):
-        run_here(database, run__batch_documents=2, **flags)
-    row = database["target.runs"].find_one({}) or {}
-    counts: dict[str, Any] = row["counts"]
-    return counts
+OTHER = "另一段正文，说的是别的事情。"
+# texts, settings; what is kept, with `void`; what is dropped, for which one, why; how many are void
+REMOVALS = {
+    "later copies are duplicates of the one that was kept instead": (
+        [LONG, OTHER, LONG, f"{LONG}吗", LONG, f"下{LONG}"],
+        BY_SIMILARITY,
+        [(2, None), (3, [1])],
+        [(4, 3, "near", [1]), (5, 3, "exact", None), (6, 3, "near", [1])],
+        3,
+    ),
+    "what comes after a near duplicate is compared with it": (
+        [LONG, OTHER, f"{LONG}吗", "短", LONG, "短"],
+        BY_SIMILARITY,
+        [(2, None), (3, [1]), (4, None)],
+        [(5, 3, "near", [1]), (6, 4, "exact", None)],
+        2,
+    ),
+    "by simhash alone nothing but the equal text finds a short one": (
+        ["短文", "长文", "短文", "新文", "短文", "短文"],
+        PLAIN,
+        [(2, None), (3, [1]), (4, None)],
+        [(5, 3, "exact", None), (6, 3, "exact", None)],
+        1,
+    ),
+}
 
 
+@pytest.mark.parametrize("case", REMOVALS.values(), ids=REMOVALS)
 def test_a_would_be_duplicate_of_a_removed_document_is_kept_and_names_it(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Later copies are duplicates of the one that was kept instead."""
-    versions = [LONG, "另一段正文，说的是别的事情。", LONG, f"{LONG}吗", LONG, f"下{LONG}"]
+    any_database, monkeypatch, case
+):
+    versions, flags, expected, dropped, void = case
     any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
+    removing(monkeypatch, any_database, 1)
+    with pytest.raises(StateMismatch, match=r"1 documents that were kept are missing .* _id 1"):
+        run_here(any_database, run__batch_documents=2, **flags)
     kept, ledger = outcome(any_database)
-    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [(2, None), (3, [1])]
-    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
-        (4, 3, "near", [1]),
-        (5, 3, "exact", None),
-        (6, 3, "near", [1]),
-    ]
-    assert counts["void"] == 3
+    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == expected
+    assert [(r["_id"], r["of"], r["reason"], r.get("void")) for r in ledger] == dropped
+    assert any_database["target.runs"].find_one({})["counts"]["void"] == void
 
 
-def test_a_near_duplicate_of_a_removed_document_is_kept_too(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And what comes after it is compared with it, an equal text of the removed one as well."""
-    versions = [LONG, "另一段正文，说的是别的事情。", f"{LONG}吗", "短", LONG, "短"]
-    any_database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    counts = run_with_a_removal(monkeypatch, any_database, **BY_SIMILARITY)
-    kept, ledger = outcome(any_database)
-    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
-        (2, None),
-        (3, [1]),
-        (4, None),
-    ]
-    assert [(row["_id"], row["of"], row["reason"], row.get("void")) for row in ledger] == [
-        (5, 3, "near", [1]),
-        (6, 4, "exact", None),
-    ]
-    assert counts["void"] == 2
-
-
-def test_of_a_removed_short_text_one_copy_is_kept(
-    database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By simhash alone nothing but the equal text finds it."""
-    versions = ["短文", "长文", "短文", "新文", "短文", "短文"]
-    database.source.insert_many([{"_id": i, "text": t} for i, t in enumerate(versions, 1)])
-    run_with_a_removal(monkeypatch, database, **PLAIN)
-    kept, ledger = outcome(database)
-    assert [(row["_id"], row["dedup"].get("void")) for row in kept] == [
-        (2, None),
-        (3, [1]),
-        (4, None),
-    ]
-    assert [(row["_id"], row["of"]) for row in ledger] == [(5, 3), (6, 3)]
-
-
-def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None:
+def test_a_removed_document_does_not_stop_the_next_run(any_database):
     """It is not remembered any more, so nothing is void."""
     any_database.source.insert_many([{"_id": 1, "text": LONG}])
     run_here(any_database, **BY_SIMILARITY)
@@ -185,9 +160,7 @@ def test_a_removed_document_does_not_stop_the_next_run(any_database: Db) -> None
     assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
 
 
-def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(any_database, monkeypatch):
     """The texts of what would be kept are those of the source, cleaned."""
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)
     corpus = make_corpus(500, seed=6)

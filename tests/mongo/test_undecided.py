@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,14 +12,13 @@ from dedup_job.mongo.patience import NO_PATIENCE
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.undecided import Undecided
-from tests.conftest import fresh_database
 from tests.running import run_here
 
 Data = Database[dict[str, Any]]
 
 
 @pytest.fixture
-def decided(database: Data) -> Data:
+def decided(database):
     """Return a database with 1,000 documents, most of them in the target, some in the ledger."""
     database.source.insert_many({"_id": number} for number in range(1000))
     database.target.insert_many({"_id": number} for number in range(900) if number % 7)
@@ -43,7 +41,7 @@ WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
     names: list[str] = []
 
@@ -69,7 +67,7 @@ def trusted(database: Data, without: int = -1) -> Any:
     return lambda: holds
 
 
-def test_the_index_spares_reading_the_targets_ids(decided: Data, asked: list[str]) -> None:
+def test_the_index_spares_reading_the_targets_ids(decided, asked):
     found = new_of(decided)
     found.trust(trusted(decided))
     assert numbers(found) == WANTED
@@ -78,16 +76,14 @@ def test_the_index_spares_reading_the_targets_ids(decided: Data, asked: list[str
 
 
 @pytest.mark.usefixtures("asked")
-def test_what_the_index_overlooks_the_server_knows(decided: Data) -> None:
+def test_what_the_index_overlooks_the_server_knows(decided):
     found = new_of(decided)
     found.trust(trusted(decided, without=645))
     assert numbers(found) == WANTED
 
 
 @pytest.mark.parametrize("settings", [{"full_scan_every": 1}, {"query": '{"_id": {"$gte": 0}}'}])
-def test_a_proof_asks_the_server_for_all(
-    decided: Data, asked: list[str], settings: dict[str, Any]
-) -> None:
+def test_a_proof_asks_the_server_for_all(decided, asked, settings):
     found = new_of(decided, **settings)
     found.trust(trusted(decided))
     assert numbers(found) == WANTED
@@ -95,30 +91,24 @@ def test_a_proof_asks_the_server_for_all(
     assert (asked.count("target") == asked.count("target.ledger")) is is_proof
 
 
-def test_an_index_that_takes_too_much_memory_is_not_asked(decided: Data, asked: list[str]) -> None:
+def test_an_index_that_takes_too_much_memory_is_not_asked(decided, asked):
     found = new_of(decided)
     found.trust(lambda: None)
     assert numbers(found) == WANTED
     assert asked.count("target") == 50
 
 
-def test_a_kept_document_that_someone_removed_is_decided_again(
-    standalone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    with contextmanager(fresh_database)(standalone) as database:
-        decide_again(database, monkeypatch, tmp_path)
-
-
-def decide_again(database: Data, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """Remove a kept document by hand, add one, and let a run compare all ids."""
-    monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
+def test_a_kept_document_that_someone_removed_is_decided_again(standalone_database, tmp_path):
+    """An index of the folder still knows it."""
+    index = {"index__folder": str(tmp_path)}
+    database = standalone_database
     database.source.insert_many(
         {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
         for number in range(200)
     )
-    run_here(database)
+    run_here(database, **index)
     database.target.delete_one({"_id": 77})
     database.source.insert_one({"_id": 300, "text": "后来的一段完全不同的正文"})
-    report = run_here(database)
+    report = run_here(database, **index)
     assert report.checkpoint.counts.scanned == 2
     assert database.target.find_one({"_id": 77}) is not None

@@ -1,143 +1,153 @@
-"""What the measuring scripts make of what they measured."""
+"""Each measuring script runs on its smallest case and says what it found."""
 
 from __future__ import annotations
 
-import os
+import gzip
+import json
 import sys
-from types import SimpleNamespace
+from importlib import import_module
+from random import Random
 
-import mongomock
+import numpy as np
 import pytest
 
-from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
-from scripts.bench import check_equal, processes, scale
-from scripts.bench.job import Row, between_copies, summary
-from scripts.bench.scale import Observer, Sample, curve
-from tests.running import run_here
+from scripts.bench.evaluate import evaluate
+from scripts.bench.exhaustive import exhaustive_pairs
+from scripts.bench.planted_changes import KINDS, choices_of
+from scripts.bench.synthetic_corpus import Stock, SyntheticCorpus, markup_and_clauses
+from scripts.bench.templates import template_bank
+from tests.reference.canonical import canonical
 
-
-def row(name, documents, seconds):
-    return Row(name, documents, seconds, 0, 0, 0, 0, 0, 0)
-
-
-TURN = [
-    row("copy", 1000, 1.0),
-    row("dedup", 1000, 4.0),
-    row("copy", 1000, 3.0),
-    row("simhash", 1000, 2.0),
-    row("copy", 1000, 1.0),
+RIVER = "黄河中下游的气候特点是什么？请从气温、降水和季节变化三个方面加以说明，并分析其成因。"
+METAL = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，写出方程式。"
+CHOICES = (
+    "3. 下列说法正确的是（　　）\n"
+    "A．甲烷易溶于水  B．乙烯是平面分子\nC．苯能使溴水褪色  D．乙醇没有还原性"
+)
+LONG = "".join(f"第{i}条规定，凡是第{i * 7}号的材料都要在{i * 3}天内送到。" for i in range(40))
+TEXTS = [
+    RIVER,
+    METAL,
+    CHOICES,
+    LONG,
+    RIVER + "。",
+    *(f"{RIVER}第{i}问，{METAL}" for i in range(60)),
 ]
 
 
-def test_a_contender_is_compared_with_the_copies_around_it():
-    assert dict(between_copies(TURN)) == {"dedup": 0.5, "simhash": 1.0}
-
-
-def test_the_median_of_the_turns_counts():
-    slow = [*TURN[:1], row("dedup", 1000, 40.0), *TURN[2:]]
-    lines = list(summary([TURN, slow, TURN], recipe_rate=2.5, kind="chinese"))
-    assert [line.split()[:5] for line in lines[1:]] == [
-        ["dedup", "/", "copy", "0.500", "0.62"],
-        ["simhash", "/", "copy", "1.000", "0.68"],
-        ["dedup", "/", "recipe", "100.000", "80.00"],
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Return a folder of files as the scripts read them."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("exam_dev", "articles_dev"):
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
+            for number, text in enumerate(TEXTS):
+                lines.write(json.dumps({"_id": number, "text": text}) + "\n")
+    labelled = [
+        {"n": 0, "a": METAL, "b": f"3. {METAL}", "label": "S", "kind": "numbering"},
+        {"n": 1, "a": METAL, "b": RIVER, "label": "D", "kind": "word"},
+        {"n": 2, "a": METAL, "b": None, "label": "S", "kind": "gone"},
+        {"a": 0, "b": 4, "same_group": True, "sim": 0.99},
     ]
+    file = folder / "labelled.jsonl"
+    file.write_text("".join(json.dumps(pair) + "\n" for pair in labelled), encoding="utf-8")
+    return folder
 
 
-def test_the_curve_is_drawn_through_the_samples():
-    samples = [Sample(5.0), Sample(9.0), Sample(10.0, 20, 0, 20, 50, 7)]
-    samples += [Sample(30.0, 80, 60, 60, 200, 9), Sample(40.0, 100, 60, 80, 300, 9)]
-    tenths = curve(samples, 100)
-    assert [t.documents for t in tenths] == list(range(10, 101, 10))
-    assert [round(t.rate, 6) for t in tenths] == [20, 20, *[3] * 6, 2, 2]
-    assert [round(t.candidates, 6) for t in tenths] == [0, 0, *[1.5] * 6, 0, 0]
-    assert tenths[1].memory == 50
-    assert tenths[-1].memory == 300
+def ran(monkeypatch, capsys, data, line):
+    """Run a script in this process; return what it printed."""
+    name, *arguments = line.replace("DATA", str(data)).split()
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    script = import_module(f"scripts.bench.{name}")
+    assert not script.main()
+    return capsys.readouterr().out
 
 
-@pytest.fixture
-def observer():
-    """Look at a state that mongomock holds, as a run left it."""
-    client = mongomock.MongoClient()
-    counts = {"scanned": 90, "candidates": {"total": 7, "classes": {"0": 3, "7": 1}}}
-    client.scale["target.state"].insert_one({"checkpoint": {"run": 1, "counts": counts}})
-    return Observer(client, SimpleNamespace(pid=os.getpid()), 1)
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "planted DATA/exam_dev.jsonl.gz --cases 3 --config configs/questions.toml",
+            "## questions",
+        ),
+        ("evaluate DATA/exam_dev.jsonl.gz --judged --peers", "plain recipe"),
+        ("evaluate DATA/exam_dev.jsonl.gz --labelled DATA/labelled.jsonl", "numbering"),
+        ("decisions --growth --sizes 1e2,2e2 --file DATA/exam_dev.jsonl.gz", "by a line"),
+        ("decisions --bank --bank-size 200", "other questions joined: 0"),
+        ("fingerprint --sizes --data DATA", "greatest / least"),
+        ("cleaning compare --pages 50", "50 pages: 0 differences"),
+        ("cleaning speed DATA/exam_dev.jsonl.gz --field text --rounds 1", "M characters/s"),
+        ("segments --size 3e3 --segments 2", "candidates, same"),
+        ("index --peers --peers-size 2e3", "pairs found by 300 queries"),
+    ],
+)
+def test_a_script_prints_its_table(monkeypatch, capsys, data, line, said):
+    assert said in ran(monkeypatch, capsys, data, line)
 
 
-def test_a_sample_is_what_the_checkpoint_of_this_run_says(observer):
-    observer.look()
-    observer._run = 2
-    observer.look()
-    (first, second) = observer.samples
-    assert (first.scanned, first.candidates, first.asked, first.memory) == (90, 7, 4, 0)
-    assert (second.scanned, second.candidates, second.asked) == (0, 0, 0)
-    assert first.server > 1
-    assert observer.first == first.seconds
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("job --documents 300 --recipe-documents 50", "dedup / recipe"),
+        ("scale --documents 2000 --more 100", "following changes: seconds for 100"),
+        ("check_equal --documents 100 --kind mixed --naive --shards 1", "equal"),
+        ("cluster speed --documents 300 --shards 2 --workers 1", "the result is the same"),
+        ("decisions --cost --documents 50 --file DATA/exam_dev.jsonl.gz", "with / without"),
+        ("fingerprint --parts --start --data DATA", "warm, median of 5"),
+    ],
+)
+def test_a_script_that_starts_a_server_or_runs_for_a_minute_prints_its_table(
+    monkeypatch, capsys, data, line, said
+):
+    assert said in ran(monkeypatch, capsys, data, line)
 
 
-def test_what_is_seen_after_the_last_commit_does_not_count(observer):
-    observer.samples = [Sample(2.0, 90, memory=8), Sample(4.0, 100, memory=9), Sample(9.0, 100)]
-    found = {"total": 7, "classes": {"0": 3, "7": 1}}
-    observer.end(3.0, {"scanned": 100, "candidates": found})
-    assert observer.samples == [Sample(2.0, 90, memory=8), Sample(3.0, 100, 7, 4, 8, 0)]
-    assert observer.first == 2.0
+def test_labelled_pairs_are_counted_by_kind_and_pairs_of_ids_by_band(monkeypatch, capsys, data):
+    line = "evaluate DATA/exam_dev.jsonl.gz --labelled DATA/labelled.jsonl"
+    printed = ran(monkeypatch, capsys, data, line)
+    rows = [line.split() for line in printed.splitlines()]
+    assert ["all", "0/1", "2/2", "0/1", "2/2"] in rows
+    assert ["0.98-1.00", "-", "1/1", "-", "1/1"] in rows
 
 
-def test_a_process_is_measured():
-    seen = []
-    code = "import time; b = bytearray(50_000_000); time.sleep(0.4); print('done')"
-    ended = processes.run([sys.executable, "-c", code], {}, seen.append, every=0.02)
-    assert ended.printed == "done\n"
-    assert 0.4 <= ended.seconds < 20
-    assert 0 < ended.cpu < ended.seconds
-    assert 50 < ended.peak < 200
-    assert len(set(seen)) == 1
+def test_an_engine_that_drops_everything_or_nothing_is_found_out():
+    texts = [METAL, METAL.replace("，", "， "), "全然不同的一句话", METAL]
+    pairs = exhaustive_pairs(texts)
+    drops = evaluate(texts, pairs, pairs, lambda texts: np.zeros(len(texts), dtype=np.bool_))
+    keeps = evaluate(texts, pairs, pairs, lambda texts: np.ones(len(texts), dtype=np.bool_))
+    assert (drops.kept, drops.innocents, drops.left) == (0, 4, (0, 0, 0))
+    assert (keeps.kept, keeps.innocents, keeps.left) == (4, 0, (2, 2, 2))
 
 
-def test_the_last_words_of_a_process_that_failed_are_shown():
-    with pytest.raises(SystemExit, match="ended with 3:\nit broke"):
-        processes.run([sys.executable, "-c", "print('it broke'); raise SystemExit(3)"], {})
+def test_a_kind_of_planted_case_changes_what_it_names_and_bears_any_text():
+    other = "该地有5条主要河流，流向是\n(A)向东 \n(B)向西\n(C)向南\n(D)向北"
+    pool = [choices_of(CHOICES), choices_of(other)]
+    for kind in KINDS:
+        for text in (CHOICES, other):
+            planted = {kind.plant(text, Random(seed), pool) for seed in range(50)} - {None, text}
+            if kind.told_by is not None:
+                assert kind.told_by(text) not in map(kind.told_by, planted)
+        assert planted or kind.plant(CHOICES, Random(1), pool), kind.name
+        for text in ("", "\ud800", "A.", "甲" * 50, "(" * 5000, "1" * 5000, "A. " * 900):
+            kind.plant(text, Random(1), pool)
 
 
-def test_too_little_room_is_told(tmp_path, capsys):
-    processes.require_room(tmp_path, 1.0)
-    with pytest.raises(UsageError, match="make room"):
-        processes.require_room(tmp_path, 1e18)
-    assert "GB needed" in capsys.readouterr().out
+def test_a_made_document_is_the_same_in_every_chunk_and_a_fifth_are_duplicates():
+    corpus = SyntheticCorpus(Stock.of([markup_and_clauses(f"<p>{LONG}</p>")] * 3))
+    texts = corpus.texts(0, 500)
+    assert corpus.texts(0, 70) + corpus.texts(70, 430) == texts
+    origins = corpus.origins(np.arange(500, dtype=np.uint64)).tolist()
+    copies = [(texts[i], texts[of]) for i, of in enumerate(origins) if i != of]
+    assert len(copies) == 99
+    assert {sum(map(str.__ne__, *copy)) for copy in copies} == {0, 1}
+    assert all(text.startswith("<p>") and text.endswith("</p>") for text in texts)
 
 
-def test_the_memory_of_a_process_that_is_gone_is_nothing():
-    assert processes.memory_of(2**22 + 1) == 0.0
-
-
-@pytest.fixture
-def two(database):
-    """Two targets of the same source."""
-    database.source.insert_many(make_corpus(60))
-    for target, batch in (("first", 7), ("second", 50)):
-        run_here(database, target=target, run__batch_documents=batch)
-    return database
-
-
-def test_equal_targets_are_equal(two):
-    found = check_equal.compare(two, "first", "second")
-    assert not found
-    assert found.documents + found.rows == 60
-
-
-def test_a_document_and_a_row_that_differ_are_found(two):
-    two["second"].update_one({}, {"$set": {"answer": "?"}})
-    two["second.ledger"].delete_one({"_id": two["first.ledger"].find().sort("_id", -1)[0]["_id"]})
-    two["second.runs"].update_one({}, {"$inc": {"counts.kept": 1}})
-    found = check_equal.compare(two, "first", "second")
-    assert found
-    assert (found.documents_differ, found.rows_differ, found.counts_differ) == (1, 1, True)
-    assert "DIFFER: 1 documents, 1 rows, counts" in check_equal.row(
-        "mixed", check_equal.VARIANTS[1], 1.0, found
-    )
-
-
-def test_the_index_is_as_large_as_its_files(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "b").write_bytes(bytes(10_000))
-    assert 10_000 <= scale.index_bytes(tmp_path) <= 20_000
+def test_a_repetition_in_a_bank_comes_after_its_question_and_is_equal_but_for_its_form():
+    made = template_bank(400, 20)
+    for number, (text, of, typo) in enumerate(zip(made.texts, made.of, made.typo, strict=True)):
+        if of >= 0:
+            assert of < number
+            assert (canonical(text) == canonical(made.texts[of])) != typo
+    assert sum(of >= 0 for of in made.of) == 40

@@ -21,7 +21,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.native.byte_strings import ByteStrings
 
 _MOST_BYTES = 16 * 1000 * 1000  # the driver takes no longer command, but for a single document
-_MOST_ROWS = 100_000  # the server takes no more
+MOST_ROWS = 100_000  # the server takes no more
 
 
 class _Rows:
@@ -60,13 +60,13 @@ def insert(collection: AnyCollection, rows: ByteStrings, session: ClientSession 
 
 def _documents(rows: ByteStrings) -> list[Any]:
     start, end = int(rows.starts[0]), int(rows.starts[-1] + rows.lengths[-1])
-    if _takes_many():
+    if takes_many():
         return [_Rows(rows.data[start:end].tobytes())]
     return [RawBSONDocument(row) for row in rows.list()]
 
 
 @cache
-def _takes_many() -> bool:
+def takes_many() -> bool:
     """Tell whether the driver writes what it is given as it is."""
     two = bson.encode({"a": 1}) * 2
     try:
@@ -81,6 +81,6 @@ def _parts(rows: ByteStrings) -> Iterator[tuple[int, int]]:
     while first < count:
         before = int(ends[first] - rows.lengths[first])
         last = int(np.searchsorted(ends, before + _MOST_BYTES, side="right"))
-        last = min(max(last, first + 1), first + _MOST_ROWS)
+        last = min(max(last, first + 1), first + MOST_ROWS)
         yield first, last
         first = last

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，
 
 
 @pytest.fixture
-def made(any_database: Db) -> Db:
+def made(any_database):
     """Return a database whose source has huge ids among others, and what a run made of it."""
     huge = [{"_id": letter * size, "text": TEXT} for letter, size in _HUGE]
     within = {"_id": {"n": 1, "rest": "x" * 5 * MB}, "text": TEXT}
@@ -33,7 +32,7 @@ def made(any_database: Db) -> Db:
 _HUGE = (("b", 3 * MB), ("d", 7 * MB), ("e", 7 * MB), ("y", 70_000))  # the oplog takes no more
 
 
-def test_huge_ids_are_quarantined_with_their_size(made: Db) -> None:
+def test_huge_ids_are_quarantined_with_their_size(made):
     assert_each_source_id_is_in_one_place(made)
     assert sorted(d["_id"] for d in made.target.find({"_id": {"$type": "string"}})) == [
         *("a", "c", "m", "zz")
@@ -46,7 +45,7 @@ def test_huge_ids_are_quarantined_with_their_size(made: Db) -> None:
     assert len(str(last)) < 100
 
 
-def test_later_runs_and_the_commands_work_as_with_others(made: Db, tmp_path: Path) -> None:
+def test_later_runs_and_the_commands_work_as_with_others(made, tmp_path):
     before = outcome(made)
     report = run_here(made)
     assert report.checkpoint.counts.scanned == 0
@@ -60,7 +59,7 @@ def test_later_runs_and_the_commands_work_as_with_others(made: Db, tmp_path: Pat
     assert report.checkpoint.counts.quarantined == len(_HUGE) + 1
 
 
-def test_keys_are_divided_so_that_each_part_fits_into_a_command() -> None:
+def test_keys_are_divided_so_that_each_part_fits_into_a_command():
     keys = [b"x" * size for size in (1, 5 * MB, 5 * MB, 9 * MB, 1, 1)]
     parts = [[len(key) for key in part] for part in in_commands(keys)]
     assert parts == [[1, 5 * MB], [5 * MB], [9 * MB], [1, 1]]

@@ -48,7 +48,7 @@ def key(value: Any) -> bytes:
     return bson_edit.fields({"_id": value})
 
 
-def test_what_the_server_takes_for_the_same_is_the_same(database: Db) -> None:
+def test_what_the_server_takes_for_the_same_is_the_same(database):
     raws = [bson.encode({"_id": value}) for value in (*_NUMBERS, *_OTHERS, *_WITHIN)]
     keys = [*map(bson_edit.id_element, (*raws, *_SYMBOLS))]
     documents = [RawBSONDocument(bson_edit.document(one)) for one in keys]
@@ -62,9 +62,7 @@ def test_what_the_server_takes_for_the_same_is_the_same(database: Db) -> None:
 
 
 @given(st.sets(st.integers(-9, 9)), st.dictionaries(st.integers(-9, 9), st.booleans()))
-def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(
-    asked: set[int], there: dict[int, bool]
-) -> None:
+def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(asked, there):
     others = {key(float(value) if other else value) for value, other in there.items()}
     found = as_asked({key(value) for value in asked}, others)
     assert {*found.values()} == {key(v) for v in asked & {*there}}
@@ -85,8 +83,8 @@ def imported_again(database: Db, change: Any) -> None:
 )
 @pytest.mark.parametrize("within", [False, True], ids=["number", "document"])
 def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
-    any_database: Db, tmp_path: Any, change: Any, within: bool
-) -> None:
+    any_database, tmp_path, change, within
+):
     def made(id_: int) -> Any:
         return {"n": id_} if within else id_
 
@@ -111,9 +109,7 @@ def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
     command(any_database, "undo", "3", "--yes")
 
 
-def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(
-    any_database: Db, tmp_path: Any
-) -> None:
+def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(any_database, tmp_path):
     any_database.source.insert_many([{"_id": i, "text": f"{TEXT}第{i}题"} for i in range(3)])
     run_here(any_database)
     run_here(any_database)

@@ -49,7 +49,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_any_document_that_a_source_holds_fits_into_a_row(any_database: Db, name: str) -> None:
+def test_any_document_that_a_source_holds_fits_into_a_row(any_database, name):
     raw = bson.encode(ODD[name])
     row = row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), DUPLICATE, 1)
     any_database["ledger"].insert_one(bson.raw_bson.RawBSONDocument(row))
@@ -62,7 +62,7 @@ def test_any_document_that_a_source_holds_fits_into_a_row(any_database: Db, name
     assert stored.whole
 
 
-def test_what_cannot_be_stored_is_null() -> None:
+def test_what_cannot_be_stored_is_null():
     noise = bytes(range(256)) * 16
     rng = random.Random(1)
     raw = bson.encode({"_id": 7, "noise": rng.randbytes(MAX_DOCUMENT_BYTES - len(noise))})
@@ -72,7 +72,7 @@ def test_what_cannot_be_stored_is_null() -> None:
 
 
 @given(text=st.text(), more=st.dictionaries(st.text("abc", min_size=1), st.integers(-9, 9)))
-def test_the_text_is_stored_as_the_source_has_it(text: str, more: dict[str, Any]) -> None:
+def test_the_text_is_stored_as_the_source_has_it(text, more):
     text = text.encode("utf-8", "ignore").decode()
     raw = bson.encode({"_id": 7, **{f"_{k}": v for k, v in more.items()}, "a": {"b": text}})
     row = row_of(LedgerRows(Storing.TEXT, "a.b"), document(raw, "cleaned"), DUPLICATE, 1)
@@ -85,7 +85,7 @@ def test_the_text_is_stored_as_the_source_has_it(text: str, more: dict[str, Any]
 @pytest.mark.parametrize(
     "decision", [Skipped(Reason.NOT_TEXT), Quarantined(Reason.UNDECODABLE, "why")]
 )
-def test_what_has_no_text_is_stored_whole_or_not_at_all(decision: Skipped | Quarantined) -> None:
+def test_what_has_no_text_is_stored_whole_or_not_at_all(decision):
     raw = bson.encode({"_id": 7, "text": 5})
     whole = stored_in(row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), decision, 1))
     assert whole is not None

@@ -13,6 +13,7 @@ import xxhash
 from bson.errors import BSONError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pymongo import MongoClient
 
 from dedup_job.columns import Documents
 from dedup_job.documents import (
@@ -31,8 +32,9 @@ from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
-from dedup_job.mongo.reading import _rows
+from dedup_job.mongo.reading import PageSize, raw_page
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.byte_strings import Bytes, bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
@@ -44,6 +46,7 @@ FIELDS = st.lists(
     st.tuples(FOUND, VALUES | TEXTS | st.dictionaries(FOUND, VALUES | TEXTS, max_size=3)),
     max_size=5,
 )
+_NOBODY: MongoClient[dict[str, Any]] = MongoClient(connect=False)
 PATHS = st.sampled_from(["text", "a.b", "a.text.b"])
 WHOLE = bson.encode({"_id": 1, "text": "题", "d": {"a": [1, "é"], "when": bson.DatetimeMS(1)}})
 
@@ -82,11 +85,8 @@ def array_of(*documents: bytes) -> Bytes:
 
 def source_of(field: str, most: int = 1_000_000) -> Source:
     """Return a source that is asked for nothing."""
-    source = Source.__new__(Source)
-    source._field = field
-    source._path = field.split(".")
-    source._most = 10 * most
-    return source
+    settings = SourceSettings(field=field, max_chars=most)
+    return Source(_NOBODY.d.source, settings, [], PageSize(1, 1))
 
 
 def slow_row(one: bytes) -> RawDocument | None:
@@ -121,24 +121,22 @@ def told(read: Callable[[], Document]) -> tuple[Any, ...]:
 @example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
 @example(raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))), "text", 9)
 @example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
-def test_a_document_is_read_as_by_decoding_it(one: bytes, field: str, most: int) -> None:
+def test_a_document_is_read_as_by_decoding_it(one, field, most):
     slow = slow_row(one)
     if slow is None:
         return
     good = bson.encode({"_id": 0, "text": "good"})
-    rows = _rows(array_of(good, one, good), field.split("."))
+    rows = raw_page(array_of(good, one, good), field.split("."))
     assert [row.raw for row in rows] == [good, one, good]
     source = source_of(field, most)
     assert said_of(source, rows[1]) == said_of(source, slow)
-    assert told(lambda: source._documents(rows)[1]) == said_of(source, slow)
+    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
 
 
 @settings(max_examples=100)
 @given(raws(), PATHS, TEXTS, st.booleans())
-def test_a_kept_document_is_written_as_by_searching_its_text(
-    one: bytes, field: str, text: str, same: bool
-) -> None:
-    (row,) = _rows(array_of(one), field.split(".")) if slow_row(one) else (None,)
+def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, same):
+    (row,) = raw_page(array_of(one), field.split(".")) if slow_row(one) else (None,)
     if row is None or row.text is None:
         return
     rows = KeptRows(Form.WHOLE, field, Sketcher(()))
@@ -154,20 +152,20 @@ def test_a_kept_document_is_written_as_by_searching_its_text(
 
 
 @pytest.mark.parametrize("damage", range(len(WHOLE) - 5))  # the driver refuses the last
-def test_no_byte_of_a_document_can_be_changed_unseen(damage: int) -> None:
+def test_no_byte_of_a_document_can_be_changed_unseen(damage):
     source = source_of("text")
     for value in range(256):
         one = WHOLE[: 4 + damage] + bytes([value]) + WHOLE[5 + damage :]
         slow = slow_row(one)
         if slow is not None:
-            (row,) = _rows(array_of(one), ["text"])
+            (row,) = raw_page(array_of(one), ["text"])
             assert said_of(source, row) == said_of(source, slow)
 
 
 @given(st.binary(max_size=6))
-def test_what_counts_as_utf_8_is_what_python_takes(data: bytes) -> None:
+def test_what_counts_as_utf_8_is_what_python_takes(data):
     one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
-    (row,) = _rows(array_of(one), ["text"])
+    (row,) = raw_page(array_of(one), ["text"])
     try:
         bson.decode(one)
     except BSONError:
@@ -177,18 +175,18 @@ def test_what_counts_as_utf_8_is_what_python_takes(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("depth", [5, 40, 200])
-def test_deep_documents_are_read(depth: int) -> None:
+def test_deep_documents_are_read(depth):
     value: Any = "x"
     for _ in range(depth):
         value = {"a": [value]}
     one = bson.encode({"_id": 1, "text": "x", "deep": value})
-    (row,) = _rows(array_of(one), ["text"])
+    (row,) = raw_page(array_of(one), ["text"])
     assert source_of("text").read(row).content == "x"
 
 
-def test_a_reply_that_is_no_array_of_documents_is_an_error() -> None:
+def test_a_reply_that_is_no_array_of_documents_is_an_error():
     with pytest.raises(ValueError, match="no array of documents"):
-        _rows(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
+        raw_page(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
 
 
 NEAR = st.builds(
@@ -226,7 +224,7 @@ DROPPED = (
 
 
 @given(IDS, DROPPED, st.integers(1, 2**40))
-def test_a_ledger_row_is_what_encoding_its_values_gives(id_: Any, decision: Any, run: int) -> None:
+def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
     is_text = isinstance(decision, Duplicate)
     content = "一段文字" if is_text else Skipped(Reason.EMPTY)
     document = Document(id_, raw.fields({"_id": id_}), b"", content)

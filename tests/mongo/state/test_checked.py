@@ -47,7 +47,7 @@ LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": 1.0, "since":
 
 
 @pytest.fixture
-def database() -> Any:
+def database():
     """Return a database with the state of a target and the rows of its two runs."""
     found = mongomock.MongoClient(tz_aware=True).school
     found["target.state"].insert_one({"_id": "state", **STATE})
@@ -55,7 +55,7 @@ def database() -> Any:
     return found
 
 
-def test_what_dedup_wrote_is_taken(database: Any) -> None:
+def test_what_dedup_wrote_is_taken(database):
     check_state(database["target.state"].find_one(), "target.state")
     for row in database["target.runs"].find():
         assert check_run(row, "target.runs") is row
@@ -87,9 +87,7 @@ STATES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "named"), STATES, ids=str)
-def test_what_is_missing_in_a_state_or_of_another_type_is_named(
-    database: Any, change: dict[str, Any], named: str
-) -> None:
+def test_what_is_missing_in_a_state_or_of_another_type_is_named(database, change, named):
     database["target.state"].update_one({}, change)
     said = named if named.startswith("of format") else f"is not as dedup writes it: {named}. "
     with pytest.raises(StateMismatch) as caught:
@@ -113,9 +111,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "named"), ROWS, ids=str)
-def test_what_is_missing_in_the_row_of_a_run_or_of_another_type_is_named(
-    database: Any, change: dict[str, Any], named: str
-) -> None:
+def test_what_is_missing_in_the_row_of_a_run_or_of_another_type_is_named(database, change, named):
     database["target.runs"].update_one({"_id": 2}, change)
     first, second = database["target.runs"].find().sort("_id", 1)
     check_run(first, "target.runs")
@@ -125,7 +121,7 @@ def test_what_is_missing_in_the_row_of_a_run_or_of_another_type_is_named(
 
 
 @pytest.mark.parametrize("id_", ["x", -1, 2.5])
-def test_a_row_with_another_id_is_named(database: Any, id_: Any) -> None:
+def test_a_row_with_another_id_is_named(database, id_):
     database["target.runs"].insert_one({"_id": id_, **RUN})
     with pytest.raises(StateMismatch, match=r"is not as dedup writes it: _id\. "):
         check_run(database["target.runs"].find_one({"_id": id_}), "target.runs")

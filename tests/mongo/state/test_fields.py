@@ -5,7 +5,6 @@ All that may be wrong in it: test_checked.py.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch
 from tests.proving import fill_alike, stored
-from tests.running import refusal, run_here, uri_of
+from tests.running import after_batches, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 
@@ -34,14 +33,14 @@ COMMANDS = [
 
 
 @pytest.fixture
-def made(database: Db) -> Db:
+def made(database):
     """Return a database with a target that two runs wrote."""
     fill_alike(database)
     return database
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_refuses_another_format(made: Db, words: tuple[str, ...]) -> None:
+def test_every_command_refuses_another_format(made, words):
     made["target.state"].update_one({}, {"$set": {"format": 2}})
     before = stored(made)
     name, *more = words
@@ -53,7 +52,7 @@ def test_every_command_refuses_another_format(made: Db, words: tuple[str, ...]) 
     assert stored(made) == before
 
 
-def test_an_id_that_leads_elsewhere_becomes_no_file(made: Db, tmp_path: Path) -> None:
+def test_an_id_that_leads_elsewhere_becomes_no_file(made, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     other = tmp_path / "other.index"
@@ -67,17 +66,9 @@ def test_an_id_that_leads_elsewhere_becomes_no_file(made: Db, tmp_path: Path) ->
     assert not list(folder.iterdir())
 
 
-def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made: Db) -> None:
-    from dedup_job.mongo.target import Target
-
-    write = Target.write
-
-    def changed(self: Target, *arguments: Any) -> None:
-        write(self, *arguments)
-        made["target.state"].update_one({}, {"$set": {"format": 2}})
-
+def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatch):
     made.source.insert_many([{"_id": f"new {i}", "text": f"第{i}道新的题目。"} for i in range(9)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Target, "write", changed)
-        with pytest.raises(StateMismatch, match="of format 2"):
-            run_here(made, source__max_chars=1500, run__batch_documents=2)
+    changed = {"$set": {"format": 2}}
+    after_batches(monkeypatch, 1, lambda: made["target.state"].update_one({}, changed))
+    with pytest.raises(StateMismatch, match="of format 2"):
+        run_here(made, source__max_chars=1500, run__batch_documents=2)

@@ -26,42 +26,40 @@ def rows_of(count: int, size: int = 10) -> ByteStrings:
 
 
 @pytest.fixture(params=[True, False])
-def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def either_way(request, monkeypatch):
     """Let the driver take many as one, and not, as it might one day."""
-    monkeypatch.setattr(inserting, "_takes_many", lambda: request.param)
+    monkeypatch.setattr(inserting, "takes_many", lambda: request.param)
 
 
-def test_this_driver_takes_many_as_one() -> None:
-    assert inserting._takes_many()
+def test_this_driver_takes_many_as_one():
+    assert inserting.takes_many()
 
 
 @pytest.mark.standalone
 @pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize(("count", "size"), [(1, 10), (3000, 10), (40, 1_000_000)])
-def test_all_are_inserted_byte_for_byte(any_database: Db, count: int, size: int) -> None:
+def test_all_are_inserted_byte_for_byte(any_database, count, size):
     rows = rows_of(count, size)
     insert(any_database.target, rows, None)
     found = any_database.target.with_options(RAW).find().sort("_id", 1)
     assert [bytes(row.raw) for row in found] == rows.list()
 
 
-def test_a_document_of_16_mib_goes_alone(any_database: Db) -> None:
+def test_a_document_of_16_mib_goes_alone(any_database):
     room = 16 * 1024 * 1024 - len(bson.encode({"_id": 1, "text": ""}))
     rows = strings_of([bson.encode({"_id": i, "text": "x" * room}) for i in (1, 2)])
     insert(any_database.target, rows, None)
     assert any_database.target.count_documents({}) == 2
 
 
-def test_more_than_a_command_takes_goes_in_several(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inserting, "_MOST_ROWS", 7)
+def test_more_than_a_command_takes_goes_in_several(any_database, monkeypatch):
+    monkeypatch.setattr(inserting, "MOST_ROWS", 7)
     insert(any_database.target, rows_of(20), None)
     assert any_database.target.count_documents({}) == 20
 
 
 @pytest.mark.usefixtures("either_way")
-def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_database: Db) -> None:
+def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_database):
     any_database.target.insert_many([{"_id": 7}, {"_id": 33}])
     with pytest.raises(BulkWriteError) as refused:
         insert(any_database.target, rows_of(40, 1_000_000), None)
@@ -70,7 +68,7 @@ def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_dat
     assert any_database.target.count_documents({}) == 40
 
 
-def test_documents_made_of_columns_are_those_that_bson_makes() -> None:
+def test_documents_made_of_columns_are_those_that_bson_makes():
     made = assembly.documents(
         *assembly.string_fields("a", strings_of(["文".encode(), b""])),
         *assembly.field("b", strings_of([bson.encode({}), bson.encode({"c": 1})])),

@@ -58,7 +58,7 @@ def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(
 
 
 def assert_it_can_be_looked_at(database: Db) -> None:
-    """See that explain, check, restore and undo work on the target."""
+    """See that inspect, check, restore and undo work on the target."""
     assert "duplicate: near" in command(database, "inspect", "2")
     command(database, "check", "--source", "source")
     command(database, "restore", "2")

@@ -1,0 +1,152 @@
+"""A run on a cluster, of this machine or of simulated nodes, that loses something at random.
+
+It ends as one left alone, or with exit code 5 or as killed, and then the same command goes on to
+the same end, on the cluster or without it. A short form: tests/cluster/test_cluster.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from tests.faults.cluster import processes_of, simulated_nodes
+from tests.faults.subject import ENDED_WELL, Subject
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.faults
+SHARDS = {"DEDUP_RUN__SHARDS": "2", "DEDUP_RUN__RETRY_FOR": "60"}
+_SLOW = {"DEDUP_RUN__MAX_RATE": "300"}  # else a run is over before it notices
+_USAGE, _UNREACHABLE = 2, 5
+_VICTIMS = {  # what a command line names
+    "a worker": "ray::Workbench",
+    "a shard": "ray::Shard",
+    "the raylet": "raylet/raylet",
+    "the GCS": "gcs_server",
+    "the driver": "",
+    "the command": "",
+}
+
+
+@pytest.fixture(scope="module")
+def subject(replica_set, tmp_path_factory):
+    subject = Subject(replica_set, tmp_path_factory.mktemp("cluster"), name="faults_cluster")
+    yield subject
+    subject.end_all()
+
+
+_turns = itertools.count()
+
+
+def assert_it_ends_as_one_left_alone(subject, code) -> None:
+    """Where a run did not get through, let another one go on, by turns on a cluster and here."""
+    assert code in (*ENDED_WELL, _UNREACHABLE, -signal.SIGKILL), subject.said()
+    if code not in ENDED_WELL:
+        on = ["--cluster", "local:1"] if next(_turns) % 2 else []
+        assert subject.run("target", *on, **SHARDS) in ENDED_WELL, subject.said()
+    assert subject.differences() == []
+    subject.drop()
+
+
+def started(subject, chance, address):
+    """Return a run on a cluster that decided something."""
+    process = subject.start("target", "--cluster", address, **SHARDS, **_SLOW)
+    subject.wait_for_batches(process, more=1 + chance.randrange(subject.documents // 2))
+    return process
+
+
+@pytest.mark.parametrize(
+    ("victim", "signum", "full"),
+    [
+        *((victim, signal.SIGKILL, 12) for victim in _VICTIMS),
+        ("a worker", signal.SIGSTOP, 5),
+        ("a shard", signal.SIGSTOP, 5),
+    ],
+)
+def test_a_process_of_a_cluster_is_struck(subject, times, victim, signum, full):
+    chance = random.Random(victim)
+    for _ in range(times(full)):
+        process = started(subject, chance, "local:2")
+        struck = False
+        for _ in range(chance.randint(1, 2)):
+            struck |= strike(process, victim, signum, chance)
+            time.sleep(chance.random() / 2)
+        assert struck
+        left = processes_of(process, "ray::")
+        code = subject.end(process)
+        for one in left if signum is signal.SIGSTOP else ():
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
+        assert_it_ends_as_one_left_alone(subject, code)
+
+
+def strike(process, victim, signum, chance) -> bool:
+    """Send a signal to a process; tell whether there was one."""
+    if victim == "the command":
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signum)
+        return True
+    with suppress(psutil.NoSuchProcess):
+        if victim == "the driver":
+            found = psutil.Process(process.pid).children()[:1]
+        else:
+            found = processes_of(process, _VICTIMS[victim])
+        if found:
+            chance.choice(found).send_signal(signum)
+        return bool(found)
+    return True
+
+
+def test_a_node_of_a_cluster_is_lost(subject, times):
+    for seed in range(times(5)):
+        with simulated_nodes() as (cluster, node):
+            process = started(subject, random.Random(seed), cluster.address)
+            cluster.remove_node(node, allow_graceful=False)
+            code = subject.end(process)
+        assert_it_ends_as_one_left_alone(subject, code)
+
+
+def test_the_gcs_of_a_cluster_is_started_again_and_knows_nothing(subject, times):
+    for seed in range(times(3)):
+        with simulated_nodes() as (cluster, _):
+            process = started(subject, random.Random(seed), cluster.address)
+            cluster.head_node.kill_gcs_server(check_alive=False)
+            cluster.head_node.start_gcs_server()
+            code = subject.end(process)
+        assert_it_ends_as_one_left_alone(subject, code)
+
+
+def test_large_batches_go_through_an_object_store_of_100_mb(subject):
+    more = {**SHARDS, "DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
+    with simulated_nodes() as (cluster, _):
+        code = subject.run("target", "--cluster", cluster.address, **more)
+    assert_it_ends_as_one_left_alone(subject, code)
+
+
+def test_a_node_with_another_version_of_a_package_is_refused_by_name(subject, tmp_path):
+    about = tmp_path / "xxhash-0.1.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
+    with simulated_nodes(env_vars={"PYTHONPATH": str(tmp_path)}) as (cluster, _):
+        assert subject.run("target", "--cluster", cluster.address, **SHARDS) == _USAGE
+    assert "xxhash 0.1" in subject.said()
+    subject.drop()
+
+
+@pytest.mark.parametrize(
+    ("begun", "ended"), [([], ["--cluster", "local:1"]), (["--cluster", "local:1"], [])], ids=str
+)
+def test_a_run_that_is_killed_ends_elsewhere(subject, times, begun, ended):
+    for seed in range(times(3)):
+        process = subject.start("target", *begun, **SHARDS)
+        more = 1 + random.Random(seed).randrange(subject.documents // 2)
+        subject.wait_for_batches(process, more=more)
+        process.kill()
+        subject.end(process)
+        assert_it_ends_as_one_left_alone(subject, subject.run("target", *ended, **SHARDS))
