@@ -36,7 +36,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.job import story
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.bson import edit
-from dedup_job.mongo.reading import _rows
+from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.byte_strings import ByteStrings, bytes_of
 from dedup_job.report.counts import Counts
@@ -72,7 +72,7 @@ class InMemory(Source):
         """Read the replies."""
         assert limit is None
         for reply in self._replies:
-            yield self._documents(_rows(reply, self._path))
+            yield self._documents(raw_page(reply, self._path))
 
 
 class Counting:
