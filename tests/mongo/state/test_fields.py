@@ -28,8 +28,8 @@ COMMANDS = [
     ("undo", "2", "--yes"),
     ("lock", "status"),
     ("lock", "break", "--yes"),
-    ("index", "info"),
-    ("index", "rebuild"),
+    ("index",),
+    ("index", "--rebuild"),
 ]
 
 
@@ -45,7 +45,7 @@ def test_every_command_refuses_another_format(made: Db, words: tuple[str, ...]) 
     made["target.state"].update_one({}, {"$set": {"format": 2}})
     before = stored(made)
     name, *more = words
-    group = [name, more.pop(0)] if name in ("lock", "index") else [name]
+    group = [name, more.pop(0)] if name == "lock" else [name]
     options = ["--target", "target", "--db", made.name]
     error = refusal(*group, *options, *more, DEDUP_URI=uri_of(made))
     assert isinstance(error, StateMismatch), error
@@ -60,7 +60,7 @@ def test_an_id_that_leads_elsewhere_becomes_no_file(made: Db, tmp_path: Path) ->
     other.write_text("of somebody else")
     made["target.state"].update_one({}, {"$set": {"id": "../other"}})
     options = ["--target", "target", "--db", made.name]
-    for words in (["index", "rebuild"], ["index", "info"], ["run", "--source", "source"]):
+    for words in (["index", "--rebuild"], ["index"], ["run", "--source", "source"]):
         where = {"DEDUP_INDEX__FOLDER": str(folder), "DEDUP_URI": uri_of(made)}
         assert isinstance(refusal(*words, *options, **where), StateMismatch)
     assert other.read_text() == "of somebody else"
