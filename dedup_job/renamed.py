@@ -23,6 +23,8 @@ OPTIONS: Mapping[str, str] = {
     "--k": "--k is now --max-distance.",
     "--explain": "--explain is now --full.",
     "--number": "--number is now --limit.",
+    "--again": "--again is now --requeue: the next run decides the document again.",
+    "--size": "--size is now --documents.",
 }
 
 _NOW = {

@@ -135,8 +135,8 @@ def test_the_documented_rights_are_enough_for_everything(server, database, tmp_p
     assert result.returncode == 0, result.stderr
     invoke("run", *NAMES, "--dry-run", **more)
     invoke("inspect", "--text", "正文", *target, **more)
-    invoke("index", "rebuild", *target, **more)
-    invoke("index", "info", *target, **more)
+    invoke("index", "--rebuild", *target, **more)
+    invoke("index", *target, **more)
     invoke("inspect", "1", *target, **more)
     dropped = database["target.ledger"].find_one({"decision": "duplicate"}) or {}
     invoke("restore", str(dropped["_id"]), *target, **more)

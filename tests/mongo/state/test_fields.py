@@ -27,8 +27,8 @@ COMMANDS = [
     ("undo", "2", "--yes"),
     ("lease", "show"),
     ("lease", "break", "--yes"),
-    ("index", "info"),
-    ("index", "rebuild"),
+    ("index",),
+    ("index", "--rebuild"),
 ]
 
 
@@ -44,7 +44,7 @@ def test_every_command_refuses_another_format(made, words):
     made["target.state"].update_one({}, {"$set": {"format": 2}})
     before = stored(made)
     name, *more = words
-    group = [name, more.pop(0)] if name in ("lease", "index") else [name]
+    group = [name, more.pop(0)] if name == "lease" else [name]
     options = ["--target", "target", "--db", made.name]
     error = refusal(*group, *options, *more, DEDUP_URI=uri_of(made))
     assert isinstance(error, StateMismatch), error
@@ -59,7 +59,7 @@ def test_an_id_that_leads_elsewhere_becomes_no_file(made, tmp_path):
     other.write_text("of somebody else")
     made["target.state"].update_one({}, {"$set": {"id": "../other"}})
     options = ["--target", "target", "--db", made.name]
-    for words in (["index", "rebuild"], ["index", "info"], ["run", "--source", "source"]):
+    for words in (["index", "--rebuild"], ["index"], ["run", "--source", "source"]):
         where = {"DEDUP_INDEX__FOLDER": str(folder), "DEDUP_URI": uri_of(made)}
         assert isinstance(refusal(*words, *options, **where), StateMismatch)
     assert other.read_text() == "of somebody else"
