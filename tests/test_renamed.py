@@ -39,10 +39,10 @@ def test_an_old_setting_is_refused_with_what_to_use_wherever_it_stands(
         (refusal(*RUN, **{variable: "1"}), "environment"),
     ):
         assert isinstance(error, ConfigurationError)
-        assert (error.code, error.problems) == (2, [f"{where}: {SETTINGS[name]}"])
+        assert (error.code, [*error.problems]) == (2, [f"{where}: {SETTINGS[name]}"])
     with pytest.raises(ConfigurationError) as refused:
         load_settings(values={name: 1})
-    assert refused.value.problems == [f"call: {SETTINGS[name]}"]
+    assert [*refused.value.problems] == [f"call: {SETTINGS[name]}"]
 
 
 def test_no_name_that_is_in_use_counts_as_old() -> None:

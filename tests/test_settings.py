@@ -69,7 +69,7 @@ def test_of_the_words_of_the_trade_the_content_is_in_the_stamp(tmp_path: Path) -
     other.write_text("说法 讲法\n", encoding="utf-8")
     assert stamp(one)["words"] != stamp(other)["words"]
     assert stamp(one)["words"] == stamp(one, judge="similarity")["words"]
-    assert "words" not in stamp(one, compare="none")
+    assert "words" not in stamp(one, judge="none")
 
 
 @pytest.mark.parametrize(

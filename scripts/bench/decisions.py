@@ -134,7 +134,9 @@ def growth(arguments: argparse.Namespace) -> None:
             decisions, taken = engine.decide(range(start, min(start + BATCH, size)))
             kept += sum(isinstance(decision, Kept) for decision in decisions)
             if start >= size - max(size // 10, BATCH):  # the last tenth
-                candidates += [getattr(d, "tried").candidates for d in decisions]  # noqa: B009
+                candidates += [
+                    d.candidates.found for d in decisions if isinstance(d, Kept | Duplicate)
+                ]
                 seconds += taken
                 fetched += engine.engine.decider.texts_fetched - before
         done, counted = size, len(candidates)

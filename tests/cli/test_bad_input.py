@@ -406,7 +406,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
         (("list", "--what", "all"), "--what': 'all' is not one of 'dropped', 'near'"),
         (("undo", "0"), "'RUN': Input should be greater than or equal to 1, not '0'"),
         (
-            ("index", "plan", "--size", "5", "--k", "x"),
+            ("inspect", "甲", "--max-distance", "x"),
             "unable to parse string as an integer, not 'x'",
         ),
     ],

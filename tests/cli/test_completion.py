@@ -48,7 +48,7 @@ def completed(line: str, folder: Path) -> list[str]:
         ("dedup c", ["check", "config"]),
         ("dedup --v", ["--version"]),
         ("dedup run --max-", ["--max-rate", "--max-memory"]),
-        ("dedup lock ", ["status", "break"]),
+        ("dedup lease ", ["show", "break"]),
         ("dedup run --config q", []),  # bash goes on with the names of files
         ("dedup run --uri mongodb://u:secret@host/ --so", ["--source"]),
         ("dedup nosuch --so", []),

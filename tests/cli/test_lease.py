@@ -77,9 +77,9 @@ def test_a_free_lease_is_free_and_there_is_nothing_to_break(any_database: Db) ->
 def test_an_overdue_lease_of_another_machine_is_free(any_database: Db) -> None:
     any_database.source.insert_many(make_corpus(50, seed=2))
     run_here(any_database)
-    lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
+    holder = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
     times = {"since": "$$NOW", "expires": {"$subtract": ["$$NOW", 1]}}
-    any_database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    any_database["target.state"].update_one({}, [{"$set": {"lease": {**holder, **times}}}])
     shown = lease(any_database, "show")
     assert "free: it ended" in shown
     assert "7, on another machine" in shown

@@ -221,7 +221,7 @@ def test_a_check_finds_a_bookmark_that_dedup_did_not_write(followed):
     change(followed, token="zz")
     error = refusal(*names(followed, "check", "--source", "source"), DEDUP_URI=uri_of(followed))
     assert isinstance(error, StateMismatch)
-    assert "run or state not as written: 1" in str(error)
+    assert "runs or state contradict the data: 1" in str(error)
 
 
 def test_other_commands_do_not_need_it(followed):

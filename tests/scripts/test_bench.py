@@ -149,5 +149,5 @@ def test_a_repetition_in_a_bank_comes_after_its_question_and_is_equal_but_for_it
     for number, (text, of, typo) in enumerate(zip(made.texts, made.of, made.typo, strict=True)):
         if of >= 0:
             assert of < number
-            assert (canonical(text) == canonical(made.texts[of])) != typo
+            assert (canonical(text).stem == canonical(made.texts[of]).stem) != typo
     assert sum(of >= 0 for of in made.of) == 40

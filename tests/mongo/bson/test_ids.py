@@ -124,7 +124,7 @@ def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(any_datab
         {}, {"$set": {"checkpoint.counts.duplicate.exact": 1, "checkpoint.counts.scanned": 1}}
     )
     found = wrong(any_database, tmp_path, "--all")
-    assert found["duplicate of itself"] == ["1.0"]
+    assert found["ledger row contradicts the texts"] == ["1.0"]
     command(any_database, "undo", "2", "--yes")
     assert good(any_database, tmp_path, "--all") == {}
     assert_each_source_id_is_in_one_place(any_database)
