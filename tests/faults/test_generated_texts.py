@@ -97,7 +97,6 @@ def giant(name: str) -> tuple[float, float]:
     return time.perf_counter() - began, peak() - before
 
 
-@pytest.mark.short
 def test_a_million_random_texts_and_pages_go_through(times):
     count = times(_TEXTS, 2000) // 2
     shares = -(-count // _SHARE)
