@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from typer.testing import CliRunner, Result
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import equipment
+from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.mongo.target import Target
@@ -226,6 +228,17 @@ def start_run(database: Database[dict[str, Any]], target: str, *more: str) -> Fo
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
     environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
     return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"))
+
+
+@contextmanager
+def paused_run(database: Database[dict[str, Any]]) -> Iterator[Forked]:
+    """Yield a run that sleeps in the middle of its work; it is killed at the end."""
+    database["source"].insert_many(make_corpus(2000, seed=2))
+    process = start_run(database, "target")
+    pause_at_work(process, database)
+    yield process
+    process.kill()
+    process.communicate()
 
 
 def pause_at_work(process: Forked, database: Database[dict[str, Any]]) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
@@ -14,10 +13,8 @@ from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
 from dedup_job.decision import PairRecheck
-from dedup_job.decision.weighing import PairScorer
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.care.audit import Checker
-from dedup_job.mongo.care.audit_kept import Refuse
 from dedup_job.mongo.care.shapes import differing
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.state import stamp
@@ -49,8 +46,7 @@ def check_target(
             on.target,
             Cleaner(on.settings.cleaning).clean_all,
             on.equipment.fingerprinter.fingerprint,
-            PairRecheck(on.settings.decision, on.settings.index, on.equipment).decide,
-            _refuse(PairScorer(on.settings.decision, on.equipment.judge)),
+            PairRecheck(on.settings.decision, on.settings.index, on.equipment),
             _strange,
             on.progress,
             tally,
@@ -60,21 +56,6 @@ def check_target(
             tally.add(Check.SNAPSHOT, *snapshot_differences(on))
         seconds = time.perf_counter() - began
         return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
-
-
-def _refuse(scorer: PairScorer) -> Refuse:
-    def refuse(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str | None, float]]:
-        if not texts:
-            return []
-        rows = np.arange(len(texts))
-        pairs = (scorer.read(texts), rows, scorer.read(others), rows)
-        verdicts = scorer.verdicts(*pairs)
-        alike = scorer.similarities(verdicts.cost, pairs).tolist()
-        kinds = map(scorer.kind, verdicts.kinds.tolist())
-        said = zip(verdicts.joined.tolist(), kinds, alike, strict=True)
-        return [(None if joined else kind, similarity) for joined, kind, similarity in said]
-
-    return refuse
 
 
 def _strange(row: Mapping[str, Any]) -> list[str]:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import PairScorer
+from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Channel, Duplicate, Pair, Reason
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
@@ -98,7 +100,7 @@ def shared_channels(
 
 
 class PairRecheck:
-    """Decides n texts against n originals, as a run does that finds each original."""
+    """Decides n texts against n others once more, as a run does that finds each of them."""
 
     def __init__(
         self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
@@ -111,17 +113,14 @@ class PairRecheck:
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
         """Return of each text what the ledger says of it, or what keeps it from being a duplicate.
 
-        `of` and `cluster` say nothing; `found_by` names all channels that find the original, of
-        which a run may have left some out.
+        `of` and `cluster` say nothing; `found_by` names all channels that find the original. A run
+        may have left some out.
         """
         if not texts:
             return []
-        rows = np.arange(len(texts))
         prints = self._fingerprinter.fingerprint(texts)
         theirs = self._fingerprinter.fingerprint(originals)
-        pairs = (self._scorer.read(texts), rows, self._scorer.read(originals), rows)
-        verdicts = self._scorer.verdicts(*pairs)
-        alike = self._scorer.similarities(verdicts.cost, pairs)
+        pairs, verdicts, alike = self._scored(texts, originals)
         named = self._scorer.differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
@@ -145,3 +144,21 @@ class PairRecheck:
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided
+
+    def keep_apart(
+        self, texts: Sequence[str], others: Sequence[str]
+    ) -> list[tuple[str | None, float]]:
+        """Return what keeps each pair apart, None where nothing does, and how alike they are."""
+        if not texts:
+            return []
+        _, verdicts, alike = self._scored(texts, others)
+        told = zip(verdicts.joined.tolist(), verdicts.kinds.tolist(), alike.tolist(), strict=True)
+        return [(None if joined else self._scorer.kind(code), how) for joined, code, how in told]
+
+    def _scored(
+        self, texts: Sequence[str], others: Sequence[str]
+    ) -> tuple[TextPairs, PairVerdicts, NDArray[np.float64]]:
+        rows = np.arange(len(texts))
+        pairs = (self._scorer.read(texts), rows, self._scorer.read(others), rows)
+        verdicts = self._scorer.verdicts(*pairs)
+        return pairs, verdicts, self._scorer.similarities(verdicts.cost, pairs)

@@ -54,7 +54,7 @@ class PairVerdicts(NamedTuple):
 
     @classmethod
     def unknown(cls, count: int) -> PairVerdicts:
-        """Return so many of which nothing is known."""
+        """Return so many verdicts that nothing is known of."""
         return cls(
             np.full(count, UNKNOWN, dtype=np.uint8),
             np.zeros(count),
@@ -113,7 +113,7 @@ class Cut(NamedTuple):
 
 
 def make_scratch(rows: int, pairs: int, most: int) -> Scratch:
-    """Return buffers for n rows with so many pairs, of which `most` a row are compared."""
+    """Return buffers for n rows with so many pairs; at most `most` a row are compared."""
     return Scratch(
         np.empty(rows, dtype=np.int64),
         np.empty(BINS + 1, dtype=np.int64),

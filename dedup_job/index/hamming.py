@@ -156,7 +156,7 @@ class HammingIndex:
         return ends[offsets], expanded
 
     def _adopt(self, layout: Layout, size: int) -> None:
-        """Take a layout for up to so many fingerprints, of which none is in a bucket yet."""
+        """Take a layout for up to so many fingerprints; all buckets are empty."""
         self._layout, self._planned = layout, size
         self._tables = tables_of(layout)
         self._equal: dict[int, array[int]] = {}  # first of a fingerprint -> the later ones

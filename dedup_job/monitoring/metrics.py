@@ -1,8 +1,8 @@
 """A file of metrics in the text format of Prometheus, for node_exporter's textfile collector.
 
-Written whole or not at all at the checkpoints of a run, and once after it: so a killed run is told
-from a slow one. What is labelled is the target, never the run: a series
-that ends with its run is no use to an alert.
+The file is written whole or not at all, at the checkpoints of a run and at its end. So an alert
+tells a killed run from a slow one. What is labelled is the target, never the run: a series that
+ends with its run is no use to an alert.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Values = dict[tuple[str, str], float]  # by name of the metric and decision, "" 
 
 
 class MetricsFile:
-    """Keeps the file up to date: a display of the run's progress, which is told of its end."""
+    """Keeps the file up to date: it displays the run's progress, and learns how the run ends."""
 
     def __init__(self, file: Path) -> None:
         """Take the file; UsageError where it cannot be written."""

@@ -15,11 +15,10 @@ from dedup_job.mongo.care import lease_admin as locks
 from tests.running import (
     Forked,
     invoke,
-    pause_at_work,
+    paused_run,
     refusal,
     run_here,
     scanned,
-    start_run,
     uri_of,
 )
 
@@ -39,12 +38,8 @@ def where(database: Db) -> tuple[str, ...]:
 @pytest.fixture
 def paused(any_database: Db) -> Iterator[tuple[Db, Forked]]:
     """Return a database and a run that sleeps in the middle of its work."""
-    any_database.source.insert_many(make_corpus(2000, seed=2))
-    process = start_run(any_database, "target")
-    pause_at_work(process, any_database)
-    yield any_database, process
-    process.kill()
-    process.communicate()
+    with paused_run(any_database) as process:
+        yield any_database, process
 
 
 def test_the_holder_is_shown(paused: tuple[Db, Forked]) -> None:

@@ -13,11 +13,10 @@ from dedup_job.demo import make_corpus
 from tests.running import (
     Forked,
     invoke,
-    pause_at_work,
+    paused_run,
     refusal,
     run_here,
     scanned,
-    start_run,
     uri_of,
 )
 
@@ -38,12 +37,8 @@ def status(database: Db) -> dict[str, Any]:
 @pytest.fixture
 def paused(database: Db) -> Iterator[tuple[Db, Forked]]:
     """Return a database and a run that sleeps in the middle of its work."""
-    database.source.insert_many(make_corpus(2000, seed=2))
-    process = start_run(database, "target")
-    pause_at_work(process, database)
-    yield database, process
-    process.kill()
-    process.communicate()
+    with paused_run(database) as process:
+        yield database, process
 
 
 def test_a_run_at_work_is_told_with_its_process_and_its_progress(

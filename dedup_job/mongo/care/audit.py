@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import bson
 
 from dedup_job.columns import Fingerprints
+from dedup_job.decision import PairRecheck
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseHeld
 from dedup_job.fingerprint import is_text_hash
@@ -24,8 +25,8 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
 from dedup_job.mongo.care import run_counts
-from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow, Refuse
-from dedup_job.mongo.care.audit_rows import Decide, LedgerRow, RowChecker
+from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow
+from dedup_job.mongo.care.audit_rows import LedgerRow, RowChecker
 from dedup_job.mongo.care.audit_runs import (
     Document,
     RunChecker,
@@ -64,8 +65,7 @@ class Checker:
     target: TargetReader
     clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
-    decide: Decide
-    refused: Refuse
+    recheck: PairRecheck
     strange_settings: Callable[[Mapping[str, Any]], list[str]]
     progress: Progress
     tally: Tally
@@ -113,10 +113,10 @@ class Checker:
         source = self.target.source_reader()
         shared = self.target, source, self.clean_all
         self._kept = KeptChecker(
-            *shared, self.fingerprint, self.refused, self.tally, self._known, own_rules
+            *shared, self.fingerprint, self.recheck, self.tally, self._known, own_rules
         )
         resumed = [row["_id"] for row in self._rows if row.get("resumed")]
-        self._dropped = RowChecker(*shared, self.decide, self.tally, own_rules, resumed)
+        self._dropped = RowChecker(*shared, self.recheck, self.tally, own_rules, resumed)
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state

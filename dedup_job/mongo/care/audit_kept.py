@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bson.errors import BSONError
 
 from dedup_job.columns import Fingerprints
+from dedup_job.decision import PairRecheck
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -22,8 +23,6 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.check import Check, Tally, named
 
 _NAMED = 5
-Refuse = Callable[[Sequence[str], Sequence[str]], list[tuple[str | None, float]]]
-"""Says of n texts and n others what keeps them apart, None where nothing does, and how alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class KeptChecker:
     source: Source
     clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
-    refused: Refuse
+    recheck: PairRecheck
     tally: Tally
     known: Container[int]
     own_rules: bool
@@ -144,7 +143,8 @@ class KeptChecker:
         if not self.own_rules:
             return
         pairs = [d for d in page if of.get(d.key) in originals]
-        said = self.refused([d.text or "" for d in pairs], [originals[of[d.key]] for d in pairs])
+        others = [originals[of[d.key]] for d in pairs]
+        said = self.recheck.keep_apart([d.text or "" for d in pairs], others)
         wrong = [
             named(shown(document.key), names)
             for document, (kind, similarity) in zip(pairs, said, strict=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from bson.raw_bson import RawBSONDocument
 
+from dedup_job.decision import PairRecheck
 from dedup_job.documents import Duplicate, Reason, Skipped
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -22,8 +23,6 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.check import Check, Tally, named
 
-Decide = Callable[[Sequence[str], Sequence[str]], list[Duplicate | str]]
-"""Decides n texts against n originals: what the ledger says, or what keeps them apart."""
 _ABSENT: Mapping[str, Any] = {"differences": [], "richer": [], "left_out": 0}
 
 
@@ -87,7 +86,7 @@ class RowChecker:
     target: TargetReader
     source: Source
     clean_all: Callable[[Sequence[str]], list[str]]
-    decide: Decide
+    recheck: PairRecheck
     tally: Tally
     own_rules: bool
     resumed: Container[int]
@@ -161,7 +160,8 @@ class RowChecker:
 
     def _decide_again(self, proved: Sequence[_Row]) -> None:
         """Find rows that do not say of their texts what would be said today."""
-        again = self.decide([row.text for row in proved], [row.original for row in proved])
+        originals = [row.original for row in proved]
+        again = self.recheck.decide([row.text for row in proved], originals)
         apart, wrong = list[bytes](), list[str]()
         for row, now in zip(proved, again, strict=True):
             if isinstance(now, str):

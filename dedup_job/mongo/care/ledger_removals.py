@@ -291,7 +291,7 @@ def taken_out(
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield each row that a person took out, with the number of its entry.
 
-    rows: those of `T.runs`; half: the entry that is being taken back, of which all pieces count.
+    rows: those of `T.runs`; half: the entry that is being taken back; all its pieces count.
     """
     for piece in pieces:
         number = piece["of"]
@@ -310,7 +310,7 @@ def keys_taken_out(target: TargetReader, entries: Iterable[Mapping[str, Any]]) -
 def only_copies(
     target: TargetReader, rows: Sequence[RawDocument], *, in_target: bool = False
 ) -> list[RawDocument]:
-    """Return the rows of documents of which the target holds the only copy, or would lose it.
+    """Return the rows of those documents that the target alone holds, or would lose.
 
     in_target: only of those that the target really holds.
     """
