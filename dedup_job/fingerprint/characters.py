@@ -12,40 +12,26 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import points_of
-from dedup_job.native.jit import native
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000
 
 
 @functools.cache
-def case_fold_table(case: bool, width: bool) -> NDArray[np.uint16] | None:
-    """Return what each character of the basic plane becomes, uint16 (65536,); None: itself.
+def case_fold_table() -> NDArray[np.uint16]:
+    """Return what each character of the basic plane becomes, uint16 (65536,).
 
-    width: the full-width forms of ASCII (Unicode block FF00). case: lower case where it is one
-    character.
+    The full-width forms of ASCII (Unicode block FF00) become narrow, and capitals small where that
+    is one character.
     """
-    if not case and not width:
-        return None
     table = np.arange(PLANE, dtype=np.uint32)
-    if width:
-        table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
-        table[_WIDE_SPACE] = ord(" ")
-    if case:
-        letters = list(map(chr, table.tolist()))
-        pairs = zip(letters, map(str.lower, letters), strict=True)
-        table = points_of("".join(low if len(low) == 1 else letter for letter, low in pairs))
+    table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
+    table[_WIDE_SPACE] = ord(" ")
+    letters = list(map(chr, table.tolist()))
+    pairs = zip(letters, map(str.lower, letters), strict=True)
+    table = points_of("".join(low if len(low) == 1 else letter for letter, low in pairs))
     folded = table.astype(np.uint16)
     folded.flags.writeable = False  # it is the same for all who ask
-    return folded
-
-
-@native
-def case_fold(points: NDArray[np.uint32], table: NDArray[np.uint16]) -> NDArray[np.uint32]:
-    """Return the code points as the table has them."""
-    folded = np.empty_like(points)
-    for i in range(points.shape[0]):
-        folded[i] = table[points[i]] if points[i] < PLANE else points[i]
     return folded
 
 

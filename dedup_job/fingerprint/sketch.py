@@ -76,8 +76,7 @@ def sentence_keys(raw: Packed) -> NDArray[np.uint32]:
 @functools.cache
 def _characters() -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """Return what each character of the basic plane becomes in a sentence, and its kind."""
-    folded = case_fold_table(case=True, width=True)
-    assert folded is not None  # something was asked of it
+    folded = case_fold_table()
     kinds = np.zeros(PLANE, dtype=np.uint8)
     for point in range(PLANE):
         if chr(point).isspace():

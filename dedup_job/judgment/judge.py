@@ -161,16 +161,13 @@ class Judge:
         lexicon: Lexicon,
         harmless: tuple[DifferenceClass, ...] = HARMLESS,
         words: Path | None = None,
-        most_left_out: float = MOST_LEFT_OUT,
     ) -> None:
         """Take a dictionary, the harmless classes, and a file with more words of the trade.
 
-        most_left_out: as `forms_of` takes it. Raises ConfigurationError with all bad lines of the
-        file.
+        Raises ConfigurationError with all bad lines of the file.
         """
         self._words = Words.load(words)
         self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
-        self._most_left_out = most_left_out
         self._harmless = np.uint64(bits_of(harmless))
         self._kept = _Kept()
 
@@ -179,7 +176,7 @@ class Judge:
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        forms = forms_of(packed, self._words, self._most_left_out)
+        forms = forms_of(packed, self._words, MOST_LEFT_OUT)
         return ReadTexts(packed, forms, main_of(forms))
 
     def gist(self, texts: ReadTexts) -> Packed:
