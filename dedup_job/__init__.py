@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.care.rollback import Undone
+    from dedup_job.mongo.maintenance.rollback import Undone
     from dedup_job.report.check import Checked
     from dedup_job.report.decided import DecidedDocument
     from dedup_job.report.list_filter import ListFilter
@@ -63,7 +63,7 @@ _HOMES = {  # where each public name lives
         "StateMismatch",
         "UsageError",
     ),
-    "mongo.care.rollback": ("Undone",),
+    "mongo.maintenance.rollback": ("Undone",),
     "report.check": ("Checked",),
     "report.list_filter": ("ListFilter",),
     "report.decided": ("DecidedDocument",),

@@ -22,8 +22,8 @@ from dedup_job.documents import (
     Refusal,
     names_of,
 )
-from dedup_job.native.byte_strings import ByteStrings, no_strings, strings_of
-from dedup_job.native.code_points import Packed, pack, packed_of, same_texts
+from dedup_job.native.bytes_column import BytesColumn, no_strings, strings_of
+from dedup_job.native.code_points import TextColumn, pack, packed_of, same_texts
 
 KEPT = 0
 REASONS = tuple(Reason)
@@ -45,12 +45,12 @@ class Documents(Sequence[Document]):
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
     """
 
-    raw: ByteStrings
-    keys: ByteStrings
+    raw: BytesColumn
+    keys: BytesColumn
     text_at: NDArray[np.int64]
     as_read: NDArray[np.bool_]
     rows: NDArray[np.int64]
-    texts: Packed
+    texts: TextColumn
     cut: NDArray[np.int64]
     refusals: Mapping[int, Refusal]
     id_of: Callable[[bytes], Any]
@@ -102,7 +102,7 @@ class Documents(Sequence[Document]):
 
     def changed(
         self,
-        texts: Packed,
+        texts: TextColumn,
         refusals: Mapping[int, Refusal],
         cut: NDArray[np.int64] | None = None,
     ) -> Documents:
@@ -206,7 +206,7 @@ class NumberedTexts(NamedTuple):
     """Texts of some of many: numbers, int64 (n,), ascending, and n texts."""
 
     numbers: NDArray[np.int64]
-    texts: Packed
+    texts: TextColumn
 
     @classmethod
     def of(cls, texts: Mapping[int, str]) -> NumberedTexts:
@@ -231,7 +231,7 @@ class NumberedTexts(NamedTuple):
         return NumberedTexts(numbers[order], texts)
 
 
-Holding = Callable[[ByteStrings], NDArray[np.bool_]]
+Holding = Callable[[BytesColumn], NDArray[np.bool_]]
 """Tells which of n ids are held, bool (n,); it may overlook some."""
 
 
@@ -265,7 +265,7 @@ class Decisions(Sequence[Decision]):
     clusters: NDArray[np.int64]
     candidates: NDArray[np.int64]
     cut: NDArray[np.int64]
-    of: ByteStrings
+    of: BytesColumn
     distances: NDArray[np.uint8]
     similarities: NDArray[np.float64]
     channels: NDArray[np.uint8]
@@ -362,7 +362,7 @@ class Decisions(Sequence[Decision]):
         columns: dict[str, Any] = {}
         for name in (each.name for each in fields(self)):
             column = getattr(self, name)
-            if isinstance(column, ByteStrings):
+            if isinstance(column, BytesColumn):
                 columns[name] = column.spread(rows, n)
             elif isinstance(column, np.ndarray):
                 columns[name] = np.zeros(n, dtype=column.dtype)

@@ -19,11 +19,10 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import AbortSettings, DecisionSettings, Equipment
+from dedup_job.decision import AbortSettings, DecisionSettings, Models
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of
 from dedup_job.fingerprint import FingerprintSettings
-from dedup_job.given import TOO_DEEP, check_passwords, deep_variables, file_text, short
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
@@ -33,6 +32,7 @@ from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
+from dedup_job.settings_input import TOO_DEEP, check_passwords, deep_variables, file_text, short
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -151,9 +151,9 @@ class Settings(BaseModel):
                 del values["decision"][name]
         return {**values, "rules": RULES}
 
-    def equipment(self, notify: Callable[[str], None] = lambda _: None) -> Equipment:
+    def models(self, notify: Callable[[str], None] = lambda _: None) -> Models:
         """Return fingerprinter, judge and sketcher for these settings, not loaded yet."""
-        return Equipment(self.fingerprint, self.index, self.decision, notify)
+        return Models(self.fingerprint, self.index, self.decision, notify)
 
     def recorded(self) -> dict[str, Any]:
         """Return what a run's row says of its settings: all but the connection."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage, Names
-from dedup_job.decision import DecisionSettings, FirstWins, by_key
+from dedup_job.decision import DecisionSettings, GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Duplicate, Kept, Pair
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Judge
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 BY_SIMHASH = {"candidate_generators": ("simhash",)}
 UNSEEN = DecisionSettings(judge="none")  # every candidate is a duplicate
@@ -80,7 +80,7 @@ class Decider:
     def forget(self) -> None:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
-        self.first_wins = FirstWins.fetching(
+        self.greedy = GreedyDeduplicator.fetching(
             self.index, self._decision, by_key(self._fetch), self._judge
         )
 
@@ -92,11 +92,11 @@ class Decider:
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions; what is kept is in the target afterwards."""
-        decisions = self.first_wins.decide(batch)
+        decisions = self.greedy.decide(batch)
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
-        self.first_wins.arrived()
+        self.greedy.arrived()
         return decisions
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:

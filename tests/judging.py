@@ -19,7 +19,7 @@ from dedup_job.judgment import (
 )
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import TextColumn, pack
 
 _MOST = 6
 
@@ -54,7 +54,7 @@ class DigitJudge(Judge):
         forms = forms_of(packed, Words.load(None), MOST_LEFT_OUT)
         return ReadTexts(packed, forms, main_of(forms))
 
-    def gist(self, texts: ReadTexts) -> Packed:
+    def gist(self, texts: ReadTexts) -> TextColumn:
         """Return the canonical forms."""
         return texts.main
 

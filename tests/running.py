@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.decision import equipment
+from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
@@ -38,7 +38,7 @@ def share_the_dictionary() -> None:
 
     Each command reads and checks them else: half of the processor time of a small run.
     """
-    load: Any = equipment.load_lexicon
+    load: Any = models.load_lexicon
     held: dict[tuple[str, Path], Any] = {}
 
     def load_once(settings: FingerprintSettings, notify: Callable[[str], None]) -> Any:
@@ -49,7 +49,7 @@ def share_the_dictionary() -> None:
             held[key] = load(settings, notify)
         return held[key]
 
-    equipment.load_lexicon = load_once
+    models.load_lexicon = load_once
 
 
 share_the_dictionary()

@@ -14,8 +14,8 @@ from dedup_job.cleaning.space_folding import fold_fenced, fold_white_space
 from dedup_job.cleaning.spans import WITH_BRACES
 from dedup_job.cleaning.symbols import Classes, Names, is_of_class, is_word, write_points
 from dedup_job.cleaning.workspace import GROWTH, NONE, SPARE, Workspace, names, workspace
-from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.code_points import POINT_BYTES, Packed, Points, points_of, text_of
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import POINT_BYTES, Points, TextColumn, points_of, text_of
 from dedup_job.native.jit import inlined, inner, native
 
 _LT, _AMP, _BRACE, _SLASH, _BANG, _QUESTION = map(ord, "<&{/!?")
@@ -60,13 +60,13 @@ class CleanedBatch(NamedTuple):
         first, last = self.bounds[row]
         return self.points[first:last]
 
-    def strings(self) -> ByteStrings:
+    def strings(self) -> BytesColumn:
         """Return the bytes of the code points of each text."""
         starts, lengths = self.bounds[:, 0], np.diff(self.bounds)[:, 0]
-        return ByteStrings(self.points.view(np.uint8), POINT_BYTES * starts, POINT_BYTES * lengths)
+        return BytesColumn(self.points.view(np.uint8), POINT_BYTES * starts, POINT_BYTES * lengths)
 
 
-def clean_batch(texts: Packed, how: How) -> CleanedBatch:
+def clean_batch(texts: TextColumn, how: How) -> CleanedBatch:
     """Clean n texts: without markup, their white space folded.
 
     A run of white space becomes a line break if it holds one, else a space; the zero-width space
@@ -93,7 +93,7 @@ def clean_batch(texts: Packed, how: How) -> CleanedBatch:
 
 @native
 def _clean_some(
-    texts: Packed, first: int, how: How, work: Workspace, batch: CleanedBatch
+    texts: TextColumn, first: int, how: How, work: Workspace, batch: CleanedBatch
 ) -> tuple[int, int]:
     """Enter what has become of the texts from the first on, as far as the room goes.
 

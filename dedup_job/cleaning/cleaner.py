@@ -31,8 +31,8 @@ from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from dedup_job.cleaning.symbols import drop_invisible
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from dedup_job.native.code_points import (
-    Packed,
     Points,
+    TextColumn,
     offsets_of,
     pack,
     packed_of,
@@ -107,12 +107,12 @@ class CleaningSettings(BaseModel):
 class Cleaned(NamedTuple):
     """n clean texts; cut: int64 (n,), characters that were cut off each at markers."""
 
-    texts: Packed
+    texts: TextColumn
     cut: NDArray[np.int64]
 
 
 class Cleaner:
-    """Turns HTML, plain text or raw mathematics into clean text.
+    """BatchVisibility HTML, plain text or raw mathematics into clean text.
 
     Pure and deterministic, safe to share between threads; takes any str, in linear time. A second
     cleaning changes nothing.
@@ -131,11 +131,11 @@ class Cleaner:
         """Return what `clean` makes of each text."""
         return self.clean_packed(pack(texts)).texts()
 
-    def clean_packed(self, texts: Packed) -> Packed:
+    def clean_packed(self, texts: TextColumn) -> TextColumn:
         """Return what `clean` makes of n texts; the very same where nothing changes."""
         return self.cleaned(texts).texts
 
-    def cleaned(self, texts: Packed) -> Cleaned:
+    def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return what `clean` makes of n texts, and how much was cut off them."""
         cut = np.zeros(len(texts.lengths), dtype=np.int64)
         batch = clean_batch(texts, self._how)
@@ -167,14 +167,14 @@ class Cleaner:
         """Enter texts, given as points with marks, that only have to be laid out."""
         if not rows:
             return
-        packed = Packed(np.concatenate(texts), offsets_of(texts))
+        packed = TextColumn(np.concatenate(texts), offsets_of(texts))
         batch = clean_batch(packed, self._how._replace(read=True))
         for number, row in enumerate(rows):
             clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
     def _cut(
         self,
-        clean: Packed,
+        clean: TextColumn,
         later: dict[int, str],
         found: NDArray[np.uint8],
         counted: NDArray[np.int64],
@@ -186,7 +186,7 @@ class Cleaner:
             self._finish(later, found, [*cut], [points_of(text) for text in cut.values()])
             texts = {row: later[row] for row in cut}
 
-    def _escape(self, clean: Packed, later: dict[int, str], found: NDArray[np.uint8]) -> None:
+    def _escape(self, clean: TextColumn, later: dict[int, str], found: NDArray[np.uint8]) -> None:
         """Escape what a second cleaning would take for markup or for a style rule."""
         for row in np.flatnonzero(found & (MARKUP_AGAIN | RULES_AGAIN)).tolist():
             text = later[row] if row in later else clean.text(row)

@@ -11,7 +11,7 @@ from dedup_job.cli.console import asking, console, working
 from dedup_job.cli.options import CONNECTION, Given, Target, Yes, group, with_options
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.care.lease_admin import Lock
+    from dedup_job.mongo.maintenance.lease_admin import Lock
 
 app = group("Show or break the lease of a target, which keeps two runs apart.")
 

@@ -15,9 +15,9 @@ import typer
 from typer.core import TyperGroup
 
 from dedup_job.errors import UsageError
-from dedup_job.given import short
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.renamed import OPTIONS
+from dedup_job.settings_input import short
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings

@@ -17,7 +17,7 @@ from dedup_job.printing import command_line, counted
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
-    from dedup_job.mongo.care.rollback import Planned, Undone
+    from dedup_job.mongo.maintenance.rollback import Planned, Undone
 
 _LARGEST = 64 << 20  # bytes of a file of ids
 

@@ -26,10 +26,10 @@ from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
 from dedup_job.columns import Batch, Decisions
 from dedup_job.commands.memory_plan import PROCESS, index_needs
 from dedup_job.commands.run import Spread, Wired
-from dedup_job.decision import FirstWins
+from dedup_job.decision import GreedyDeduplicator
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.index import KeptIndex
-from dedup_job.job import story
+from dedup_job.job import pipeline
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -50,7 +50,7 @@ def on_cluster(address: str, alive: Callable[[], None] = lambda: None) -> Spread
     """
 
     @contextmanager
-    def spread(wired: Wired) -> Iterator[story.Job]:
+    def spread(wired: Wired) -> Iterator[pipeline.Job]:
         if not wired.target.commits.whole:
             raise UsageError("--cluster needs a replica set: a batch is written in a transaction.")
         wired.job.progress.stage(f"starting processes on the cluster {address}")
@@ -135,7 +135,7 @@ def _count(address: str) -> int:
 _MOST = 256
 
 
-def _spread(wired: Wired) -> story.Job:
+def _spread(wired: Wired) -> pipeline.Job:
     """Put the parts of a job into processes of the cluster."""
     settings, target, job = wired.settings, wired.target, wired.job
     names = (Namespace.parse(name, None, "") for name in (wired.source.name, target.name))
@@ -153,7 +153,7 @@ def _spread(wired: Wired) -> story.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=FirstWins(index, settings.decision, RemoteTexts(force, index)),
+        decider=GreedyDeduplicator(index, settings.decision, RemoteTexts(force, index)),
         snapshots=_NoSnapshots(),
         threads=_AHEAD * size,
     )
@@ -246,7 +246,7 @@ class _Writing:
             if self._sessions != self._force.sessions:  # who takes over ends them
                 self._sessions = self._force.sessions
                 told = {"lease.workers": self._sessions}
-                self._target.patience(partial(state.update, told))
+                self._target.retry(partial(state.update, told))
             given = decisions, checkpoint, state.token, commits.generation
             with suppress(Lost):
                 worker = self._force.home(batch.number)

@@ -18,7 +18,7 @@ from dedup_job.index.bands import MOST_EQUAL
 from dedup_job.index.candidates import Candidates, found_together
 from dedup_job.index.kept import by_run
 from dedup_job.index.look_up import Limits, LookUp, among_all, most_same
-from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _BLOCK = 1 << 14  # documents in a row that lie in one shard
 _PENDING = 32  # insertions under way
@@ -49,7 +49,7 @@ class Shard:
         self._kept, self._spread, self._number = KeptIndex(settings), spread, number
 
     def add(
-        self, keys: ByteStrings, texts: Fingerprints, stored: NDArray[np.uint32] | None
+        self, keys: BytesColumn, texts: Fingerprints, stored: NDArray[np.uint32] | None
     ) -> None:
         """Remember documents, which come after all that are here."""
         self._kept.add(keys, texts, stored)
@@ -64,7 +64,7 @@ class Shard:
         numbers = np.where(same >= 0, self._spread.number(self._number, same), -1)
         return numbers, found._replace(numbers=self._spread.number(self._number, found.numbers))
 
-    def keys(self, places: NDArray[np.int64]) -> ByteStrings:
+    def keys(self, places: NDArray[np.int64]) -> BytesColumn:
         """Return the keys of documents."""
         return self._kept.packed_keys(places)
 
@@ -81,7 +81,7 @@ class _Added(NamedTuple):
     """Documents that may not be in the target yet."""
 
     first: int
-    keys: ByteStrings
+    keys: BytesColumn
     texts: Fingerprints
     stored: NDArray[np.uint32] | None
 
@@ -135,7 +135,7 @@ class ShardedIndex(KeptIndex):
 
     def add(
         self,
-        keys: Sequence[bytes] | ByteStrings,
+        keys: Sequence[bytes] | BytesColumn,
         texts: Fingerprints,
         stored: NDArray[np.uint32] | None = None,
     ) -> None:
@@ -179,7 +179,7 @@ class ShardedIndex(KeptIndex):
         found = found_together(parts, asked, limits.equal, limits.same)
         return among_all(found, self._count, texts, bits, least, limits, self._distance)
 
-    def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:
+    def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the keys of kept documents."""
         parts = [
             self._ask(shard, "keys", places).spread(rows, len(numbers))

@@ -14,17 +14,17 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
 from dedup_job.commands.opened import form_of
 from dedup_job.commands.run import package_versions
-from dedup_job.decision import FirstWins
+from dedup_job.decision import GreedyDeduplicator
 from dedup_job.decision.compared import LocalPairs, Rows
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.job.preparing import Preparation
-from dedup_job.mongo.care.rollback import finish_undo
-from dedup_job.mongo.connection import Namespace, connect, patience_with
+from dedup_job.mongo.connection import Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.target import Target
-from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.code_points import Packed
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import TextColumn
 from dedup_job.report.progress import QUIET
 from dedup_job.report.run import Checkpoint
 from dedup_job.report.stages import Stage, Stopwatch, Work
@@ -56,7 +56,7 @@ class Asked(NamedTuple):
     numbers: Rows
     judged: NDArray[np.bool_]
     stored: Rows
-    keys: ByteStrings
+    keys: BytesColumn
     elsewhere: Sequence[NumberedTexts] = ()
 
 
@@ -75,22 +75,22 @@ class Workbench:
     def __init__(self, order: Order) -> None:
         settings = order.settings
         client, _ = connect(settings.connection)
-        patience = patience_with(client, settings.run.retry_for, QUIET)
-        equipment = settings.equipment()
-        form = form_of(settings, equipment)
-        self._target = Target(client, order.target, form, order.source, finish_undo, patience)
+        retry = retry_policy(client, settings.run.retry_for, QUIET)
+        models = settings.models()
+        form = form_of(settings, models)
+        self._target = Target(client, order.target, form, order.source, finish_undo, retry)
         page = PageSize(settings.run.page_documents)
         self._source = self._target.source_reader(page, self._target.decided)
-        self._scorer = PairScorer(settings.decision, equipment.judge)
+        self._scorer = PairScorer(settings.decision, models.judge)
         self._preparation = Preparation(
             Cleaner(settings.cleaning),
-            equipment.fingerprinter,
+            models.fingerprinter,
             self._target.fits,
             settings.source.max_chars,
         )
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}
-        FirstWins.compile(settings.index, settings.decision, equipment)
+        GreedyDeduplicator.compile(settings.index, settings.decision, models)
 
     def begin(self) -> Worker:
         """Look at the target, and at the files that settings name; say who writes here."""
@@ -122,7 +122,7 @@ class Workbench:
             self._batches.pop(number, None)
             self._pairs.pop(number, None)
 
-    def texts(self, number: int, rows: Rows) -> Packed:
+    def texts(self, number: int, rows: Rows) -> TextColumn:
         """Return some texts of a batch."""
         return self._batches[number].documents.texts.take(rows)
 
@@ -165,7 +165,7 @@ def _hollow(batch: Batch) -> Batch:
     """Return a batch with the sizes of its documents and texts in place of these."""
     documents, prints = batch.documents, batch.fingerprints
     nothing = np.empty(0, dtype=np.uint8)
-    raw = ByteStrings(nothing, np.zeros_like(documents.raw.lengths), documents.raw.lengths)
-    texts = Packed(nothing.view(np.uint32), documents.texts.offsets)
+    raw = BytesColumn(nothing, np.zeros_like(documents.raw.lengths), documents.raw.lengths)
+    texts = TextColumn(nothing.view(np.uint32), documents.texts.offsets)
     bare: Fingerprints = prints[np.arange(len(prints))]
     return Batch(replace(documents, raw=raw, texts=texts), bare)

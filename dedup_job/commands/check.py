@@ -14,9 +14,9 @@ from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
 from dedup_job.decision import PairRecheck
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.care.audit import Checker
-from dedup_job.mongo.care.shapes import differing
 from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.maintenance.audit import Checker
+from dedup_job.mongo.maintenance.shapes import differing
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Tally
 from dedup_job.report.progress import QUIET, Progress
@@ -45,8 +45,8 @@ def check_target(
         checker = Checker(
             on.target,
             Cleaner(on.settings.cleaning).clean_all,
-            on.equipment.fingerprinter.fingerprint,
-            PairRecheck(on.settings.decision, on.settings.index, on.equipment),
+            on.models.fingerprinter.fingerprint,
+            PairRecheck(on.settings.decision, on.settings.index, on.models),
             _strange,
             on.progress,
             tally,

@@ -15,7 +15,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.report.counts import Counts
 from dedup_job.report.run import Checkpoint, Report, Scope
 
@@ -39,7 +39,7 @@ class DryTarget(Target):
         """Begin at nothing."""
         return Checkpoint(0, scope, datetime.now(UTC), Counts())
 
-    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
         texts = super().texts_of(keys)
         missing = np.setdiff1d(np.arange(len(keys.lengths)), texts.numbers)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import Equipment, FirstWins, by_key
+from dedup_job.decision import GreedyDeduplicator, Models, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Skipped, content_of
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
@@ -59,10 +59,10 @@ class _Texts:
     def __init__(self, settings: Settings) -> None:
         self._most = settings.source.max_chars
         self._cleaner = Cleaner(settings.cleaning)
-        self._equipment: Equipment = settings.equipment()
+        self._equipment: Models = settings.models()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
-        self._engine = FirstWins.fetching(
+        self._engine = GreedyDeduplicator.fetching(
             KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._equipment.judge
         )
 

@@ -16,7 +16,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.commands.lookup import decided_records, refusal
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.decision import Equipment, FirstWins
+from dedup_job.decision import GreedyDeduplicator, Models
 from dedup_job.decision.pair import PairView, PairViewer
 from dedup_job.documents import Document, Kept, Quarantined, content_of
 from dedup_job.errors import UsageError
@@ -26,8 +26,8 @@ from dedup_job.job.index_loading import load_index
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
-from dedup_job.mongo.care.records import KeptRecord, Record, Records
-from dedup_job.mongo.care.sampling import Sampler, naming
+from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
+from dedup_job.mongo.maintenance.sampling import Sampler, naming
 from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.list_filter import ListFilter, What
 from dedup_job.report.progress import QUIET, Progress
@@ -143,9 +143,9 @@ def inspect(
     if max_distance is not None and not 0 <= max_distance <= _WIDEST:
         raise UsageError(f"--max-distance is {max_distance:,}, expected 0 to {_WIDEST}.")
     if target is None:
-        return _Inspector(settings, settings.equipment(progress.stage), progress).compared(texts)
+        return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
     with opened(settings, target, progress, given=given) as on:
-        inspector = _Inspector(on.settings, on.equipment, progress, on)
+        inspector = _Inspector(on.settings, on.models, progress, on)
         base = inspector.compared(texts, ids)
         name, source = on.target.name, on.target.source.full_name
         base = replace(base, settings_of=on.settings_of, target=name, source=source)
@@ -158,11 +158,11 @@ class _Inspector:
     def __init__(
         self,
         settings: Settings,
-        equipment: Equipment,
+        models: Models,
         progress: Progress,
         on: Opened | None = None,
     ) -> None:
-        self._settings, self._equipment, self._progress = settings, equipment, progress
+        self._settings, self._equipment, self._progress = settings, models, progress
         self._clean = Cleaner(settings.cleaning).clean
         self._target = on
 
@@ -315,8 +315,8 @@ class _Inspector:
         content = content_of(item.text or "", self._settings.source.max_chars)
         documents = Documents.of([Document(None, _KEY, b"", content)])
         on = self._on
-        engine = FirstWins.fetching(
-            index, self._settings.decision, on.target.texts_of, on.equipment.judge
+        engine = GreedyDeduplicator.fetching(
+            index, self._settings.decision, on.target.texts_of, on.models.judge
         )
         prints = self._fingerprinter.fingerprint(documents.texts)
         decisions = engine.decide(Batch(documents, prints))

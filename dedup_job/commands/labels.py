@@ -13,8 +13,8 @@ from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
-from dedup_job.mongo.care.label_store import LabelRow, LabelStore
-from dedup_job.mongo.care.pair_reader import PairReader
+from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
+from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.asked_pairs import Label
 from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument

@@ -10,8 +10,8 @@ from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.care.records import Records
-from dedup_job.mongo.care.sampling import Sampler, naming
+from dedup_job.mongo.maintenance.records import Records
+from dedup_job.mongo.maintenance.sampling import Sampler, naming
 from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.list_filter import PAIRS, ListFilter
 from dedup_job.report.progress import QUIET, Progress

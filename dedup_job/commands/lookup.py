@@ -9,7 +9,7 @@ from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
-from dedup_job.mongo.care.records import Record, Records
+from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.printing import for_shell
 
 _MAX_SHOWN = 200  # characters of an _id that a message repeats

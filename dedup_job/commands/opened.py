@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import Equipment
+from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
-from dedup_job.mongo.care.lease_admin import open_target
-from dedup_job.mongo.connection import Client, Namespace, connect, patience_with
+from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.maintenance.lease_admin import open_target
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.report.progress import Progress
@@ -36,7 +36,7 @@ class Opened:
     """
 
     settings: Settings
-    equipment: Equipment
+    models: Models
     target: Target
     snapshots: SnapshotStore
     progress: Progress
@@ -44,11 +44,11 @@ class Opened:
     settings_of: int = 0
 
 
-def form_of(settings: Settings, equipment: Equipment, *, as_made: bool = False) -> TargetForm:
+def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
     clean = Cleaner(settings.cleaning).clean_packed if original else None
-    field, sketcher = settings.source.field, equipment.sketcher
+    field, sketcher = settings.source.field, models.sketcher
     return TargetForm(
         settings.source,
         KeptRows(settings.output.document, field, sketcher, clean),
@@ -98,15 +98,15 @@ def _opened(
     settings: Settings, name: str, progress: Progress, *, as_made: bool
 ) -> Iterator[Opened]:
     with connected(settings, progress) as (client, database):
-        equipment = settings.equipment(progress.stage)
+        models = settings.models(progress.stage)
         target = open_target(
             client,
             Namespace.parse(name, database, "--target"),
-            form_of(settings, equipment, as_made=as_made),
-            patience_with(client, settings.run.retry_for, progress),
+            form_of(settings, models, as_made=as_made),
+            retry_policy(client, settings.run.retry_for, progress),
         )
         snapshots = SnapshotStore(target, settings.index, index_memory(settings))
-        yield Opened(settings, equipment, target, snapshots, progress, database)
+        yield Opened(settings, models, target, snapshots, progress, database)
 
 
 def refusal_of(target: Target) -> StateMismatch | None:

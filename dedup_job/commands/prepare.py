@@ -21,7 +21,7 @@ from bson import encode
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.commands.in_memory import deduplicate
-from dedup_job.decision import FirstWins
+from dedup_job.decision import GreedyDeduplicator
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.bands import BandIndex
 from dedup_job.mongo.bson.scan import find_fields, pack_path
@@ -39,15 +39,15 @@ def cleaning() -> None:
     """Compile what makes text of HTML, and fingerprints of text."""
     settings = load_settings()
     Cleaner(settings.cleaning)
-    settings.equipment().fingerprinter.fingerprint(_TEXTS)
+    settings.models().fingerprinter.fingerprint(_TEXTS)
 
 
 def deciding() -> None:
     """Compile what judges pairs first, which takes longest; then all that a run decides with."""
     settings = load_settings()
-    equipment = settings.equipment()
-    equipment.any_judge.differences(*_TEXTS)
-    FirstWins.compile(settings.index, settings.decision, equipment)
+    models = settings.models()
+    models.any_judge.differences(*_TEXTS)
+    GreedyDeduplicator.compile(settings.index, settings.decision, models)
 
 
 def the_rest() -> None:
@@ -61,7 +61,7 @@ def the_rest() -> None:
     presets = (load_settings(name) for name in preset_names())
     for chosen in (settings, *presets, load_settings(None, _OTHERS)):
         list(deduplicate([*_TEXTS, *_TEXTS, f"{_TEXTS[0]}。{_TEXTS[1]}"], chosen))
-    fingerprinter = settings.equipment().fingerprinter
+    fingerprinter = settings.models().fingerprinter
     _seal_an_index(settings.index, fingerprinter.fingerprint(_TEXTS))
 
 

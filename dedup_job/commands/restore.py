@@ -20,7 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.care.ledger_removals import (
+from dedup_job.mongo.maintenance.ledger_removals import (
     TakenOut,
     begun,
     finish_entries,
@@ -29,8 +29,8 @@ from dedup_job.mongo.care.ledger_removals import (
     take_out,
     unfinished,
 )
-from dedup_job.mongo.care.records import Record, Records
-from dedup_job.mongo.care.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.maintenance.records import Record, Records
+from dedup_job.mongo.maintenance.rollback import Planned, Undone, planned, undo
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
@@ -174,7 +174,7 @@ def _hash_of(names: Sequence[str], status: Status) -> str:
 def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
     """Take back first what was cut off: on a standalone server a restore may be half done."""
     with opened(settings, name, progress, given=given) as on:
-        if (on.target.patience(on.target.state.read) or {}).get("undo") is not None:
+        if (on.target.retry(on.target.state.read) or {}).get("undo") is not None:
             on.progress.stage("taking the lease")
             with on.target.hold():
                 pass  # taking the lease does it
@@ -207,7 +207,7 @@ def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[Ta
         if isinstance(document, UsageError):  # it changed since it was looked up
             raise document
         kept.append(document)
-    prints = on.equipment.fingerprinter.fingerprint([str(document.content) for document in kept])
+    prints = on.models.fingerprinter.fingerprint([str(document.content) for document in kept])
     rows = (row for row, _ in part)
     yield from map(TakenOut, rows, kept, prints.values.tolist(), prints.short.tolist())
 

@@ -18,12 +18,12 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.errors import UsageError, Vanished
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.care.label_store import LabelRow, LabelStore
-from dedup_job.mongo.care.lease_admin import existing_parts
-from dedup_job.mongo.care.pair_reader import PairReader
-from dedup_job.mongo.care.records import texts_of_dropped
-from dedup_job.mongo.care.sampling import Sampler
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
+from dedup_job.mongo.maintenance.lease_admin import existing_parts
+from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.maintenance.records import texts_of_dropped
+from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import majority, some
 from dedup_job.report.asked_pairs import AskedPair, Label, ReviewProgress, Share
 from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
@@ -80,8 +80,8 @@ def open_review(
                 f"{on.target.name} has nothing to review: no run dropped a near duplicate or "
                 "compared two documents and kept them apart."
             )
-        on.target.patience.seconds = min(on.target.patience.seconds, _PATIENCE)
-        on.target.patience.progress = None  # it is shown no longer
+        on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
+        on.target.retry.progress = None  # it is shown no longer
         yield Review(on, settings, wanted, drawn, given=given)
 
 
@@ -250,7 +250,7 @@ class Review:
             found = {
                 row.key
                 for collection in target.decided
-                for row in some(majority(collection), keys, {"_id": 1}, target.patience)
+                for row in some(majority(collection), keys, {"_id": 1}, target.retry)
             }
         if gone := [shown(key) for key in keys if key not in found]:
             raise Vanished(
@@ -269,8 +269,7 @@ class Review:
         keys = [pair.key for pair in pairs]
         target = self._on.target
         kept = {
-            found.key
-            for found in some(majority(target.documents), keys, {"_id": 1}, target.patience)
+            found.key for found in some(majority(target.documents), keys, {"_id": 1}, target.retry)
         }
         begins = {key: text[:_BEGINNING] for key, text in self._dropped_texts(keys).items() if text}
         named = [replace(p, id=shown(p.key), text=begins.get(p.key)) for p in pairs]

@@ -16,17 +16,17 @@ from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import AbortConditions, Equipment, FirstWins
+from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
-from dedup_job.job import story
+from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.judgment import RULES
 from dedup_job.mongo import checks
-from dedup_job.mongo.care.rollback import finish_undo
-from dedup_job.mongo.connection import Client, Namespace, patience_with
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.connection import Client, Namespace, retry_policy
+from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
@@ -82,10 +82,10 @@ class Wired:
     source: Source
     target: Target
     documents: int
-    job: story.Job
+    job: pipeline.Job
 
 
-Spread = Callable[[Wired], AbstractContextManager[story.Job]]
+Spread = Callable[[Wired], AbstractContextManager[pipeline.Job]]
 """Spreads the parts of a job over other processes."""
 
 
@@ -106,24 +106,22 @@ def run_job(
             Namespace.parse(request.source, database, "--source"),
             Namespace.parse(request.target, database, "--target"),
         )
-        patience = patience_with(client, settings.run.retry_for, progress, watch.stop)
-        equipment = settings.equipment(progress.stage)
-        form = form_of(settings, equipment)
-        source, target = patience(
-            lambda: _checked(client, settings, request, names, form, patience)
-        )
+        retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
+        models = settings.models(progress.stage)
+        form = form_of(settings, models)
+        source, target = retry(lambda: _checked(client, settings, request, names, form, retry))
         documents = _kept_at_most(request.limit, source, target)
         memory = index_memory(settings, 0 if spread else documents)
-        if watch.agree and not request.dry_run and patience(lambda: target.is_new):
+        if watch.agree and not request.dry_run and retry(lambda: target.is_new):
             watch.agree(source.name, target.name)
         progress.stage("loading the dictionary")
-        FirstWins.compile(settings.index, settings.decision, equipment)
-        made = _job(settings, request, watch, source, target, equipment, versions(client), memory)
+        GreedyDeduplicator.compile(settings.index, settings.decision, models)
+        made = _job(settings, request, watch, source, target, models, versions(client), memory)
         watch.begun()
         if spread is None:
-            return story.run(made)
+            return pipeline.run(made)
         with spread(Wired(settings, source, target, documents, made)) as job:
-            return story.run(job)
+            return pipeline.run(job)
 
 
 def _job(
@@ -132,10 +130,10 @@ def _job(
     watch: Watch,
     source: Source,
     target: Target,
-    equipment: Equipment,
+    models: Models,
     used: Mapping[str, str],
     memory: float,
-) -> story.Job:
+) -> pipeline.Job:
     """Wire the parts of a run together."""
     cleaner = Cleaner(settings.cleaning)
     kind = SnapshotStore
@@ -147,16 +145,18 @@ def _job(
         limits = limits.model_copy(update={"without_text": 1.0})
     index = KeptIndex(settings.index)
     recorded = settings.recorded()
-    return story.Job(
+    return pipeline.Job(
         about=About(source.name, target.name, recorded, used, dry_run=request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
         preparing=Preparation(
-            cleaner, equipment.fingerprinter, target.fits, settings.source.max_chars
+            cleaner, models.fingerprinter, target.fits, settings.source.max_chars
         ),
         index=index,
-        decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
+        decider=GreedyDeduplicator.fetching(
+            index, settings.decision, target.texts_of, models.judge
+        ),
         abort_if=AbortConditions(limits, target.usual_without_text(), source.fields, watch.warn),
         snapshots=kind(target, settings.index, memory),
         threads=settings.run.threads or preparing_threads(target.hosts),
@@ -172,19 +172,19 @@ def _checked(
     request: Request,
     names: tuple[Namespace, Namespace],
     form: TargetForm,
-    patience: Patience,
+    retry: RetryPolicy,
 ) -> tuple[Source, Target]:
     """Return source and target after everything that can be checked before the first write."""
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)
     wait, kind = settings.run.lease_wait, DryTarget if request.dry_run else Target
-    target = kind(client, target_name, form, source_name, finish_undo, patience, wait)
+    target = kind(client, target_name, form, source_name, finish_undo, retry, wait)
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)
     target.check()
-    target.lasting.check()
+    target.guard.check()
     page = PageSize(settings.run.page_documents)
     source = target.source_reader(page, target.decided)
     source.check_query()
@@ -195,7 +195,7 @@ def _checked(
 
 def _kept_at_most(limit: int | None, source: Source, target: Target) -> int:
     """Return about how many documents the target holds if all that are to be decided are kept."""
-    kept = target.patience(target.documents.estimated_document_count)
+    kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)
 

@@ -157,9 +157,9 @@ class SnapshotStore:
 
     def _last_run(self) -> int | None:
         """Return the last run, of which all is in the index; None if it may go on."""
-        patience = self._target.patience
-        checkpoint = (patience(self._target.state.read) or {}).get("checkpoint")
-        last = patience(self._target.last_run)
+        retry = self._target.retry
+        checkpoint = (retry(self._target.state.read) or {}).get("checkpoint")
+        last = retry(self._target.last_run)
         return last["_id"] if last and checkpoint and checkpoint["finished"] else None
 
     def files(self) -> list[Path]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dedup_job.commands.opened import connected
-from dedup_job.mongo.care.target_status import read_status
-from dedup_job.mongo.connection import Namespace, patience_with
+from dedup_job.mongo.connection import Namespace, retry_policy
+from dedup_job.mongo.maintenance.target_status import read_status
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.status import TargetStatus
 from dedup_job.settings import Settings
@@ -17,5 +17,5 @@ def target_status(settings: Settings, target: str, progress: Progress = QUIET) -
     """
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
-        patience = patience_with(client, settings.run.retry_for, progress)
-        return patience(lambda: read_status(client, name))
+        retry = retry_policy(client, settings.run.retry_for, progress)
+        return retry(lambda: read_status(client, name))

@@ -13,8 +13,8 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
-from dedup_job.mongo.care.pair_reader import PairReader
-from dedup_job.mongo.care.sampling import Sampler
+from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
 from dedup_job.report.counts import Counts
 from dedup_job.report.list_filter import ListFilter, What
@@ -72,9 +72,9 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
         counts=sum(counted, Counts()),
-        source_gone=not on.target.patience(on.target.source.estimated_document_count),
-        kept=on.target.patience(on.target.documents.estimated_document_count),
-        ledger=on.target.patience(on.target.ledger.estimated_document_count),
+        source_gone=not on.target.retry(on.target.source.estimated_document_count),
+        kept=on.target.retry(on.target.documents.estimated_document_count),
+        ledger=on.target.retry(on.target.ledger.estimated_document_count),
         restored=by_hand[str(Status.RESTORED)],
         requeued=by_hand[str(Status.REQUEUED)],
         threshold=None if on.settings.decision.judges else on.settings.decision.similarity,

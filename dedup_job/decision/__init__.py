@@ -2,8 +2,8 @@
 
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.comparison import Comparison
-from dedup_job.decision.equipment import Equipment
-from dedup_job.decision.first_wins import FirstWins
+from dedup_job.decision.greedy import GreedyDeduplicator
+from dedup_job.decision.models import Models
 from dedup_job.decision.pair import PairRecheck
 from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging
 from dedup_job.decision.texts import by_key
@@ -13,9 +13,9 @@ __all__ = [
     "AbortSettings",
     "Comparison",
     "DecisionSettings",
-    "Equipment",
-    "FirstWins",
+    "GreedyDeduplicator",
     "Judging",
+    "Models",
     "PairRecheck",
     "by_key",
 ]

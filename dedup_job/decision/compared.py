@@ -15,8 +15,8 @@ from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, Judged
-from dedup_job.native.byte_strings import are_equal
-from dedup_job.native.code_points import Packed, packed_of
+from dedup_job.native.bytes_column import are_equal
+from dedup_job.native.code_points import TextColumn, packed_of
 
 Rows = NDArray[np.int64]
 
@@ -124,7 +124,7 @@ class LocalTexts:
         self._batch = None
         self._known.end()
 
-    def _texts(self, part: slice) -> Packed:
+    def _texts(self, part: slice) -> TextColumn:
         assert self._batch is not None
         texts = self._batch.documents.texts
         whole = part.start == 0 and part.stop >= len(texts.lengths)
@@ -134,7 +134,9 @@ class LocalTexts:
 class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
-    def __init__(self, scorer: PairScorer, texts: Packed, read: Judged | None, held: int) -> None:
+    def __init__(
+        self, scorer: PairScorer, texts: TextColumn, read: Judged | None, held: int
+    ) -> None:
         """Take n texts; read: what was read of them before, None where nothing was."""
         self.held = held
         self._scorer, self._texts, self._own = scorer, texts, read
@@ -196,7 +198,7 @@ class LocalPairs:
             (here, (own, rows[here], own, numbers[here] - self.held)),
         ]
 
-    def _texts_of(self, numbers: Rows) -> Packed:
+    def _texts_of(self, numbers: Rows) -> TextColumn:
         """Return the texts of numbers: fetched ones, or those of the batch."""
         here, count = numbers >= self.held, len(numbers)
         places, rows = self._fetched.places(numbers[~here]), numbers[here] - self.held
@@ -212,7 +214,7 @@ class FetchedPairs(LocalPairs):
         self,
         scorer: PairScorer,
         known: KeptTexts,
-        texts: Packed,
+        texts: TextColumn,
         read: Judged | None,
         held: int,
     ) -> None:

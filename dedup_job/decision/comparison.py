@@ -9,7 +9,7 @@ import numpy as np
 from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.index.held_ids import HeldIds
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 _NAMED = 5
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
-from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.weighing import PairScorer, TextPairs
@@ -102,13 +102,11 @@ def shared_channels(
 class PairRecheck:
     """Decides n texts against n others once more, as a run does that finds each of them."""
 
-    def __init__(
-        self, decision: DecisionSettings, index: IndexSettings, equipment: Equipment
-    ) -> None:
-        self._scorer = PairScorer(decision, equipment.judge)
+    def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
+        self._scorer = PairScorer(decision, models.judge)
         self._compares = decision.compares
         self._index = index
-        self._fingerprinter = equipment.fingerprinter
+        self._fingerprinter = models.fingerprinter
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
         """Return of each text what the ledger says of it, or what keeps it from being a duplicate.

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import NumberedTexts
-from dedup_job.native.byte_strings import ByteStrings, no_strings
-from dedup_job.native.code_points import Packed, Points, offsets_of, packed_of
+from dedup_job.native.bytes_column import BytesColumn, no_strings
+from dedup_job.native.code_points import Points, TextColumn, offsets_of, packed_of
 
-Fetch = Callable[[ByteStrings], NumberedTexts]
+Fetch = Callable[[BytesColumn], NumberedTexts]
 """Returns the texts of n keys by the keys' rows; those that are gone are left out."""
 
 _MOST_BYTES = 1 << 26
@@ -36,7 +36,7 @@ class _Block(NamedTuple):
 def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
     """Fetch texts by what returns them by their keys."""
 
-    def fetched(keys: ByteStrings) -> NumberedTexts:
+    def fetched(keys: BytesColumn) -> NumberedTexts:
         given = keys.list()
         found = fetch(given)
         return NumberedTexts.of({row: found[key] for row, key in enumerate(given) if key in found})
@@ -51,11 +51,11 @@ class KeptTexts:
     target does not hold yet is not forgotten.
     """
 
-    def __init__(self, fetch: Fetch, keys: Callable[[NDArray[np.int64]], ByteStrings]) -> None:
+    def __init__(self, fetch: Fetch, keys: Callable[[NDArray[np.int64]], BytesColumn]) -> None:
         """Take what fetches texts by key, and what returns the keys of some numbers."""
         self._fetch = fetch
         self._keys = keys
-        self._kept: list[Packed] = []  # of batches, which have numbers in a row
+        self._kept: list[TextColumn] = []  # of batches, which have numbers in a row
         self._starts: list[int] = []  # the first number of each
         self._fetched: dict[int, Points] = {}
         self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
@@ -68,7 +68,7 @@ class KeptTexts:
         self._forget()
         self._begun += 1
 
-    def add(self, start: int, texts: Packed) -> None:
+    def add(self, start: int, texts: TextColumn) -> None:
         """Hold the texts of documents of the batch that are kept, numbered from `start` on."""
         if count := len(texts.lengths):
             self._kept.append(texts)
@@ -99,16 +99,16 @@ class KeptTexts:
         single |= self._ask(numbers, np.flatnonzero(~found))
         if single:
             found[[*single]] = True
-            texts = Packed(np.concatenate([*single.values()]), offsets_of([*single.values()]))
+            texts = TextColumn(np.concatenate([*single.values()]), offsets_of([*single.values()]))
             columns.append(texts.strings().spread(np.array([*single]), len(numbers)))
         whole = packed_of(*columns, no_strings(len(numbers)))
         return NumberedTexts(numbers[found], whole if found.all() else whole.take(found))
 
     def _of_batches(
         self, numbers: NDArray[np.int64], found: NDArray[np.bool_]
-    ) -> list[ByteStrings]:
+    ) -> list[BytesColumn]:
         """Return those texts that came with batches, a column for each; note what is found."""
-        columns: list[ByteStrings] = []
+        columns: list[BytesColumn] = []
         starts = np.array(self._starts, dtype=np.int64)
         blocks = np.searchsorted(starts, numbers, side="right") - 1
         for block in np.unique(blocks[blocks >= 0]).tolist():

@@ -8,16 +8,16 @@ from dedup_job.fingerprint.fingerprinter import (
 from dedup_job.fingerprint.kernel import hamming
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.sketch import Sketcher
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import TextColumn, pack
 from dedup_job.native.hashing import is_text_hash, text_digest, text_digests, text_hash
 
 __all__ = [
     "Explanation",
     "FingerprintSettings",
     "Fingerprinter",
-    "Packed",
     "Route",
     "Sketcher",
+    "TextColumn",
     "TokenHash",
     "Weighting",
     "hamming",

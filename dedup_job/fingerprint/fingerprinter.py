@@ -20,7 +20,7 @@ from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Form, Sketcher
-from dedup_job.native.code_points import Packed, Texts, pack
+from dedup_job.native.code_points import TextColumn, Texts, pack
 from dedup_job.native.hashing import text_digests, text_hash
 
 _WEIGHTINGS = {
@@ -113,7 +113,7 @@ class Fingerprinter:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
         return list(self.explain(text).tokens)
 
-    def prepare(self, texts: Texts) -> Packed:
+    def prepare(self, texts: Texts) -> TextColumn:
         """Return n texts, stemmed where the settings ask for it."""
         packed = pack(texts)
         return packed if self._stem is None else pack([*map(self._stem, packed.texts())])

@@ -20,7 +20,7 @@ from dedup_job.files import digest_of, make_private, open_regular, read_text, re
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.native.code_cache import sources_digest
-from dedup_job.native.growing import on_large_pages
+from dedup_job.native.growable_array import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 
 _SHOWN = 10

@@ -13,7 +13,7 @@ from dedup_job.columns import Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.characters import case_fold_table
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.native.code_points import Packed
+from dedup_job.native.code_points import TextColumn
 from dedup_job.native.hashing import text_digests
 from dedup_job.native.jit import inlined, native
 
@@ -36,7 +36,7 @@ _LETTER, _WHITE, _END = 0, 1, 2
 _LINE_ENDS = "\n\x0b\x0c\r\x85\u2028\u2029"
 
 
-def sketch(texts: Packed) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+def sketch(texts: TextColumn) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     """Return keys and bits of n texts, as a form has them.
 
     keys: uint32 (n, BANDS), below 2**KEY_BITS, a hash of ROWS bins each; two texts share a band
@@ -60,7 +60,7 @@ def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64
     return counts
 
 
-def sentence_keys(raw: Packed) -> NDArray[np.uint32]:
+def sentence_keys(raw: TextColumn) -> NDArray[np.uint32]:
     """Return a hash of the longest SENTENCES sentences of n texts, uint32 (n,), below 2**KEY_BITS.
 
     A sentence ends at 。！？； or their ASCII forms, or with the line. White space, width and case
@@ -247,7 +247,7 @@ def _offer(
             length, sentence = least, hash_
 
 
-Form = Callable[[Packed], tuple[Packed, Any]]
+Form = Callable[[TextColumn], tuple[TextColumn, Any]]
 """Returns the form of each of n texts by which candidates are found, and all that was read."""
 
 
@@ -270,7 +270,7 @@ class Sketcher:
             *(Channel.FORM,) * self._whole,
         )
 
-    def sketch(self, texts: Packed) -> Sketches | None:
+    def sketch(self, texts: TextColumn) -> Sketches | None:
         """Return the sketches of n texts as they are after cleaning; None where none is needed."""
         if not self.channels:
             return None
@@ -287,6 +287,6 @@ class Sketcher:
         return Sketches(np.hstack(columns), bits, self.channels, read)
 
 
-def _form_keys(texts: Packed) -> NDArray[np.uint32]:
+def _form_keys(texts: TextColumn) -> NDArray[np.uint32]:
     """Return a hash of each whole text, uint32 (n,), below 2**KEY_BITS."""
     return (text_digests(*texts) >> _KEY_SHIFT).astype(np.uint32)

@@ -16,7 +16,7 @@ from dedup_job.index import buckets
 from dedup_job.index.candidates import Candidates
 from dedup_job.index.sharing import checked, search_columns
 from dedup_job.native.cache_lines import WORDS
-from dedup_job.native.growing import Growing
+from dedup_job.native.growable_array import GrowableArray
 
 MOST_EQUAL = 128
 _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
@@ -48,8 +48,10 @@ class BandIndex:
         self._size = 0
         self.dropped = np.zeros(columns, dtype=np.int64)
         self._buckets = _LEAST_BUCKETS
-        self._heads: Growing[np.uint32] = Growing(self._buckets * columns, WORDS, np.uint32)
-        self._more: Growing[np.uint32] = Growing(1, WORDS, np.uint32)
+        self._heads: GrowableArray[np.uint32] = GrowableArray(
+            self._buckets * columns, WORDS, np.uint32
+        )
+        self._more: GrowableArray[np.uint32] = GrowableArray(1, WORDS, np.uint32)
         self._more.array[0, buckets.USED] = 1
 
     def __len__(self) -> int:
@@ -116,7 +118,7 @@ class BandIndex:
             self._buckets = wanted
 
 
-def _reserve(pages: Growing[np.uint32], rows: int) -> None:
+def _reserve(pages: GrowableArray[np.uint32], rows: int) -> None:
     """Make room for so many rows, and for as many times more as the system grants.
 
     Pages never touched take no memory, and to move those in use breaks large ones up: that made

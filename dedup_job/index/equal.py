@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index.snapshot import Dump, Pieces
-from dedup_job.native.byte_strings import ByteStrings, elements_of, joined, repeated
-from dedup_job.native.growing import Growing
+from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated
+from dedup_job.native.growable_array import GrowableArray
 from dedup_job.native.jit import jit_no_refcount
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
@@ -25,16 +25,16 @@ class Ids:
 
     def __init__(self) -> None:
         self._size = 0
-        self._short: Growing[np.uint8] = Growing(0, _WIDTH, np.uint8)
-        self._is_long: Growing[np.bool_] = Growing(0, 0, np.bool_)
-        self._long: Growing[np.uint8] = Growing(0, 0, np.uint8)
+        self._short: GrowableArray[np.uint8] = GrowableArray(0, _WIDTH, np.uint8)
+        self._is_long: GrowableArray[np.bool_] = GrowableArray(0, 0, np.bool_)
+        self._long: GrowableArray[np.uint8] = GrowableArray(0, 0, np.uint8)
         self._long_size = 0
 
     def __len__(self) -> int:
         """Return the number of keys."""
         return self._size
 
-    def of(self, numbers: NDArray[np.int64]) -> ByteStrings:
+    def of(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the keys of some numbers; IndexError where there is no such number."""
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size:
             raise IndexError(f"there are {self._size} ids, not all of {numbers[:9].tolist()}")
@@ -45,11 +45,11 @@ class Ids:
             [
                 repeated(OBJECT_ID, len(numbers)).where(~is_long),
                 elements_of(rows.view(f"V{_WIDTH}")[:, 0]).where(~is_long),
-                ByteStrings(self._long.array, starts, lengths).where(is_long),
+                BytesColumn(self._long.array, starts, lengths).where(is_long),
             ]
         )
 
-    def pieces(self) -> Iterator[ByteStrings]:
+    def pieces(self) -> Iterator[BytesColumn]:
         """Yield all keys in order, many at a time."""
         for start in range(0, self._size, _AT_ONCE):
             yield self.of(np.arange(start, min(start + _AT_ONCE, self._size)))
@@ -72,12 +72,12 @@ class Ids:
         """Return the ids that `dump` gave away."""
         made = cls()
         made._size, made._long_size = facts["size"], facts["long_size"]
-        made._short = Growing.fixed(parts["short"])
-        made._is_long = Growing.fixed(parts["is_long"])
-        made._long = Growing.fixed(parts["long"])
+        made._short = GrowableArray.fixed(parts["short"])
+        made._is_long = GrowableArray.fixed(parts["is_long"])
+        made._long = GrowableArray.fixed(parts["long"])
         return made
 
-    def extend(self, keys: ByteStrings) -> None:
+    def extend(self, keys: BytesColumn) -> None:
         """Add keys; they get the next numbers."""
         start, stop = self._size, self._size + len(keys.lengths)
         self._short.grow(stop)
@@ -94,7 +94,7 @@ class Ids:
             rows[is_long] = self._stored(keys.take(is_long))
         self._size = stop
 
-    def _stored(self, keys: ByteStrings) -> NDArray[np.uint8]:
+    def _stored(self, keys: BytesColumn) -> NDArray[np.uint8]:
         """Put keys of any form away; return their places, uint8 (n, 12)."""
         packed = joined([keys])
         places = np.empty(len(keys.lengths), dtype=_PLACE)
@@ -149,8 +149,8 @@ class EqualIndex:
 
     def __init__(self) -> None:
         self._size = 0
-        self._digests: Growing[np.uint64] = Growing(0, 0, np.uint64)
-        self._table: Growing[np.uint32] = Growing(0, 0, np.uint32)
+        self._digests: GrowableArray[np.uint64] = GrowableArray(0, 0, np.uint64)
+        self._table: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
         self._slots = LEAST_SLOTS
 
     def __len__(self) -> int:
@@ -179,7 +179,7 @@ class EqualIndex:
         made._size, made._slots = len(digests), len(table)
         if made._slots & (made._slots - 1) or made._size >= made._slots:
             raise ValueError("a table of another size than its texts take")
-        made._digests, made._table = Growing.fixed(digests), Growing.fixed(table)
+        made._digests, made._table = GrowableArray.fixed(digests), GrowableArray.fixed(table)
         return made
 
     def extend(self, digests: NDArray[np.uint64]) -> None:
@@ -190,7 +190,7 @@ class EqualIndex:
         if stop > _LOAD * self._slots:
             while stop > _LOAD * self._slots:
                 self._slots *= 2
-            self._table = Growing(0, 0, np.uint32)  # never two tables at once
+            self._table = GrowableArray(0, 0, np.uint32)  # never two tables at once
             start = 0
         self._table.grow(self._slots)
         _insert(self._table.array[: self._slots], self._digests.array, start, stop)

@@ -21,7 +21,7 @@ from dedup_job.index.layout import BITS, PER_CHUNK, Layout, layout_of, room_for
 from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.cache_lines import WORDS
 from dedup_job.native.code_points import offsets_of
-from dedup_job.native.growing import Growing
+from dedup_job.native.growable_array import GrowableArray
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 AT_ONCE = 1 << 16  # fingerprints inserted between two looks at the room that is left
@@ -42,9 +42,9 @@ class HammingIndex:
         """
         self.distance, self._blocks = distance, blocks
         self._size = 0
-        self._fingerprints: Growing[np.uint64] = Growing(0, 0, np.uint64)
-        self._searchable: Growing[np.bool_] = Growing(0, 0, np.bool_)
-        self._pool: Growing[np.uint32] = Growing(0, WORDS, np.uint32)
+        self._fingerprints: GrowableArray[np.uint64] = GrowableArray(0, 0, np.uint64)
+        self._searchable: GrowableArray[np.bool_] = GrowableArray(0, 0, np.bool_)
+        self._pool: GrowableArray[np.uint32] = GrowableArray(0, WORDS, np.uint32)
         self._lay_out(room_for(0))
 
     def __len__(self) -> int:
@@ -94,9 +94,9 @@ class HammingIndex:
             raise ValueError("fewer chunks than buckets")
         self._adopt(layout, facts["planned"])
         self._size, self._used = len(fingerprints), len(pool)
-        self._fingerprints = Growing.fixed(fingerprints)
-        self._searchable = Growing.fixed(searchable)
-        self._pool = Growing.fixed(pool)
+        self._fingerprints = GrowableArray.fixed(fingerprints)
+        self._searchable = GrowableArray.fixed(searchable)
+        self._pool = GrowableArray.fixed(pool)
         for first, number in parts["equal"].tolist():
             self._equal.setdefault(first, array("I")).append(number)
 
@@ -165,8 +165,8 @@ class HammingIndex:
         """Make room for up to so many fingerprints, and insert all there are."""
         self._adopt(layout_of(self.distance, size, self._blocks), size)
         blocks, self._used = len(self._layout.blocks), self._layout.buckets
-        self._pool = Growing(0, WORDS, np.uint32)  # the former one goes first
-        self._pool = Growing(self._used + blocks * (size // PER_CHUNK + 1), WORDS, np.uint32)
+        self._pool = GrowableArray(0, WORDS, np.uint32)  # the former one goes first
+        self._pool = GrowableArray(self._used + blocks * (size // PER_CHUNK + 1), WORDS, np.uint32)
         self._fingerprints.grow(size)
         self._searchable.grow(size)
         self._insert(0, self._size)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index.equal import EqualIndex
-from dedup_job.native.byte_strings import ByteStrings, are_equal
+from dedup_job.native.bytes_column import BytesColumn, are_equal
 from dedup_job.native.xxh3 import xxh3_of_each
 
 _AT_ONCE = 100_000  # keys
@@ -20,18 +20,18 @@ class HeldIds:
     It takes 12 to 20 bytes for each.
     """
 
-    def __init__(self, count: int, keys_of: Callable[[NDArray[np.int64]], ByteStrings]) -> None:
+    def __init__(self, count: int, keys_of: Callable[[NDArray[np.int64]], BytesColumn]) -> None:
         """keys_of: gives the keys of documents, which are numbered from 0 to `count`."""
         self._keys_of, self._by_hash = keys_of, EqualIndex()
         for start in range(0, count, _AT_ONCE):
             keys = keys_of(np.arange(start, min(start + _AT_ONCE, count)))
             self._by_hash.extend(xxh3_of_each(*keys))
 
-    def __call__(self, keys: ByteStrings) -> NDArray[np.bool_]:
+    def __call__(self, keys: BytesColumn) -> NDArray[np.bool_]:
         """Tell which of n ids are there, bool (n,)."""
         return self.numbers(keys) >= 0
 
-    def numbers(self, keys: ByteStrings) -> NDArray[np.int64]:
+    def numbers(self, keys: BytesColumn) -> NDArray[np.int64]:
         """Return the numbers of n ids, -1 where there is none; int64 (n,)."""
         hashes, held = xxh3_of_each(*keys), self._by_hash.digests
         numbers = self._by_hash.find(held, hashes, hashes)

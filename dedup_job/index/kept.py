@@ -23,7 +23,7 @@ from dedup_job.index.look_up import (
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Snapshot
-from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
@@ -135,7 +135,7 @@ class KeptIndex:
 
     def add(
         self,
-        keys: Sequence[bytes] | ByteStrings,
+        keys: Sequence[bytes] | BytesColumn,
         texts: Fingerprints,
         stored: NDArray[np.uint32] | None = None,
     ) -> None:
@@ -160,7 +160,7 @@ class KeptIndex:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
         return self.packed_keys(np.asarray(numbers, dtype=np.int64)).list()
 
-    def packed_keys(self, numbers: NDArray[np.int64]) -> ByteStrings:
+    def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the same keys in a column."""
         return keys_in(self._segments, numbers)
 
@@ -238,7 +238,7 @@ class KeptIndex:
         self._count += len(made)
 
 
-def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> ByteStrings:
+def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> BytesColumn:
     """Return the keys of documents, numbered through all segments."""
     if len(segments) == 1:
         return segments[0].ids.of(numbers)

@@ -27,7 +27,7 @@ from dedup_job.native.jit import inner, jit_no_refcount
 _COLUMNS = 32
 
 
-class Turns(NamedTuple):
+class BatchVisibility(NamedTuple):
     """What n rows find, and by what later ones find those of them that are kept.
 
     held: what the index holds for each row; pairs: the earlier rows that share a key; limits: int64
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
     same: int
 
 
-def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> Turns:
+def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> BatchVisibility:
     """Look the keys of n texts up among themselves; found: what they find in the index.
 
     An index holds a bounded number of documents under a key, so whether a kept row of the batch is
@@ -75,7 +75,7 @@ def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> Turns:
     if limits.columns and texts.sketches is not None:
         pairs = pairs_sharing(texts.sketches.keys)
     _, same = np.unique(texts.values, return_inverse=True)
-    return Turns(
+    return BatchVisibility(
         held=found.held,
         pairs=pairs,
         limits=np.array(limits, dtype=np.int64),
@@ -91,7 +91,7 @@ def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> Turns:
 
 
 @jit_no_refcount
-def begin(turns: Turns) -> None:
+def begin(turns: BatchVisibility) -> None:
     """Take no row for kept."""
     turns.kept[:] = False
     turns.stored[:] = 0
@@ -100,7 +100,7 @@ def begin(turns: Turns) -> None:
 
 
 @jit_no_refcount
-def keep(turns: Turns, row: int) -> None:
+def keep(turns: BatchVisibility, row: int) -> None:
     """Let later rows find this one, which comes after all that are kept already."""
     turns.kept[row] = True
     turns.stored[row] = _columns_held(turns, row)
@@ -112,7 +112,7 @@ def keep(turns: Turns, row: int) -> None:
 
 
 @jit_no_refcount
-def columns_stored(turns: Turns, kept: NDArray[np.bool_]) -> None:
+def columns_stored(turns: BatchVisibility, kept: NDArray[np.bool_]) -> None:
     """Enter in `stored` the columns of kept rows, also of those of which no later one was told."""
     for row in range(kept.shape[0]):
         if kept[row] and not turns.kept[row]:
@@ -120,7 +120,7 @@ def columns_stored(turns: Turns, kept: NDArray[np.bool_]) -> None:
 
 
 @inner
-def _columns_held(turns: Turns, row: int) -> np.uint32:
+def _columns_held(turns: BatchVisibility, row: int) -> np.uint32:
     """Return the columns in which a row is held: those with fewer documents than the limit."""
     columns, most = turns.limits[0], turns.limits[1]
     every = np.uint32((np.int64(1) << columns) - 1)
@@ -169,7 +169,7 @@ class LookUp(NamedTuple):
 
     candidates: Candidates
     held: int
-    turns: Turns
+    turns: BatchVisibility
     alone: NDArray[np.bool_]
 
 
@@ -255,7 +255,7 @@ def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
     return np.cumsum([0, *map(len, segments)], dtype=np.int64)
 
 
-def count_unindexed(turns: Turns) -> int:
+def count_unindexed(turns: BatchVisibility) -> int:
     """Count the texts that are kept and that their fingerprint does not find later."""
     if turns.limits[2] <= MOST_SKETCHED:
         return 0

@@ -32,7 +32,7 @@ _KEY_SHIFT = np.uint64(32)  # of an item
 _NUMBER_MASK = np.uint64(2**32 - 1)
 
 
-class Packed(NamedTuple):
+class PackedKeys(NamedTuple):
     """Where packed columns lie.
 
     starts: uint32 (columns, addresses + 1), the first entry of each address; words: uint64, the
@@ -67,7 +67,7 @@ class PackedColumns:
             or not np.array_equal(starts[:, -1], held)
         ):
             raise ValueError("columns of other sizes than was said")
-        self._packed = Packed(starts, words, begin[:-1], address_bits, number_bits)
+        self._packed = PackedKeys(starts, words, begin[:-1], address_bits, number_bits)
 
     def __len__(self) -> int:
         """Return how many documents there are."""
@@ -184,7 +184,7 @@ def _entry(words: NDArray[np.uint64], first: np.uint64, bit: np.uint64) -> np.ui
 
 
 @jit_no_refcount
-def _unpack(packed: Packed, column: int, items: NDArray[np.uint64]) -> None:
+def _unpack(packed: PackedKeys, column: int, items: NDArray[np.uint64]) -> None:
     """Write the items of a column."""
     starts, first = packed.starts[column], np.uint64(packed.begin[column]) << _THREE
     number_shift, rest_shift = np.uint64(packed.number_bits), np.uint64(packed.address_bits)
@@ -200,7 +200,7 @@ def _unpack(packed: Packed, column: int, items: NDArray[np.uint64]) -> None:
 
 @jit_no_refcount
 def _search(
-    packed: Packed,
+    packed: PackedKeys,
     keys: NDArray[np.uint32],
     start: int,
     size: int,
@@ -225,7 +225,7 @@ def _search(
 
 
 @inlined
-def _fetch_starts(packed: Packed, keys: NDArray[np.uint32]) -> None:
+def _fetch_starts(packed: PackedKeys, keys: NDArray[np.uint32]) -> None:
     """Ask for the places where a row's addresses begin."""
     mask, addresses = (1 << packed.address_bits) - 1, packed.starts.shape[1]
     for c in range(keys.shape[0]):
@@ -233,7 +233,7 @@ def _fetch_starts(packed: Packed, keys: NDArray[np.uint32]) -> None:
 
 
 @inlined
-def _fetch_entries(packed: Packed, keys: NDArray[np.uint32]) -> None:
+def _fetch_entries(packed: PackedKeys, keys: NDArray[np.uint32]) -> None:
     """Ask for the first entries of a row's addresses, 128 bytes of each."""
     mask, width = (1 << packed.address_bits) - 1, KEY_BITS - packed.address_bits
     for c in range(keys.shape[0]):
@@ -244,7 +244,7 @@ def _fetch_entries(packed: Packed, keys: NDArray[np.uint32]) -> None:
 
 
 @inner
-def _collect(packed: Packed, keys: NDArray[np.uint32], items: NDArray[np.uint64]) -> int:
+def _collect(packed: PackedKeys, keys: NDArray[np.uint32], items: NDArray[np.uint64]) -> int:
     """Write number and column of what is held under one row's keys; return how many items."""
     words, rest_shift = packed.words, np.uint64(packed.address_bits)
     number_shift = np.uint64(packed.number_bits)

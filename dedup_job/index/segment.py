@@ -21,8 +21,8 @@ from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Dump, Pieces, SnapshotError
-from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.growing import Growing
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.growable_array import GrowableArray
 
 _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "near.fingerprints",
@@ -43,7 +43,7 @@ class Segment:
         self.equal = EqualIndex()
         self.ids = Ids()
         self.bands: BandIndex | PackedColumns | None = None
-        self._bits: Growing[np.uint64] | None = None
+        self._bits: GrowableArray[np.uint64] | None = None
 
     def __len__(self) -> int:
         """Return the number of documents held."""
@@ -63,7 +63,7 @@ class Segment:
         return self._bits.array[: len(self)]
 
     def add(
-        self, keys: ByteStrings, texts: Fingerprints, stored: NDArray[np.uint32] | None = None
+        self, keys: BytesColumn, texts: Fingerprints, stored: NDArray[np.uint32] | None = None
     ) -> None:
         """Remember n documents by their keys; they get the next numbers.
 
@@ -89,7 +89,7 @@ class Segment:
         if texts.sketches is not None and self.bands is None:
             self.bands = BandIndex(texts.sketches.keys.shape[1])
             if width := texts.sketches.bits.shape[1]:
-                self._bits = Growing(0, width, np.uint64)
+                self._bits = GrowableArray(0, width, np.uint64)
 
     def find(
         self,
@@ -142,7 +142,7 @@ class Segment:
         if "bands" in facts:
             self.bands = PackedColumns(facts["bands"], own("bands"))
         if "bits" in parts:
-            self._bits = Growing.fixed(parts["bits"])
+            self._bits = GrowableArray.fixed(parts["bits"])
 
 
 def sealed(settings: IndexSettings, segments: Sequence[Segment]) -> tuple[dict[str, Any], Arrays]:

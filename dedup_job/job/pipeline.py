@@ -1,155 +1,233 @@
-"""Work that goes on beside other work, in order: threads ahead of the caller, and one behind it.
+"""The story of a run, in stage order: source -> clean -> fingerprint -> decide -> target -> report.
 
-A rate limits the documents read per second, for servers that have other work to do.
-
-Every queue is bounded, so the slowest stage sets the pace and memory stays flat. The order of what
-comes out is that of what went in, whatever the number of threads. Threads are daemons: where a
-person ends the process at once, none of them holds it up.
+The stages meet here and nowhere else. What a source and a target are is said by protocols; that
+they lie on MongoDB is not known here, nor do the stages know that they are at work at once.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
-T = TypeVar("T")
-R = TypeVar("R")
-Page = TypeVar("Page", bound=Sized)
-_SLICE = 0.2  # seconds after which a stop is noticed
-_POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
+import numpy as np
+
+from dedup_job.columns import Batch, Decisions
+from dedup_job.decision import AbortConditions, GreedyDeduplicator
+from dedup_job.documents import LONGEST_ID
+from dedup_job.errors import DedupError, StateMismatch
+from dedup_job.index import KeptIndex
+from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
+from dedup_job.job.index_loading import load_index
+from dedup_job.job.protocols import Preparing, Snapshots, Source, Target
+from dedup_job.report.counts import Counts
+from dedup_job.report.progress import Progress
+from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
+from dedup_job.report.series import Series
+from dedup_job.report.stages import Profile, Stage, Stopwatch
+
+_CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
+_PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
 
-def paced(pages: Iterable[Page], rate: float | None, stop: Callable[[], bool]) -> Iterator[Page]:
-    """Yield pages, none before all documents of the pages before it may have passed.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a run needs."""
 
-    rate: documents per second, None for no limit. Time that was lost is not made up for: the limit
-    holds at any moment. A stop that is asked for ends the waiting.
+    about: About
+    scope: Scope
+    source: Source
+    target: Target
+    preparing: Preparing
+    index: KeptIndex
+    decider: GreedyDeduplicator
+    abort_if: AbortConditions
+    snapshots: Snapshots
+    threads: int
+    max_rate: float | None
+    progress: Progress
+    stop: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A batch that is to be written, and the report as of then."""
+
+    batch: Batch
+    decisions: Decisions
+    report: Report
+
+
+def run(job: Job) -> Report:
+    """Decide every undecided document of the source; return the report.
+
+    Reading, preparing, deciding and writing go on at once, each batch in its turn. A stop that is
+    asked for is obeyed after the batches in hand: the status is then `stopped`.
     """
-    due = 0.0
-    for page in pages:
-        if rate is not None:
-            while (left := due - time.monotonic()) > 0 and not stop():
-                time.sleep(min(left, _SLICE))
-            due = max(due, time.monotonic()) + len(page) / rate
-        yield page
-
-
-@contextmanager
-def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
-    """Let a thread get items in advance, from now on, `depth` of them at most.
-
-    As a context manager it gives the items; the thread's error is raised in its turn.
-    """
-    room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
-    closed = threading.Event()
-
-    def put(item: T | None, error: BaseException | None, last: bool) -> None:
-        placed = False
-        while not placed and not closed.is_set():
-            with suppress(queue.Full):
-                room.put((item, error, last), timeout=_POLL)
-                placed = True
-
-    def work() -> None:
+    with job.target.hold():
+        course = RunProgress(job)
         try:
-            for item in items:
-                put(item, None, False)
-                if closed.is_set():
-                    return
-        except BaseException as e:  # noqa: BLE001  # raised again where the items are wanted
-            put(None, e, True)
+            with course.batches() as batches:
+                with course.watch.timing(Stage.LOAD):
+                    load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
+                    job.source.trust(job.index.held_ids)
+                with BackgroundWriter(course.write, _BATCHES) as written:
+                    for batch in batches:
+                        written.put(course.decide(batch))
+                        if job.stop():
+                            break
+            report = course.ended()
+            problem = job.target.problem(job.index, report.checkpoint)
+        except BaseException as e:
+            status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
+            job.target.abort(replace(course.written, status=status, finished=datetime.now(UTC)))
+            raise
+        if problem:
+            job.target.finish(replace(report, status=Status.FAILED))
+            raise StateMismatch(problem)
+        if course.read_all:
+            job.target.finish(report, job.source.bookmark, job.source.changed)
         else:
-            put(None, None, True)
-
-    def got() -> Iterator[T]:
-        while True:
-            item, error, last = room.get()
-            if error is not None:
-                raise error
-            if last:
-                return
-            yield item  # type: ignore[misc]  # None only with an error or as the last
-
-    threading.Thread(target=work, name="ahead", daemon=True).start()
-    try:
-        yield got()
-    finally:
-        closed.set()
+            job.target.finish(report)
+        job.decider.end()
+        with course.watch.timing(Stage.LOAD):
+            job.snapshots.save(job.index)
+        return report
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Map in threads, results in order, no more than threads + 1 items ahead."""
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
-    waiting: deque[Future[R]] = deque()
-    try:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+class RunProgress:
+    """How far a run is: what is decided, and, some batches behind it, what is written."""
 
+    def __init__(self, job: Job) -> None:
+        """Begin the run, or go on with one that did not come to its end."""
+        self._job = job
+        self._began = self._since = time.perf_counter()
+        self.watch = Stopwatch()
+        self._expected: int | None = None
+        self._series = Series()
+        self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
+        job.source.mark(job.target.bookmark())
+        self._first = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
+        self._decided = self._first
+        self.written = self._report(self._first, Status.RUNNING)
+        runs = job.target.run_lines(self._first.run)
+        self._series = Series(*(line.series for line in runs if line.number == self._first.run))
+        others = [line for line in runs if line.number != self._first.run]
+        done = [line.finished for line in others if line.status == Status.DONE and line.finished]
+        counts = sum((line.counts for line in others), Counts())
+        job.progress.began(self.written, counts, max(done, default=None))
 
-class BackgroundWriter(Generic[T]):
-    """One thread that works off, in order, what is handed to it.
-
-    As a context manager it waits at the end until all is done, also where the block raised an
-    error: what was handed over is good. KeyboardInterrupt alone waits only for the item in hand.
-    """
-
-    def __init__(self, work: Callable[[T], None], depth: int, patience: float = 3.0) -> None:
-        """Take the work; `put` waits while `depth` items wait.
-
-        patience: seconds that a person who interrupts waits for the item in hand.
-        """
-        self._work = work
-        self._patience = patience
-        self._ended = False
-        self._items: queue.Queue[T | None] = queue.Queue(depth)
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
-
-    def __enter__(self) -> BackgroundWriter[T]:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            self._ended = True
-            with suppress(queue.Full):
-                self._items.put_nowait(None)
-            self._thread.join(self._patience)
+    @contextmanager
+    def batches(self) -> Iterator[Iterator[Batch]]:
+        """Begin to read at once; give batches, cleaned and fingerprinted ahead of the decisions."""
+        job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
+        undecided = job.source.undecided
+        total = None if undecided is None else undecided + before
+        self._expected = min(limit, total or limit) if limit else total
+        left = None if limit is None else limit - before
+        if job.stop() or left == 0:
+            yield iter(())
             return
-        self._items.put(None)
-        self._thread.join()
-        if self._error is not None and error is None:
-            raise self._error
+        read = self.watch.timed(Stage.READ, job.source.pages(left))
+        with prefetch(paced(read, job.max_rate, job.stop), _PAGES) as pages:
+            yield self._prepared(pages)
 
-    def put(self, item: T) -> None:
-        """Hand over an item; raises the error of the work if it failed, which ends it."""
-        self._items.put(item)
-        if self._error is not None:
-            raise self._error
+    def _prepared(self, pages: Iterator[Sized]) -> Iterator[Batch]:
+        self._job.progress.total(self._expected)
+        self._since = time.perf_counter()
+        prepare = partial(self._job.preparing.prepare, watch=self.watch)
+        for batches in in_order(prepare, pages, self._job.threads):
+            yield from batches
 
-    def _run(self) -> None:
-        while (item := self._items.get()) is not None:
-            if self._ended or self._error is not None:
-                continue  # nothing is done after what failed
-            try:
-                self._work(item)
-            except BaseException as e:  # noqa: BLE001  # raised again by put and at the end
-                self._error = e
+    def decide(self, batch: Batch) -> Decided:
+        """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
+        with self.watch.timing(Stage.DECIDE, len(batch.documents)):
+            self._job.snapshots.relieve(self._job.index)
+            decisions = self._job.decider.decide(batch)
+            before = self._decided
+            counts = before.counts + Counts.of(decisions) + Counts.of_cleaning(batch.documents)
+            after = before.advanced(counts, self._seconds(), _last_id(batch, before))
+            _prove(before, after, batch)
+            self._job.abort_if.check(batch.documents, decisions)
+        self._decided = after
+        self._series.add(after.seconds, counts.scanned)
+        return Decided(batch, decisions, self._report(after, Status.RUNNING))
+
+    def write(self, decided: Decided) -> None:
+        """Write a batch and tell of it."""
+        documents = decided.batch.documents
+        with self.watch.timing(Stage.WRITE, len(documents), documents.bytes):
+            self._job.target.write(decided.batch, decided.decisions, decided.report)
+        self._job.decider.arrived()
+        self.written = decided.report
+        self._job.progress.checkpoint(self.written)
+
+    def ended(self) -> Report:
+        """Return the report of a run that came to its end, or was stopped after a batch."""
+        job, stopped = self._job, self._job.stop()
+        end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
+        self._decided = end
+        self._series.add(end.seconds, end.counts.scanned, last=True)
+        profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
+        return replace(
+            self._report(end, Status.STOPPED if stopped else Status.DONE),
+            clusters=_clusters(job),
+            unindexed=job.index.unindexed,
+            profile=profile,
+            machines=job.preparing.machines,
+        )
+
+    @property
+    def read_all(self) -> bool:
+        """Whether every document of the source was read that nobody had decided."""
+        return self._job.scope.limit is None and self._decided.finished
+
+    def _seconds(self) -> float:
+        return self._first.seconds + time.perf_counter() - self._began
+
+    def _report(self, checkpoint: Checkpoint, status: Status) -> Report:
+        return Report(
+            about=self._job.about,
+            status=status,
+            checkpoint=checkpoint,
+            finished=None if status is Status.RUNNING else datetime.now(UTC),
+            # of the documents passed over, those that a former part of this run decided are its own
+            known=max(self._job.source.known - self._first.counts.scanned, 0),
+            changed={what: len(keys) for what, keys in self._job.source.changed.items()},
+            stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
+            expected=self._expected,
+            series=self._series.points,
+        )
+
+
+def _last_id(batch: Batch, before: Checkpoint) -> Any:
+    """Return the last id of a batch that is not huge: it is written with every checkpoint."""
+    documents = batch.documents
+    rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
+    return documents[int(rows[-1])].id if len(rows) else before.last_id
+
+
+def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
+    """Every document read has exactly one decision, or nothing of the batch is written."""
+    decided = after.counts.scanned - before.counts.scanned
+    if decided != len(batch.documents):
+        raise DedupError(
+            f"{len(batch.documents)} documents were read and {decided} decided, which is a "
+            "fault of dedup; please report it. Nothing of this batch was written."
+        )
+
+
+def _clusters(job: Job) -> tuple[Cluster, ...]:
+    """Return the largest clusters with the first words of their kept documents."""
+    largest = job.decider.largest(_CLUSTERS)
+    keys = job.index.keys([number for number, _ in largest])
+    texts = job.target.texts(keys)
+    samples = [" ".join(texts.get(key, "").split())[:_SAMPLE] for key in keys]
+    return tuple(
+        Cluster(job.target.id(key), size, sample, job.target.shown(key))
+        for key, sample, (_, size) in zip(keys, samples, largest, strict=True)
+    )

@@ -60,7 +60,7 @@ from dedup_job.judgment.words import (
     constants,
     word_tables,
 )
-from dedup_job.native.code_points import Packed
+from dedup_job.native.code_points import TextColumn
 from dedup_job.native.jit import inner, jit_no_refcount, native
 
 (MIN_EXPLANATION,) = constants([30])  # characters behind an answer key: more than the answer
@@ -70,7 +70,7 @@ _SEPARATOR, _BAR = codes(SEPARATOR + "|")
 _FIRST_WIDE, _LAST_WIDE, _FIRST_NARROW = codes("！～!")
 
 
-def forms_of(texts: Packed, words: Words, most_left_out: float) -> Forms:
+def forms_of(texts: TextColumn, words: Words, most_left_out: float) -> Forms:
     """Return the canonical forms of n cleaned texts.
 
     most_left_out: the largest share of a text's letters and digits that its form may lack, its
@@ -80,7 +80,7 @@ def forms_of(texts: Packed, words: Words, most_left_out: float) -> Forms:
 
 
 @native
-def _forms_of(texts: Packed, tables: Cells, most_left_out: float) -> Forms:
+def _forms_of(texts: TextColumn, tables: Cells, most_left_out: float) -> Forms:
     points, offsets = texts.points, texts.offsets
     n, longest = offsets.shape[0] - 1, 0
     for i in range(n):
@@ -285,7 +285,7 @@ def _write_emphasised(space: FormWorkspace, columns: NDArray[np.int32]) -> None:
 
 
 @native
-def main_of(forms: Forms) -> Packed:
+def main_of(forms: Forms) -> TextColumn:
     """Return of each form the stem, then SEPARATOR and choice for each choice, sorted."""
     n, order = forms.counts.shape[0], np.zeros(MAX_CHOICES, dtype=np.int64)
     points = np.empty(forms.points.shape[0] + MAX_CHOICES * n, dtype=np.uint32)
@@ -306,18 +306,18 @@ def main_of(forms: Forms) -> Packed:
                 points[at] = out[m]
                 at += 1
         offsets[i + 1] = at
-    return Packed(points[:at], offsets)
+    return TextColumn(points[:at], offsets)
 
 
 _SIGN: Final = 0xE000  # of the private use area: the first group's
 
 
-def gist_of(forms: Packed, tables: Tables) -> Packed:
+def gist_of(forms: TextColumn, tables: Tables) -> TextColumn:
     """Return the gist of n forms; where nothing would remain, the form itself."""
     points = np.empty(len(forms.points), dtype=np.uint32)
     offsets = np.zeros(len(forms.offsets), dtype=np.int64)
     _write_gists(forms.points, forms.offsets, tables, signs(), points, offsets)
-    return Packed(points[: offsets[-1]], offsets)
+    return TextColumn(points[: offsets[-1]], offsets)
 
 
 @jit_no_refcount

@@ -32,8 +32,8 @@ from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
 from dedup_job.judgment.lookups import Tables, judge_tables
 from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
 from dedup_job.judgment.words import Words
-from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.code_points import POINT_BYTES, Packed, Texts, pack, packed_of
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import POINT_BYTES, TextColumn, Texts, pack, packed_of
 from dedup_job.native.jit import inner, native
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
@@ -123,9 +123,9 @@ class FormPairs(NamedTuple):
 class ReadTexts(NamedTuple):
     """n texts, their canonical forms, and of these what says how alike they are, see `main_of`."""
 
-    texts: Packed
+    texts: TextColumn
     forms: Forms
-    main: Packed
+    main: TextColumn
 
     def part(self, rows: slice) -> ReadTexts:
         """Return some of them in a row."""
@@ -179,7 +179,7 @@ class Judge:
         forms = forms_of(packed, self._words, MOST_LEFT_OUT)
         return ReadTexts(packed, forms, main_of(forms))
 
-    def gist(self, texts: ReadTexts) -> Packed:
+    def gist(self, texts: ReadTexts) -> TextColumn:
         """Return the gist of n texts, by which candidates are found where differences decide."""
         return gist_of(texts.main, self._tables)
 
@@ -230,7 +230,7 @@ class Judge:
 def _words(forms: Forms, spans: NDArray[np.int64]) -> list[str]:
     """Return what stands in some spans of the points, int64 (k, 2)."""
     starts, lengths = POINT_BYTES * spans[:, 0], POINT_BYTES * (spans[:, 1] - spans[:, 0])
-    return packed_of(ByteStrings(forms.points.view(np.uint8), starts, lengths)).texts()
+    return packed_of(BytesColumn(forms.points.view(np.uint8), starts, lengths)).texts()
 
 
 @native

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.features import is_white_space
-from dedup_job.native.code_points import Packed
+from dedup_job.native.code_points import TextColumn
 from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 
 def jaccard(
-    left: Packed, left_rows: NDArray[np.int64], right: Packed, right_rows: NDArray[np.int64]
+    left: TextColumn, left_rows: NDArray[np.int64], right: TextColumn, right_rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the Jaccard similarity of text left_rows[i] of left and right_rows[i] of right.
 
@@ -74,9 +74,9 @@ def table_bits(grams: int) -> int:
 
 @jit_no_refcount
 def _count_all(
-    left: Packed,
+    left: TextColumn,
     left_rows: NDArray[np.int64],
-    right: Packed,
+    right: TextColumn,
     right_rows: NDArray[np.int64],
     room: Room,
     common: NDArray[np.int64],

@@ -12,9 +12,9 @@ from pymongo.errors import OperationFailure
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.state.inserting import insert
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 log = logging.getLogger("dedup")
 MOST = 1_000_000
@@ -29,27 +29,27 @@ _NO_RIGHT = (
 class ChangeStore:
     """Writes what happened to documents in the source; one row for each."""
 
-    def __init__(self, collection: AnyCollection, patience: Patience) -> None:
+    def __init__(self, collection: AnyCollection, retry: RetryPolicy) -> None:
         self.collection = collection
-        self._patience = patience
+        self._retry = retry
 
     def forget(self) -> None:
         """Remove all rows."""
         with self._told():
-            self._patience(lambda: self.collection.delete_many({}))
+            self._retry(lambda: self.collection.delete_many({}))
 
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> None:
         """Enter keys by what happened to them, found by a run; they replace former rows."""
         if not any(changed.values()):
             return
         with self._told():
-            room = MOST - self._patience(self.collection.estimated_document_count)
+            room = MOST - self._retry(self.collection.estimated_document_count)
             for what, keys in changed.items():
                 some = sorted(keys)[: max(room, 0)]
                 room -= len(some)
                 own = bson_edit.fields({"what": what, "run": run})
                 for start in range(0, len(some), _PIECE):
-                    self._patience(partial(self._replace, some[start : start + _PIECE], own))
+                    self._retry(partial(self._replace, some[start : start + _PIECE], own))
 
     def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
         self.collection.delete_many(bson_edit.among(keys))

@@ -17,13 +17,13 @@ from pymongo.errors import ConfigurationError, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.uri import is_well_formed, redacted
 from dedup_job.report.progress import Progress
 
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
-_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see patience.py
+_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see retry.py
 HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _WAIT_SECONDS = 20.0  # for a server at the start; a command ends within 30
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
@@ -145,7 +145,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
     with translated():
-        once = Patience(wait - selection, attempt=selection)
+        once = RetryPolicy(wait - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
     database = settings.db
@@ -205,13 +205,13 @@ def _not_valid(uri: str, why: str) -> UsageError:
     )
 
 
-def patience_with(
+def retry_policy(
     client: Client,
     seconds: float,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
-) -> Patience:
-    """Return patience that knows, without asking, whether there is a server to ask.
+) -> RetryPolicy:
+    """Return retry that knows, without asking, whether there is a server to ask.
 
     One that takes writes, unless the connection string prefers others for reading.
     """
@@ -220,7 +220,7 @@ def patience_with(
     def is_ready() -> bool:
         return client.topology_description.has_readable_server(wanted)
 
-    return Patience(seconds, progress, stop, is_ready)
+    return RetryPolicy(seconds, progress, stop, is_ready)
 
 
 def operation_time(client: MongoClient[Any]) -> Timestamp | None:

@@ -17,7 +17,7 @@ from pymongo.errors import (
 )
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
-from dedup_job.mongo.patience import DUPLICATE_KEY, is_transient, refused_writes
+from dedup_job.mongo.retry import DUPLICATE_KEY, is_transient, refused_writes
 
 UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
 HOW_TO_GRANT = (

@@ -25,8 +25,8 @@ from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, pack_path
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.patience import NO_PATIENCE, Patience
-from dedup_job.native.byte_strings import ByteStrings, are_equal, bytes_of, strings_of
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, strings_of
 from dedup_job.native.xxh3 import xxh3_of_each
 
 RawDocuments = Collection[RawBSONDocument]
@@ -62,7 +62,7 @@ def pages(
     size: PageSize,
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
-    patience: Patience = NO_PATIENCE,
+    retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
 ) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
@@ -78,10 +78,10 @@ def pages(
     ended = False
     while not ended and last != _LARGEST:  # of which `min` may not be asked
         low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
-        page, ended = _page(collection, {**terms, **low}, size, last, patience, path)
+        page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
         if ended and low:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            more, _ = _page(collection, only, size, None, patience, path)
+            more, _ = _page(collection, only, size, None, retry, path)
             page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
@@ -92,7 +92,7 @@ def fetch(
     collection: RawDocuments,
     keys: Sequence[bytes],
     size: PageSize,
-    patience: Patience = NO_PATIENCE,
+    retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
@@ -104,7 +104,7 @@ def fetch(
         while left:
             among = bson_edit.among(left)
             terms: Terms = {"filter": {"$and": [query, among]} if query else among, "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, None, patience, path)
+            page, _ = _page(collection, terms, size, None, retry, path)
             if not page:
                 break
             yield page
@@ -121,7 +121,7 @@ def look_up(
     collection: AnyCollection,
     query: Mapping[str, Any],
     projection: Mapping[str, Any] | None = None,
-    patience: Patience = NO_PATIENCE,
+    retry: RetryPolicy = NO_RETRY,
     **terms: Any,
 ) -> list[RawDocument]:
     """Return what a query finds; terms: `sort`, `limit` and the like, as of `find`."""
@@ -130,7 +130,7 @@ def look_up(
         found = majority(collection).find(query, projection, **terms)
         return [_raw(one) for one in found]
 
-    return patience(read)
+    return retry(read)
 
 
 def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -153,13 +153,13 @@ def some(
     collection: RawDocuments,
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
-    patience: Patience = NO_PATIENCE,
+    retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
 ) -> list[RawDocument]:
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
     rows: list[RawDocument] = []
     for part in in_commands(keys):
-        found = patience(partial(_among, collection, part, projection, path))
+        found = retry(partial(_among, collection, part, projection, path))
         same = as_asked(part, (row.key for row in found))
         rows += (r if same[r.key] is r.key else r._replace(key=same[r.key]) for r in found)
     return rows
@@ -167,20 +167,20 @@ def some(
 
 def some_in_columns(
     collection: RawDocuments,
-    keys: ByteStrings,
+    keys: BytesColumn,
     projection: Mapping[str, Any],
-    patience: Patience = NO_PATIENCE,
+    retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
 ) -> tuple[RawPage, NDArray[np.int64]]:
     """Return the documents of n ids, in any order, and the row of each among the ids.
 
     The ids together fit into a command.
     """
-    page = patience(partial(_among, collection, keys, projection, path))
+    page = retry(partial(_among, collection, keys, projection, path))
     return page, rows_of(keys, page.keys)
 
 
-def rows_of(keys: ByteStrings, there: ByteStrings) -> NDArray[np.int64]:
+def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
     """Return for each id of `there` the row of the same one among n keys, or -1; int64 (m,)."""
     asked, found = xxh3_of_each(*keys), xxh3_of_each(*there)
     if not len(asked):
@@ -199,7 +199,7 @@ def rows_of(keys: ByteStrings, there: ByteStrings) -> NDArray[np.int64]:
 
 def _among(
     collection: RawDocuments,
-    keys: Sequence[bytes] | ByteStrings,
+    keys: Sequence[bytes] | BytesColumn,
     projection: Mapping[str, Any],
     path: Sequence[str],
 ) -> RawPage:
@@ -216,7 +216,7 @@ def _page(
     terms: Terms,
     size: PageSize,
     last: bytes | None,
-    patience: Patience,
+    retry: RetryPolicy,
     path: Sequence[str],
 ) -> tuple[RawPage, bool]:
     """Read one page, without the document `last`; tell whether there is no more.
@@ -225,7 +225,7 @@ def _page(
     the next page could not begin behind these, a cursor goes on to where it can.
     """
     limit = size.documents + 1
-    reply, is_open = patience(lambda: _ask(collection, terms, limit))
+    reply, is_open = retry(lambda: _ask(collection, terms, limit))
     rows = raw_page(reply, path)
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
@@ -246,7 +246,7 @@ def _page(
                     return found, True
         return found, False
 
-    found, is_full = patience(read)
+    found, is_full = retry(read)
     return RawPage.of(found), not is_full
 
 
@@ -295,9 +295,9 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
     # around the text stand its length and a zero
     first, last = np.where(read, texts + 4, starts), np.where(read, text_ends - 1, starts)
     return RawPage(
-        ByteStrings(array, starts, ends - starts),
-        ByteStrings(array, keys, key_ends - keys),
-        ByteStrings(array, first, last - first),
+        BytesColumn(array, starts, ends - starts),
+        BytesColumn(array, keys, key_ends - keys),
+        BytesColumn(array, first, last - first),
         np.where(read, texts - starts, 0),
     )
 
@@ -320,7 +320,7 @@ def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bo
 
 
 def held(
-    collection: RawDocuments, keys: ByteStrings, patience: Patience = NO_PATIENCE
+    collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
 ) -> NDArray[np.bool_]:
     """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
@@ -334,24 +334,24 @@ def held(
         low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
         high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
     if low < high:
-        for there in _between(collection, keys.at(low), keys.at(high - 1), patience):
+        for there in _between(collection, keys.at(low), keys.at(high - 1), retry):
             rows = rows_of(keys, there)
             found[rows[rows >= 0]] = True
     if len(beyond := np.r_[:low, high:n]):
-        found[beyond] = held_by_name(collection, keys.take(beyond), patience)
+        found[beyond] = held_by_name(collection, keys.take(beyond), retry)
     return found
 
 
 def held_by_name(
-    collection: RawDocuments, keys: ByteStrings, patience: Patience = NO_PATIENCE
+    collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
 ) -> NDArray[np.bool_]:
     """Tell the same of ids in any order, each asked for by itself."""
     asked = keys.list()
-    named = {row.key for row in some(collection, asked, _BY_ID, patience)}
+    named = {row.key for row in some(collection, asked, _BY_ID, retry)}
     return np.array([key in named for key in asked], dtype=np.bool_)
 
 
-def _are_in_order_of_bytes(keys: ByteStrings) -> bool:
+def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
     """Tell whether strings among some ids are in the order that they have without a collation."""
     rows = np.flatnonzero(keys.data[keys.starts] == _STRING)
     strings = [key[_STRING_AT:-1] for key in keys.take(rows).list()]
@@ -364,8 +364,8 @@ def _is_bound(key: bytes) -> bool:
 
 
 def _between(
-    collection: RawDocuments, first: bytes, last: bytes, patience: Patience
-) -> Iterator[ByteStrings]:
+    collection: RawDocuments, first: bytes, last: bytes, retry: RetryPolicy
+) -> Iterator[BytesColumn]:
     """Yield the keys of all documents with first <= _id <= last, page by page, in order."""
     high = bson_edit.id_value(last)
     terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
@@ -374,9 +374,9 @@ def _between(
     ended = first == last  # min = max is refused as an empty range
     while not ended:
         low = {"_id": bson_edit.id_value(begin)}
-        page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, patience, ())
+        page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, retry, ())
         if page:
             yield page.keys
             begin = seen = page[-1].key
-    if named := some(collection, [last], _BY_ID, patience):
+    if named := some(collection, [last], _BY_ID, retry):
         yield strings_of([row.key for row in named])

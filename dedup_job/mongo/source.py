@@ -22,10 +22,10 @@ from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
-from dedup_job.mongo.patience import NO_PATIENCE, Patience, is_transient
+from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import ID_PAGE, PageSize, RawDocuments, are_empty, fetch, pages, some
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
-from dedup_job.mongo.undecided import Undecided
 from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000
@@ -43,16 +43,16 @@ class Source:
         settings: SourceSettings,
         decided: Sequence[AnyCollection],
         page: PageSize,
-        patience: Patience = NO_PATIENCE,
+        retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        self._new = Undecided(collection, settings, decided, patience)
+        self._new = PendingIds(collection, settings, decided, retry)
         self._field = settings.field
         self._path = settings.field.split(".")
         self._most = _MARKUP * settings.max_chars
         self._query = self._new.query
         self._decided = self._new.decided
         self._page = page
-        self._patience = patience
+        self._retry = retry
 
     @property
     def _collection(self) -> RawDocuments:
@@ -84,7 +84,7 @@ class Source:
         return self._new.bookmark
 
     def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment, before anything is read; see Undecided."""
+        """Remember the present moment, before anything is read; see PendingIds."""
         self._new.mark(since)
 
     def read_after(self, time: Timestamp) -> None:
@@ -92,7 +92,7 @@ class Source:
         self._new.read_after(time)
 
     def trust(self, index: Callable[[], Holding | None]) -> None:
-        """Let the target's ids be looked up elsewhere, but for a proof; see Undecided."""
+        """Let the target's ids be looked up elsewhere, but for a proof; see PendingIds."""
         self._new.trust(index)
 
     def check_query(self) -> None:
@@ -137,13 +137,13 @@ class Source:
     def expected(self) -> int | None:
         """About how many documents there are to read, None if that takes too long to count."""
         if not self._query:
-            return self._patience(self._collection.estimated_document_count)
-        return self._patience(self._count)
+            return self._retry(self._collection.estimated_document_count)
+        return self._retry(self._count)
 
     @cached_property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
-        decided = sum(self._patience(c.estimated_document_count) for c in self._decided)
+        decided = sum(self._retry(c.estimated_document_count) for c in self._decided)
         if not decided or self.expected is None:
             return self.expected
         return None if self._query else max(self.expected - decided, 0)
@@ -172,7 +172,7 @@ class Source:
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return some documents by key as given, decided or not; those that are gone not."""
-        rows = some(self._collection, keys, {}, self._patience)
+        rows = some(self._collection, keys, {}, self._retry)
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
@@ -180,14 +180,14 @@ class Source:
 
         By key as given; those that are gone are left out.
         """
-        for page in fetch(self._collection, keys, PageSize(), self._patience, self._path):
+        for page in fetch(self._collection, keys, PageSize(), self._retry, self._path):
             same = as_asked(keys, (row.key for row in page))
             yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
 
     def _undecided(self) -> Iterator[RawPage]:
-        if self._patience(lambda: are_empty(self._decided)):
+        if self._retry(lambda: are_empty(self._decided)):
             yield from pages(
-                self._collection, self._page, self._query, patience=self._patience, path=self._path
+                self._collection, self._page, self._query, retry=self._retry, path=self._path
             )
             return
         for keys, query in self._new.ids():
@@ -195,8 +195,8 @@ class Source:
 
     def ids(self) -> Iterator[list[bytes]]:
         """Yield the ids of undecided documents, in `_id` order; their documents are not read."""
-        if self._patience(lambda: are_empty(self._decided)):
-            for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._patience):
+        if self._retry(lambda: are_empty(self._decided)):
+            for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._retry):
                 yield page.keys.list()
             return
         yield from (keys for keys, _ in self._new.ids())
@@ -208,7 +208,7 @@ class Source:
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):
             some = keys[start : start + self._page.documents]
-            yield from fetch(self._collection, some, self._page, self._patience, self._path, query)
+            yield from fetch(self._collection, some, self._page, self._retry, self._path, query)
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""

@@ -20,9 +20,9 @@ from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace
-from dedup_job.mongo.lasting import Lasting
-from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
@@ -48,37 +48,37 @@ class Target(TargetReader):
         form: TargetForm,
         source: Namespace,
         recover: Callable[[Target], None],
-        patience: Patience = NO_PATIENCE,
+        retry: RetryPolicy = NO_RETRY,
         lease_wait: float = 0.0,
     ) -> None:
         """Take where everything lies.
 
-        recover: the first step of a lease holder; patience: repeats what the database does
+        recover: the first step of a lease holder; retry: repeats what the database does
         not answer; lease_wait: seconds to wait for the lease of another run.
         """
-        super().__init__(client, namespace, form, source, patience)
+        super().__init__(client, namespace, form, source, retry)
         self._recover = recover
         self._lease_wait = lease_wait
-        self.commits = Commits(client, self.state, patience)
+        self.commits = Commits(client, self.state, retry)
         self._row_written = 0.0
         self._discards = False  # a bookmark that no run can have written
-        self.lasting = Lasting(self)
+        self.guard = CollectionGuard(self)
         self.commit_by: Commit = self.commit  # another process may do it
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
-        self.patience(self.check)
-        self.lasting.check()
-        self.patience(self._create)
+        self.retry(self.check)
+        self.guard.check()
+        self.retry(self._create)
         try:
-            wait_for(self.state.acquire, self._lease_wait, self.patience)
-            self.patience.before_again = self.commits.renew  # what waited may have lost the lease
-            self.patience(self._take_over)
+            wait_for(self.state.acquire, self._lease_wait, self.retry)
+            self.retry.before_again = self.commits.renew  # what waited may have lost the lease
+            self.retry(self._take_over)
             self._recover(self)
             yield
         finally:
-            self.patience.before_again = lambda: None
+            self.retry.before_again = lambda: None
             if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
                 self.state.release()
 
@@ -124,8 +124,8 @@ class Target(TargetReader):
 
     def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         """Resume the unfinished run of this scope, or begin the next one."""
-        checkpoint = self.patience(lambda: self._begin(scope, record))
-        self.lasting.begin(checkpoint)
+        checkpoint = self.retry(lambda: self._begin(scope, record))
+        self.guard.begin(checkpoint)
         return checkpoint
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
@@ -153,7 +153,7 @@ class Target(TargetReader):
         """
         self.commit_by(batch, decisions, report.checkpoint)
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
-            self.patience(lambda: self.write_run_row(report))
+            self.retry(lambda: self.write_run_row(report))
 
     def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
         """Commit a batch with its checkpoint; the row of its run is written apart."""
@@ -172,7 +172,7 @@ class Target(TargetReader):
         try:
             self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
         except OperationFailure as e:
-            self.lasting.explain(e)
+            self.guard.explain(e)
             raise
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
@@ -180,7 +180,7 @@ class Target(TargetReader):
 
         kept: the documents that the target should hold. The batches are committed by then.
         """
-        return self.lasting.problem(kept, checkpoint)
+        return self.guard.problem(kept, checkpoint)
 
     def bookmark(self) -> Bookmark | None:
         """Return from where the source's changes are to be read; None to compare all ids.
@@ -189,7 +189,7 @@ class Target(TargetReader):
         somebody removed is decided again. Raises StateMismatch for a bookmark that no run can
         have written, unless this run compares all ids anyway.
         """
-        state = self.patience(self.state.read) or {}
+        state = self.retry(self.state.read) or {}
         saved, last = state.get("bookmark"), state.get("checkpoint")
         try:
             found = self.read_bookmark(saved)
@@ -208,7 +208,7 @@ class Target(TargetReader):
         return found
 
     def _count_decided(self) -> int:
-        return sum(self.patience(c.estimated_document_count) for c in (self.documents, self.ledger))
+        return sum(self.retry(c.estimated_document_count) for c in (self.documents, self.ledger))
 
     def finish(
         self,
@@ -230,8 +230,8 @@ class Target(TargetReader):
             values["bookmark"] = {**asdict(bookmark), **own}
         elif self._discards:
             values["bookmark"] = None
-        self.patience(lambda: self.state.update(values, generation=at))
-        self.patience(lambda: self.write_run_row(report))
+        self.retry(lambda: self.state.update(values, generation=at))
+        self.retry(lambda: self.write_run_row(report))
 
     def abort(self, report: Report) -> None:
         """Record that the run broke off, as far as lease and database let us.

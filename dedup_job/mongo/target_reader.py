@@ -21,7 +21,6 @@ from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
-from dedup_job.mongo.patience import NO_PATIENCE, Patience
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
@@ -31,12 +30,13 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, run_line
-from dedup_job.native.byte_strings import ByteStrings, strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import decoded
 from dedup_job.report.run import RunLine
 
@@ -80,7 +80,7 @@ class TargetReader:
         namespace: Namespace,
         form: TargetForm,
         source: Namespace,
-        patience: Patience = NO_PATIENCE,
+        retry: RetryPolicy = NO_RETRY,
     ) -> None:
         """Take where everything lies, and what repeats what the database does not answer."""
         # other servers may answer for the source alone: of the target they may know too little
@@ -93,12 +93,12 @@ class TargetReader:
         self.documents, self.ledger = part(""), part(".ledger")
         self.runs = part(".runs", codec_options=bson_edit.LENIENT)
         self.state = State(part(".state"))
-        self.changes = ChangeStore(part(CHANGED), patience)
+        self.changes = ChangeStore(part(CHANGED), retry)
         self.source: AnyCollection = client[source.database][source.collection]
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
-        self.patience = patience
+        self.retry = retry
 
     @property
     def name(self) -> str:
@@ -122,14 +122,14 @@ class TargetReader:
 
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
-        state = self.patience(self.state.read)
+        state = self.retry(self.state.read)
         return None if state is None else Version(state["id"], state["generation"])
 
     def source_reader(
         self, page: PageSize = _PAGE, decided: Sequence[AnyCollection] = ()
     ) -> Source:
         """Return the source, read by the same settings; `decided` documents are passed over."""
-        return Source(self.source, self.form.source, decided, page, self.patience)
+        return Source(self.source, self.form.source, decided, page, self.retry)
 
     def run(self, number: int) -> dict[str, Any] | None:
         """Return what is recorded of a run; None where nothing is."""
@@ -137,7 +137,7 @@ class TargetReader:
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds now."""
-        return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.patience)}
+        return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
         """Return what is recorded of the last run, or the last of some; None where nothing is.
@@ -153,13 +153,13 @@ class TargetReader:
         """Return what is recorded of all runs, as it stands there, in order, less some fields."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         found = runs.find({PIECE: None}, dict.fromkeys(without, 0) or None)
-        return self.patience(lambda: list(found.clone().sort("_id", 1)))
+        return self.retry(lambda: list(found.clone().sort("_id", 1)))
 
     def run_lines(self, series_of: int) -> list[RunLine]:
         """Return all runs, in order, only one of them with its series."""
         name, rows = self.runs.full_name, self.all_runs(*_LONG_FIELDS)
         lines = [run_line(row, name) for row in rows if not is_by_hand(row)]
-        own = self.patience(lambda: self.run(series_of))
+        own = self.retry(lambda: self.run(series_of))
         series = run_line(own, name).series if own else ()
         return [
             replace(line, series=series) if line.number == series_of else line for line in lines
@@ -173,10 +173,10 @@ class TargetReader:
         if saved is None:
             return None
         name = f"{self.name}.state"
-        now = self.patience(lambda: operation_time(self.documents.database.client))
+        now = self.retry(lambda: operation_time(self.documents.database.client))
         found = bookmarks.read_bookmark(saved, name, now)
         number, query = saved["run"], saved["query"]
-        row = self.patience(lambda: self.runs.find_one({"_id": number}, {"query": 1})) or {}
+        row = self.retry(lambda: self.runs.find_one({"_id": number}, {"query": 1})) or {}
         if row.get("query", query) != query:
             own, other = bookmarks.shortened(query), bookmarks.shortened(row["query"])
             raise bookmarks.refused(
@@ -211,10 +211,10 @@ class TargetReader:
     def count(self, expected: int) -> int:
         """Return the number of documents; counts them one by one only if they seem to differ."""
         documents = majority(self.documents)
-        count = self.patience(documents.estimated_document_count)
+        count = self.retry(documents.estimated_document_count)
         if count == expected:
             return count
-        return self.patience(lambda: documents.count_documents({}, hint="_id_"))
+        return self.retry(lambda: documents.count_documents({}, hint="_id_"))
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
         """Yield what is kept in `_id` order; StateMismatch names foreign documents.
@@ -225,7 +225,7 @@ class TargetReader:
         count = 0
         projection = self.rows.projection
         query = None if after is None else {"dedup.run": {"$gt": after}}
-        for rows in pages(majority(self.documents), _PAGE, query, projection, self.patience):
+        for rows in pages(majority(self.documents), _PAGE, query, projection, self.retry):
             page, others = self.rows.decode(rows)
             count += len(others)
             strange += others[: _NAMED - len(strange)]
@@ -235,7 +235,7 @@ class TargetReader:
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
-        rows = some(majority(self.documents), keys, self.rows.projection, self.patience)
+        rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
         page, _ = self.rows.decode(rows)
         return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
 
@@ -245,7 +245,7 @@ class TargetReader:
         named = [keys[row] for row in found.numbers.tolist()]
         return dict(zip(named, found.texts.texts(), strict=True))
 
-    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the same in columns, by the rows of the keys."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             one, other = (
@@ -254,7 +254,7 @@ class TargetReader:
             return one.joined(other._replace(numbers=other.numbers + count))
         path, documents = self.rows.path, majority(self.documents)
         projection = {".".join(path): 1}
-        page, rows = some_in_columns(documents, keys, projection, self.patience, path)
+        page, rows = some_in_columns(documents, keys, projection, self.retry, path)
         texts, valid = decoded(page.texts)
         odd = np.flatnonzero((page.text_at == 0) | ~valid).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.byte_strings import ByteStrings, are_equal, joined
+from dedup_job.native.bytes_column import BytesColumn, are_equal, joined
 from dedup_job.native.utf8 import decode_all, encode_all
 
 Points: TypeAlias = NDArray[np.uint32]
@@ -19,7 +19,7 @@ POINT_BYTES = 4
 """Bytes of a code point."""
 
 
-class Packed(NamedTuple):
+class TextColumn(NamedTuple):
     """n texts: text i is points[offsets[i]:offsets[i + 1]].
 
     points: uint32 (p,), code points, lone surrogates among them; offsets: int64 (n + 1,).
@@ -42,21 +42,21 @@ class Packed(NamedTuple):
         whole = text_of(self.points)
         return [whole[a:b] for a, b in pairwise(self.offsets.tolist())]
 
-    def strings(self) -> ByteStrings:
+    def strings(self) -> BytesColumn:
         """Return the bytes of the code points of each text."""
         data = self.points.view(np.uint8)
-        return ByteStrings(data, POINT_BYTES * self.offsets[:-1], POINT_BYTES * self.lengths)
+        return BytesColumn(data, POINT_BYTES * self.offsets[:-1], POINT_BYTES * self.lengths)
 
-    def part(self, rows: slice) -> Packed:
+    def part(self, rows: slice) -> TextColumn:
         """Return some texts in a row; nothing is copied, so the points are those of all."""
         start, stop, _ = rows.indices(len(self.offsets) - 1)
-        return Packed(self.points, self.offsets[start : stop + 1])
+        return TextColumn(self.points, self.offsets[start : stop + 1])
 
-    def take(self, rows: NDArray[Any] | slice) -> Packed:
+    def take(self, rows: NDArray[Any] | slice) -> TextColumn:
         """Return some texts, copied; rows: int64 or bool."""
         return packed_of(self.strings().take(rows))
 
-    def replaced(self, others: Mapping[int, str]) -> Packed:
+    def replaced(self, others: Mapping[int, str]) -> TextColumn:
         """Return the texts, of which some are others, by row."""
         if not others:
             return self
@@ -66,37 +66,37 @@ class Packed(NamedTuple):
         changed = pack([*others.values()]).strings().spread(rows, count)
         return packed_of(self.strings().where(stays), changed)
 
-    def utf8(self) -> ByteStrings:
+    def utf8(self) -> BytesColumn:
         """Return the texts in UTF-8."""
         data, offsets = encode_all(*self)
-        return ByteStrings(data, offsets[:-1], np.diff(offsets))
+        return BytesColumn(data, offsets[:-1], np.diff(offsets))
 
 
-Texts: TypeAlias = Sequence[str] | Packed
+Texts: TypeAlias = Sequence[str] | TextColumn
 """n texts, packed or not."""
 
 
-def pack(texts: Texts) -> Packed:
+def pack(texts: Texts) -> TextColumn:
     """Return n texts packed."""
-    if isinstance(texts, Packed):
+    if isinstance(texts, TextColumn):
         return texts
-    return Packed(points_of("".join(texts)), offsets_of(texts))
+    return TextColumn(points_of("".join(texts)), offsets_of(texts))
 
 
-def packed_of(*parts: ByteStrings) -> Packed:
+def packed_of(*parts: BytesColumn) -> TextColumn:
     """Return n texts, each the code points that stand in all parts under its number."""
     strings = joined(parts)
     offsets = np.append(strings.starts, len(strings.data)) // POINT_BYTES
-    return Packed(strings.data.view(np.uint32), offsets)
+    return TextColumn(strings.data.view(np.uint32), offsets)
 
 
-def decoded(utf8: ByteStrings) -> tuple[Packed, NDArray[np.bool_]]:
+def decoded(utf8: BytesColumn) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return n texts given in UTF-8, and which of them are, bool (n,); others mean nothing."""
     points, offsets, valid = decode_all(utf8.data, utf8.starts, utf8.starts + utf8.lengths)
-    return Packed(points, offsets), valid
+    return TextColumn(points, offsets), valid
 
 
-def same_texts(one: Packed, other: Packed) -> NDArray[np.bool_]:
+def same_texts(one: TextColumn, other: TextColumn) -> NDArray[np.bool_]:
     """Tell which of n texts are the same in both, bool (n,)."""
     return are_equal(one.strings(), other.strings())
 

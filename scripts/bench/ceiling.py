@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.opened import form_of
-from dedup_job.decision import AbortConditions, FirstWins, texts
+from dedup_job.decision import AbortConditions, GreedyDeduplicator, texts
 from dedup_job.index import KeptIndex
-from dedup_job.job import story
+from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.bson import edit
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
-from dedup_job.native.byte_strings import ByteStrings, bytes_of
+from dedup_job.native.bytes_column import BytesColumn, bytes_of
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import QUIET
 from dedup_job.report.run import About, Checkpoint, Report, Scope
@@ -78,9 +78,9 @@ class InMemory(Source):
 class Counting:
     """A target that makes its rows and counts their bytes."""
 
-    def __init__(self, settings: Settings, equipment: Any) -> None:
+    def __init__(self, settings: Settings, models: Any) -> None:
         """Take how rows are made."""
-        self.form, self.bytes = form_of(settings, equipment), 0
+        self.form, self.bytes = form_of(settings, models), 0
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -106,7 +106,7 @@ class Counting:
         del keys
         return {}
 
-    def texts_of(self, keys: ByteStrings) -> NumberedTexts:
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Fail: all texts are held in memory."""
         raise LookupError(len(keys.lengths))
 
@@ -161,22 +161,24 @@ def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, 
         made = corpus.documents(first, min(PAGE, documents - first))
         fields = (b"\x03%d\0" % i + bson.encode(one) for i, one in enumerate(made))
         replies.append(bytes_of(edit.document(*fields)))
-    equipment = settings.equipment()
-    FirstWins.compile(settings.index, settings.decision, equipment)
-    target, index = Counting(settings, equipment), KeptIndex(settings.index)
-    job = story.Job(
+    models = settings.models()
+    GreedyDeduplicator.compile(settings.index, settings.decision, models)
+    target, index = Counting(settings, models), KeptIndex(settings.index)
+    job = pipeline.Job(
         about=About("memory", "memory", {}, {}, dry_run=False),
         scope=Scope(),
         source=InMemory(settings, replies, documents),
         target=target,
         preparing=Preparation(
             Cleaner(settings.cleaning),
-            equipment.fingerprinter,
+            models.fingerprinter,
             target.fits,
             settings.source.max_chars,
         ),
         index=index,
-        decider=FirstWins.fetching(index, settings.decision, target.texts_of, equipment.judge),
+        decider=GreedyDeduplicator.fetching(
+            index, settings.decision, target.texts_of, models.judge
+        ),
         abort_if=AbortConditions(settings.abort_if),
         snapshots=Unsaved(),
         threads=threads,
@@ -185,7 +187,7 @@ def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, 
         stop=lambda: False,
     )
     began, before = time.perf_counter(), time.process_time()
-    report = story.run(job)
+    report = pipeline.run(job)
     taken = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - before}
     assert report.checkpoint.counts.scanned == documents
     return {**taken, "kept": report.checkpoint.counts.kept, "bytes": target.bytes}

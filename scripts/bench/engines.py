@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import FirstWins, by_key
+from dedup_job.decision import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Kept
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
@@ -28,14 +28,14 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         """Load the lexicon and the native code."""
         self._settings = settings
-        self._equipment = settings.equipment()
+        self._equipment = settings.models()
         self.decide([_WARM, _WARM + "。", "短"])
 
     def begin(self, text: Callable[[int], str]) -> None:
         """Forget all documents; text: returns that of a number, the same each time."""
         self._text = text
         self.index = KeptIndex(self._settings.index)
-        self.decider = FirstWins.fetching(
+        self.decider = GreedyDeduplicator.fetching(
             self.index,
             self._settings.decision,
             by_key(lambda keys: {k: text(number_of(k)) for k in keys}),

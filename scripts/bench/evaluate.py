@@ -111,7 +111,7 @@ def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
     """Return the pairs that the judge of the settings does not keep apart, if there is one."""
     if not settings.decision.judges:
         return pairs
-    judge = settings.equipment().any_judge
+    judge = settings.models().any_judge
     asked = np.flatnonzero(pairs.similarity >= THRESHOLDS[0])
     packed = pack(texts)
     said = judge.judge(packed, pairs.later[asked], packed, pairs.earlier[asked])

@@ -34,7 +34,7 @@ import psutil
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import HammingIndex, Ids, Layout, hamming, layout_of, pairs_within
 from dedup_job.index.equal import OBJECT_ID
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.cache_lines import NEXT
 from scripts.bench.command import DATA, count, counts, parser_of, run_sections, seconds_of, texts_of
 from scripts.bench.fingerprint import arithmetic

@@ -27,7 +27,7 @@ from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.candidates import Candidates
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.index.segment import Segment
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.bytes_column import BytesColumn
 from scripts.bench.command import count, counts, parser_of
 
 STEP, BATCH, BATCHES, COLUMNS = 100_000, 1000, 40, BANDS + 1
@@ -45,13 +45,13 @@ def drawn(n: int, seed: int) -> Fingerprints:
     return Fingerprints(values, digests, np.zeros(n, dtype=np.bool_), sketches)
 
 
-def object_ids(first: int, n: int) -> ByteStrings:
+def object_ids(first: int, n: int) -> BytesColumn:
     """Return n ObjectIds as keys, by number."""
     width = len(OBJECT_ID) + 12
     rows = np.zeros((n, width), dtype=np.uint8)
     rows[:, : len(OBJECT_ID)] = np.frombuffer(OBJECT_ID, np.uint8)
     rows[:, -8:] = np.arange(first, first + n, dtype=">u8").view(np.uint8).reshape(n, 8)
-    return ByteStrings(rows.reshape(-1), np.arange(n) * width, np.full(n, width))
+    return BytesColumn(rows.reshape(-1), np.arange(n) * width, np.full(n, width))
 
 
 def filled(first: int, stop: int) -> tuple[KeptIndex, float]:

@@ -15,7 +15,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.check import check_target
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
-from dedup_job.mongo.care import audit
+from dedup_job.mongo.maintenance import audit
 from dedup_job.mongo.reading import PageSize
 from dedup_job.report.check import Check
 from dedup_job.report.counts import Counts

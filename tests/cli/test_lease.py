@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.care import lease_admin as locks
+from dedup_job.mongo.maintenance import lease_admin as locks
 from tests.running import (
     Forked,
     invoke,

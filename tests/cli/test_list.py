@@ -17,7 +17,7 @@ from bson import Int64, ObjectId
 from pymongo.database import Database
 
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.care import sampling
+from dedup_job.mongo.maintenance import sampling
 from dedup_job.mongo.reading import PageSize
 from tests.proving import command, refused
 from tests.running import environment_for, run_here, uri_of

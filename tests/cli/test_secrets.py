@@ -100,7 +100,7 @@ def test_no_failure_shows_the_password(
 def test_an_unexpected_error_shows_no_password(server: str, traceback: str) -> None:
     """Whatever breaks deep inside, with the client in its hands."""
     program = (
-        "import dedup_job.job.story as job\n"
+        "import dedup_job.job.pipeline as job\n"
         "def broken(j):\n"
         "    raise RuntimeError(f'broken: {j.source._collection.database.client!r}')\n"
         "job.run = broken\n"

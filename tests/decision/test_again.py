@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import DecisionSettings, Equipment, FirstWins, PairRecheck, by_key
+from dedup_job.decision import DecisionSettings, GreedyDeduplicator, Models, PairRecheck, by_key
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason
 from dedup_job.fingerprint import FingerprintSettings
@@ -17,18 +17,18 @@ from dedup_job.index import IndexSettings, KeptIndex
 @pytest.mark.parametrize("judge", ["differences", "similarity"])
 def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
     decision, index = DecisionSettings(judge=judge), IndexSettings()
-    equipment = Equipment(FingerprintSettings(), index, decision)
+    models = Models(FingerprintSettings(), index, decision)
     rows = [row for row in make_corpus(400, seed=5) if isinstance(row.get("text"), str)]
     texts = {str(i).encode(): row["text"].strip() for i, row in enumerate(rows)}
     texts = {key: text for key, text in texts.items() if text}
     documents = tuple(Document(key, key, b"", text) for key, text in texts.items())
     fetch = by_key(lambda keys: {k: texts[k] for k in keys})
-    engine = FirstWins.fetching(KeptIndex(index), decision, fetch, equipment.judge)
-    prints = equipment.fingerprinter.fingerprint([*texts.values()])
+    engine = GreedyDeduplicator.fetching(KeptIndex(index), decision, fetch, models.judge)
+    prints = models.fingerprinter.fingerprint([*texts.values()])
     decided = dict(zip(texts, engine.decide(Batch(Documents.of(documents), prints)), strict=True))
     found = {key: one for key, one in decided.items() if isinstance(one, Duplicate)}
     assert {one.reason for one in found.values()} == {Reason.EXACT, Reason.NEAR}
-    again = PairRecheck(decision, index, equipment).decide(
+    again = PairRecheck(decision, index, models).decide(
         [texts[key] for key in found], [texts[one.pair.of] for one in found.values()]
     )
     for one, now in zip(found.values(), again, strict=True):
@@ -40,7 +40,7 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
 
 def test_what_is_no_duplicate_is_named_by_what_keeps_it_apart() -> None:
     decision, index = DecisionSettings(), IndexSettings()
-    again = PairRecheck(decision, index, Equipment(FingerprintSettings(), index, decision))
+    again = PairRecheck(decision, index, Models(FingerprintSettings(), index, decision))
     text = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
     assert again.decide([text.replace("120", "360")], [text]) == ["number"]
     assert again.decide([], []) == []
@@ -49,7 +49,7 @@ def test_what_is_no_duplicate_is_named_by_what_keeps_it_apart() -> None:
 def test_what_was_read_of_the_texts_before_changes_no_decision() -> None:
     """Prepared texts come with what the judge read of them; without it he reads them himself."""
     decision, index = DecisionSettings(), IndexSettings()
-    equipment = Equipment(FingerprintSettings(), index, decision)
+    models = Models(FingerprintSettings(), index, decision)
     values = [row.get("text") for row in make_corpus(600, seed=8)]
     texts = [text for value in values if isinstance(value, str) and (text := value.strip())]
     held = {str(i).encode(): text for i, text in enumerate(texts)}
@@ -57,11 +57,11 @@ def test_what_was_read_of_the_texts_before_changes_no_decision() -> None:
 
     def decided(*, read: bool) -> list[Decision]:
         fetch = by_key(lambda keys: {k: held[k] for k in keys})
-        engine = FirstWins.fetching(KeptIndex(index), decision, fetch, equipment.judge)
+        engine = GreedyDeduplicator.fetching(KeptIndex(index), decision, fetch, models.judge)
         found: list[Decision] = []
         for start in range(0, len(documents), 150):
             part = documents[start : start + 150]
-            prints = equipment.fingerprinter.fingerprint(texts[start : start + 150])
+            prints = models.fingerprinter.fingerprint(texts[start : start + 150])
             assert prints.sketches is not None
             assert prints.sketches.read is not None
             if not read:

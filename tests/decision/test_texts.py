@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_job.decision import texts
 from dedup_job.decision.texts import KeptTexts, by_key
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.code_points import pack
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dedup_job.decision import DecisionSettings, FirstWins
+from dedup_job.decision import DecisionSettings, GreedyDeduplicator
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Difference
 from dedup_job.index import IndexSettings, KeptIndex
@@ -63,7 +63,7 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
 @pytest.mark.parametrize("judge", ["differences", "similarity"])
 def test_texts_are_not_compared_without_a_judge(judge):
     with pytest.raises(ValueError, match="judge"):
-        FirstWins.fetching(
+        GreedyDeduplicator.fetching(
             KeptIndex(IndexSettings()), DecisionSettings(judge=judge), lambda _: {}, None
         )
 

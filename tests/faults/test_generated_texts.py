@@ -48,7 +48,7 @@ def stages():
     from dedup_job.cleaning import Cleaner
 
     settings = load({}).settings
-    cleaner, fingerprinter = Cleaner(settings.cleaning), settings.equipment().fingerprinter
+    cleaner, fingerprinter = Cleaner(settings.cleaning), settings.models().fingerprinter
     fingerprinter.fingerprint([cleaner.clean(text) for text in _WARM])
     return cleaner, fingerprinter
 

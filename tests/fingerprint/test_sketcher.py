@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Packed, Sketcher, pack
+from dedup_job.fingerprint import Sketcher, TextColumn, pack
 from dedup_job.fingerprint.sketch import KEY_BITS, sketch
 
 TEXTS = ["甲乙丙丁戊己庚辛", "甲乙丙丁戊己庚辛", "子丑寅卯辰巳午未", "一"]
 BOTH = (Channel.MINHASH, Channel.SENTENCES)
 
 
-def reversed_form(texts: Packed) -> Packed:
+def reversed_form(texts: TextColumn) -> TextColumn:
     """Return the texts of the batch in the reverse order, so that it is seen to be used."""
     points = texts.points.tobytes().decode("utf-32-le")
     bounds = texts.offsets.tolist()

@@ -18,7 +18,7 @@ from dedup_job.index.bands import MOST_EQUAL, BandIndex
 from dedup_job.index.candidates import Found
 from dedup_job.index.sharing import pairs_sharing
 from dedup_job.native.cache_lines import NEXT
-from dedup_job.native.growing import Growing
+from dedup_job.native.growable_array import GrowableArray
 from tests.reference.sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1
@@ -228,7 +228,7 @@ def test_too_many_documents_are_refused(monkeypatch):
 
 @pytest.mark.usefixtures("growing")
 def test_it_grows_where_memory_can_be_had_for_no_more_than_it_needs(monkeypatch):
-    grow, refused = Growing.grow, []
+    grow, refused = GrowableArray.grow, []
 
     def hesitant(self, rows):
         if len(refused) % 2 == 0:
@@ -237,7 +237,7 @@ def test_it_grows_where_memory_can_be_had_for_no_more_than_it_needs(monkeypatch)
         refused.append(None)
         grow(self, rows)
 
-    monkeypatch.setattr(Growing, "grow", hesitant)
+    monkeypatch.setattr(GrowableArray, "grow", hesitant)
     keys = random_keys(np.random.default_rng(1), 4000)
     index, naive = both(keys)
     assert len(refused) > 2

@@ -12,7 +12,7 @@ from dedup_job.columns import Fingerprints
 from dedup_job.index import IndexSettings, KeptIndex, kept
 from dedup_job.index.held_ids import HeldIds
 from dedup_job.mongo.bson.edit import id_element
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 values = st.one_of(st.integers(-5, 5), st.text(max_size=3), st.builds(ObjectId), st.none())
 

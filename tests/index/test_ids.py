@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.index import Ids
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 KINDS = [
     ObjectId("0123456789abcdef01234567"),

@@ -11,7 +11,7 @@ from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.segment import Segment, sealed
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 
 A = 0x0F0F_1234_5678_9ABC
 

@@ -15,7 +15,7 @@ from dedup_job.judgment import MOST_LEFT_OUT
 from dedup_job.judgment import forms as f
 from dedup_job.judgment.canonical import forms_of, main_of
 from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import Packed, pack
+from dedup_job.native.code_points import TextColumn, pack
 from tests.reference.canonical import Form, canonical
 from tests.strings import NASTY
 
@@ -100,7 +100,7 @@ def native(*texts: str) -> list[Form]:
     return [read(forms, i) for i in range(len(texts))]
 
 
-def mains(packed: Packed) -> list[str]:
+def mains(packed: TextColumn) -> list[str]:
     return [
         packed.points[a:b].tobytes().decode("utf-32-le", "surrogatepass")
         for a, b in zip(packed.offsets, packed.offsets[1:], strict=False)

@@ -23,7 +23,7 @@ LONG = f"{PROSE}\n{QUESTION}"
 
 @pytest.fixture(scope="module")
 def judge() -> Judge:
-    found = Settings().equipment().judge
+    found = Settings().models().judge
     assert found is not None
     return found
 

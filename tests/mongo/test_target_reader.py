@@ -15,7 +15,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.job.story import Decided, RunProgress
+from dedup_job.job.pipeline import Decided, RunProgress
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.code_points import decoded, pack
 from dedup_job.native.utf8 import decode_all
 

@@ -8,7 +8,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.xxh3 import xxh3_of_each
 
 

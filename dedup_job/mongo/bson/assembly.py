@@ -9,37 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.mongo.bson.edit import DOCUMENT
-from dedup_job.native.byte_strings import ByteStrings, elements_of, joined, repeated, strings_of
+from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated, strings_of
 
 _KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
 _FRAME = 5  # bytes of a document beside its fields
 _STRING = b"\x02"
 
 
-def documents(*parts: ByteStrings) -> ByteStrings:
+def documents(*parts: BytesColumn) -> BytesColumn:
     """Return n documents, each made of the raw fields of all parts with its number."""
     sizes = np.sum([part.lengths for part in parts], axis=0) + _FRAME
     return joined([_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
 
 
-def field(name: str, values: ByteStrings) -> list[ByteStrings]:
+def field(name: str, values: BytesColumn) -> list[BytesColumn]:
     """Return n raw fields of this name that hold a document each, in parts."""
     head = bytes([DOCUMENT]) + name.encode() + b"\0"
     return [repeated(head, len(values.lengths)), values]
 
 
-def string_values(utf8: ByteStrings) -> list[ByteStrings]:
+def string_values(utf8: BytesColumn) -> list[BytesColumn]:
     """Return the raw values of n strings, in parts."""
     return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
 
 
-def string_fields(name: str, utf8: ByteStrings) -> list[ByteStrings]:
+def string_fields(name: str, utf8: BytesColumn) -> list[BytesColumn]:
     """Return n raw fields of this name that hold a string each, in parts."""
     head = _STRING + name.encode() + b"\0"
     return [repeated(head, len(utf8.lengths)), *string_values(utf8)]
 
 
-def renamed(keys: ByteStrings, name: str) -> list[ByteStrings]:
+def renamed(keys: BytesColumn, name: str) -> list[BytesColumn]:
     """Return n `_id` fields under another name, in parts; nothing of an empty key."""
     there = keys.lengths > 0
     kinds = keys.between(0, np.where(there, _KIND, 0))
@@ -47,23 +47,23 @@ def renamed(keys: ByteStrings, name: str) -> list[ByteStrings]:
     return [kinds, names, keys.between(np.where(there, _VALUE, 0), keys.lengths)]
 
 
-def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> ByteStrings:
+def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:
     """Return n strings, values[codes[i]] each."""
     return strings_of(values).take(codes)
 
 
-def some(values: dict[int, bytes], count: int) -> ByteStrings:
+def some(values: dict[int, bytes], count: int) -> BytesColumn:
     """Return n strings given by number, the others empty."""
     rows = np.array([*values], dtype=np.int64)
     return strings_of([*values.values()]).spread(rows, count)
 
 
-def int32s_at(values: ByteStrings) -> NDArray[np.int64]:
+def int32s_at(values: BytesColumn) -> NDArray[np.int64]:
     """Return the number at the beginning of each of n strings, int64 (n,)."""
     places = values.starts[:, np.newaxis] + np.arange(4)
     numbers: NDArray[np.int64] = values.data[places].view("<i4")[:, 0].astype(np.int64)
     return numbers
 
 
-def _int32s(numbers: NDArray[np.int64]) -> ByteStrings:
+def _int32s(numbers: NDArray[np.int64]) -> BytesColumn:
     return elements_of(numbers.astype("<i4"))

@@ -21,7 +21,7 @@ from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
-from dedup_job.native.byte_strings import ByteStrings, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _FIXED = {
     0x01: 8,  # double
@@ -97,9 +97,9 @@ class RawPage(Sequence[RawDocument]):
     where the decoder has to find it.
     """
 
-    raw: ByteStrings
-    keys: ByteStrings
-    texts: ByteStrings
+    raw: BytesColumn
+    keys: BytesColumn
+    texts: BytesColumn
     text_at: NDArray[np.int64]
 
     @classmethod
@@ -279,7 +279,7 @@ def stored(value: Any) -> bytes:
     return fields({"_id": value})
 
 
-def among(keys: Sequence[bytes] | ByteStrings) -> RawBSONDocument:
+def among(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
     """Return the filter for these ids as they are, text that is not UTF-8 as well."""
     given = strings_of(keys)
     kinds = given.between(0, np.ones_like(given.lengths))
@@ -290,7 +290,7 @@ def among(keys: Sequence[bytes] | ByteStrings) -> RawBSONDocument:
 
 
 @lru_cache(maxsize=4)
-def _numbers(count: int) -> ByteStrings:
+def _numbers(count: int) -> BytesColumn:
     """Return the names of so many elements of an array."""
     return strings_of([b"%d\0" % number for number in range(count)])
 

@@ -17,7 +17,7 @@ from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reas
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
-from dedup_job.native.byte_strings import ByteStrings, elements_of, repeated, strings_of
+from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
 from dedup_job.native.xxh3 import xxh3_of_each
 
 DOCUMENT = "document"  # of a row: what is stored of the document
@@ -79,7 +79,7 @@ class LedgerRows:
         self._storing = storing
         self._path = field.split(".")
 
-    def encode(self, documents: Documents, decisions: Decisions, run: int) -> ByteStrings:
+    def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
         """Return the ledger's rows of those documents that are not kept, in order."""
         rows = np.flatnonzero(~decisions.kept)
         own = [documents.keys.take(rows), *_found(decisions, rows)]
@@ -131,7 +131,7 @@ def stored_value(value: Binary) -> Stored | None:
     return Stored(zlib.decompress(value), whole=True) if value.subtype == _PACKED else None
 
 
-def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
+def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     """Return the fields that say what a document is a duplicate of, in parts."""
     n, outcomes = len(rows), decisions.outcomes[rows]
     same = (outcomes == EXACT) | (outcomes == NEAR)
@@ -149,7 +149,7 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
     ]
 
 
-def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[ByteStrings]:
+def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
     """Return the fields that many rows share, and what only some have, in parts."""
     kinds, codes = np.unique(
         np.stack([decisions.outcomes[rows], decisions.channels[rows]]), axis=1, return_inverse=True
@@ -186,7 +186,7 @@ def _more(decisions: Decisions, row: int) -> bytes:
 
 def _digests(
     documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
-) -> list[ByteStrings]:
+) -> list[BytesColumn]:
     """Return the fields of the digests of dropped texts, in parts."""
     same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()

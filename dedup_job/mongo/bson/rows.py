@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage
 from dedup_job.documents import Document
-from dedup_job.fingerprint import Packed, Sketcher, is_text_hash, pack, text_digests
+from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.native.byte_strings import ByteStrings, elements_of, repeated, strings_of
+from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
@@ -58,7 +58,7 @@ class OutputSettings(BaseModel):
     )
 
 
-Clean = Callable[[Packed], Packed]
+Clean = Callable[[TextColumn], TextColumn]
 """Cleans n texts."""
 
 
@@ -107,7 +107,7 @@ class KeptRows:
         # those that a document has; None where that is left to the source
         self.fields = None if form is Form.WHOLE else frozenset(name.encode() for name in fields)
 
-    def encode(self, documents: Documents, decisions: Decisions, run: int) -> ByteStrings:
+    def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
         """Return those documents that are kept as raw BSON, in order."""
         rows = np.flatnonzero(decisions.kept)
         own = self._own(documents.keys.take(rows), decisions, rows, run)
@@ -116,7 +116,7 @@ class KeptRows:
         keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
         return assembly.documents(keys, *text, *own)
 
-    def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[ByteStrings]:
+    def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         """Return the fields of the source documents with the cleaned texts, without `dedup`.
 
         Where it is known at which place the text lies, there is no `dedup`.
@@ -146,7 +146,7 @@ class KeptRows:
             raw = bson_edit.replace_string(raw, self.path, str(document.content))
         return raw[4:-1]
 
-    def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[ByteStrings]:
+    def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         """Return the fields of the texts as they are stored."""
         if self._clean is None:
             texts = _texts_of(documents, rows)
@@ -157,8 +157,8 @@ class KeptRows:
         return [strings_of([bson_edit.string_field(self.path, text) for text in texts.texts()])]
 
     def _own(
-        self, keys: ByteStrings, decisions: Decisions, rows: NDArray[np.int64], run: int
-    ) -> list[ByteStrings]:
+        self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
+    ) -> list[BytesColumn]:
         """Return the fields that dedup adds to kept documents."""
         n, prints = len(rows), elements_of(decisions.fingerprints[rows])
         if self._form is Form.CLASSIC:
@@ -205,7 +205,7 @@ class KeptRows:
         )
         return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
 
-    def cleaned(self, stored: Packed) -> Packed:
+    def cleaned(self, stored: TextColumn) -> TextColumn:
         """Return stored texts as they are compared."""
         return stored if self._clean is None else self._clean(stored)
 
@@ -233,12 +233,12 @@ class KeptRows:
         return Mark(unsigned(value), run, own) if _is_int(value) and _is_int(run) else None
 
 
-def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> Packed:
+def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
     """Return the texts of some documents that have one."""
     return documents.texts.take(np.searchsorted(documents.rows, rows))
 
 
-def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[ByteStrings]:
+def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     """Return the fields that say what kept documents are no duplicates of, where they do."""
     keys, n = decisions.of.take(rows), len(rows)
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))

@@ -18,11 +18,11 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.connection import AnyCollection, Client
-from dedup_job.mongo.patience import DUPLICATE_KEY, Patience, refused_writes
 from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.retry import DUPLICATE_KEY, RetryPolicy, refused_writes
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
 from dedup_job.mongo.state.inserting import insert
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.bytes_column import BytesColumn
 
 Writes = Callable[[ClientSession | None], None]
 _BY_ID = ["_id"]
@@ -36,11 +36,11 @@ class Commits:
     An attempt whose answer was lost is not guessed about: the state tells whether it took effect.
     """
 
-    def __init__(self, client: Client, state: State, patience: Patience) -> None:
+    def __init__(self, client: Client, state: State, retry: RetryPolicy) -> None:
         self._client = client
         self._session = client.start_session()
         self._state = state
-        self._patience = patience
+        self._retry = retry
         state.session_id = self._session.session_id  # by which another process can end what it left
         self._left_open = False  # it may be that the server still holds a transaction of ours
         self._turn = threading.RLock()  # the session is of one thread at a time
@@ -49,7 +49,7 @@ class Commits:
     @cached_property
     def whole(self) -> bool:
         """Whether the server has transactions; then no intent is needed."""
-        hello = self._patience(lambda: self._client.admin.command("hello"))
+        hello = self._retry(lambda: self._client.admin.command("hello"))
         return "setName" in hello or hello.get("msg") == "isdbgrid"
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
@@ -63,7 +63,7 @@ class Commits:
         attempt = self._together if self.whole else self._in_order
         try:
             with self._turn, suppress(AlreadyWritten):
-                self._patience(lambda: attempt(writes, values, intent))
+                self._retry(lambda: attempt(writes, values, intent))
         except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
             raise
@@ -131,7 +131,7 @@ class Commits:
 
 
 def insert_once(
-    collection: AnyCollection, rows: ByteStrings, session: ClientSession | None
+    collection: AnyCollection, rows: BytesColumn, session: ClientSession | None
 ) -> None:
     """Insert raw documents; outside a transaction only those that an earlier attempt did not.
 

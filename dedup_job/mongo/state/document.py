@@ -24,7 +24,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import LeaseHeld, LeaseLost
 from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.patience import Unsettled
+from dedup_job.mongo.retry import Unsettled
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import FORMAT, check_state
 

@@ -18,7 +18,7 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.bytes_column import BytesColumn
 
 _MOST_BYTES = 16 * 1000 * 1000  # the driver takes no longer command, but for a single document
 MOST_ROWS = 100_000  # the server takes no more
@@ -33,7 +33,7 @@ class _Rows:
         self.raw = raw
 
 
-def insert(collection: AnyCollection, rows: ByteStrings, session: ClientSession | None) -> None:
+def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession | None) -> None:
     """Insert raw documents that lie one after the other.
 
     Raises BulkWriteError for those that the server refuses, after all others are inserted.
@@ -58,7 +58,7 @@ def insert(collection: AnyCollection, rows: ByteStrings, session: ClientSession 
         raise BulkWriteError({**errors, "errorLabels": [*labels]})
 
 
-def _documents(rows: ByteStrings) -> list[Any]:
+def _documents(rows: BytesColumn) -> list[Any]:
     start, end = int(rows.starts[0]), int(rows.starts[-1] + rows.lengths[-1])
     if takes_many():
         return [_Rows(rows.data[start:end].tobytes())]
@@ -75,7 +75,7 @@ def takes_many() -> bool:
         return False
 
 
-def _parts(rows: ByteStrings) -> Iterator[tuple[int, int]]:
+def _parts(rows: BytesColumn) -> Iterator[tuple[int, int]]:
     """Yield from which row to which one command goes."""
     ends, first, count = np.cumsum(rows.lengths), 0, len(rows.lengths)
     while first < count:

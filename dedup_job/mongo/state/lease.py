@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from dedup_job.errors import LeaseHeld
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.printing import on_one_line
 
 LEASE_SECONDS = 60
@@ -74,20 +74,20 @@ def at(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def wait_for(acquire: Callable[[], None], seconds: float, patience: Patience) -> None:
+def wait_for(acquire: Callable[[], None], seconds: float, retry: RetryPolicy) -> None:
     """Take the lease, waiting for its holder so many seconds at most; else LeaseHeld."""
     deadline, told = time.monotonic() + seconds, ""
     while True:
         try:
-            patience(acquire)
+            retry(acquire)
         except LeaseHeld as e:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise
             if told != e.holder:
-                patience.say(f"waiting for the lease: {e.holder}")
+                retry.say(f"waiting for the lease: {e.holder}")
                 told = e.holder
-            patience.sleep(min(left, _POLL_SECONDS))
+            retry.sleep(min(left, _POLL_SECONDS))
         else:
             return
 

@@ -168,7 +168,7 @@ def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, said
 
 
 def test_the_server_finds_each_of_them(database):
-    from dedup_job.mongo.care.records import _key
+    from dedup_job.mongo.maintenance.records import _key
 
     collection: Collection[Any] = database.ids
     values: list[Any] = [

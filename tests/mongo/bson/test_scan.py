@@ -35,7 +35,7 @@ from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import PageSize, raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.native.byte_strings import Bytes, bytes_of
+from dedup_job.native.bytes_column import Bytes, bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 

@@ -14,13 +14,13 @@ from pymongo.errors import BulkWriteError
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.state import inserting
 from dedup_job.mongo.state.inserting import insert
-from dedup_job.native.byte_strings import ByteStrings, strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 Db = Database[dict[str, Any]]
 RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
 
 
-def rows_of(count: int, size: int = 10) -> ByteStrings:
+def rows_of(count: int, size: int = 10) -> BytesColumn:
     """Return documents that lie one after the other, with some bytes of text each."""
     return strings_of([bson.encode({"_id": i, "text": "x" * size}) for i in range(count)])
 

@@ -15,7 +15,7 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import LeaseHeld, LeaseLost
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.state import lease
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
@@ -81,12 +81,12 @@ def test_a_renewal_counts_from_before_it_was_sent(source, clock, monkeypatch):
 def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = None) -> None:
     """Let each wait for the database take 50 s of the lease's clock."""
 
-    def sleep(_: Patience, __: float) -> None:
+    def sleep(_: RetryPolicy, __: float) -> None:
         clock.ahead += 50
         if act is not None:
             act()
 
-    monkeypatch.setattr(Patience, "sleep", sleep)
+    monkeypatch.setattr(RetryPolicy, "sleep", sleep)
 
 
 @pytest.mark.parametrize("command", ["insert", "find"])

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from dedup_job.errors import UsageError
-from dedup_job.mongo.care.rollback import finish_undo
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
-from dedup_job.mongo.patience import NO_PATIENCE, Patience
+from dedup_job.mongo.maintenance.rollback import finish_undo
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
@@ -68,7 +68,7 @@ class Lock:
 
 
 def open_target(
-    client: Client, name: Namespace, form: TargetForm, patience: Patience = NO_PATIENCE
+    client: Client, name: Namespace, form: TargetForm, retry: RetryPolicy = NO_RETRY
 ) -> Target:
     """Return the target as its last run had it, with its own source; UsageError if there is none.
 
@@ -76,7 +76,7 @@ def open_target(
     """
     _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, form, source, finish_undo, patience)
+    return Target(client, name, form, source, finish_undo, retry)
 
 
 def look(client: Client, target: Namespace) -> Lock:
@@ -107,7 +107,7 @@ def existing_parts(target: TargetReader) -> set[str]:
     """Return the namespaces of a target's collections that exist."""
     database, name = target.documents.database, target.documents.name
     only = {"name": {"$in": [f"{name}{suffix}" for suffix in ("", *SUFFIXES)]}}
-    found = target.patience(
+    found = target.retry(
         lambda: database.list_collection_names(filter=only, authorizedCollections=True)
     )
     return {f"{database.name}.{part}" for part in found}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import KEPT, NEAR, Batch, Decisions, Documents, Fingerprints
 from dedup_job.decision.batches import Choices, choose
 from dedup_job.decision.compared import LocalTexts, Texts
-from dedup_job.decision.equipment import Equipment
+from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, by_key
@@ -26,8 +26,8 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.native.allocator import give_back
-from dedup_job.native.byte_strings import ByteStrings
-from dedup_job.native.growing import Growing
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.growable_array import GrowableArray
 
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _COLUMNS = (  # that choices and decisions have alike
@@ -37,7 +37,7 @@ _COLUMNS = (  # that choices and decisions have alike
 _MEETINGS = 4  # pairs a text above which they are many
 
 
-class FirstWins:
+class GreedyDeduplicator:
     """Decides documents one after the other and adds the kept ones to the index."""
 
     def __init__(self, kept: KeptIndex, settings: DecisionSettings, texts: Texts) -> None:
@@ -48,7 +48,7 @@ class FirstWins:
         self._compares = settings.compares
         self._texts = texts
         self.arrived = texts.arrived
-        self._clusters: Growing[np.uint32] = Growing(0, 0, np.uint32)
+        self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
 
     @classmethod
     def fetching(
@@ -62,17 +62,17 @@ class FirstWins:
         return cls(kept, settings, LocalTexts(kept, settings, fetch, judge))
 
     @staticmethod
-    def compile(index: IndexSettings, decision: DecisionSettings, equipment: Equipment) -> None:
+    def compile(index: IndexSettings, decision: DecisionSettings, models: Models) -> None:
         """Compile the native code of the index and of the comparison, or load what was compiled.
 
         Decides two texts that are alike, and a third with those in the index.
         """
         texts = ["".join(chr(0x4E00 + i * k % 5000) for i in range(60)) for k in (7, 7, 11)]
         texts[1] += "。"
-        prints = equipment.fingerprinter.fingerprint(texts)
+        prints = models.fingerprinter.fingerprint(texts)
         held = {bytes([i]): text for i, text in enumerate(texts)}
         kept, fetch = KeptIndex(index), by_key(lambda keys: {k: held[k] for k in keys})
-        engine = FirstWins.fetching(kept, decision, fetch, equipment.judge)
+        engine = GreedyDeduplicator.fetching(kept, decision, fetch, models.judge)
         for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
             documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
             engine.decide(Batch(Documents.of(documents), prints[part]))
@@ -129,7 +129,7 @@ class FirstWins:
         return whole.among(documents)
 
     def _choose(
-        self, keys: ByteStrings, part: slice, fingerprints: Fingerprints, least: NDArray[np.int64]
+        self, keys: BytesColumn, part: slice, fingerprints: Fingerprints, least: NDArray[np.int64]
     ) -> Choices:
         """Decide texts, and remember those that are kept."""
         base = len(self._kept)

@@ -113,7 +113,7 @@ class Records:
         there: dict[bytes, bytes] = {}
         for part in in_commands(keys):
             asked = bson_edit.among(part)
-            for row in look_up(collection, asked, {"_id": 1}, self._target.patience):
+            for row in look_up(collection, asked, {"_id": 1}, self._target.retry):
                 there[comparable(row.key)] = row.key
         return there
 
@@ -122,9 +122,9 @@ class Records:
         target = self._target
         for part in in_commands(keys):
             only, order = bson_edit.among(part), [("_id", 1)]
-            found = look_up(target.ledger, only, {"_id": 1}, target.patience, sort=order)
+            found = look_up(target.ledger, only, {"_id": 1}, target.retry, sort=order)
             ordered = [row.key for row in found]
-            for page in fetch(majority(target.ledger), ordered, _PAGE, target.patience):
+            for page in fetch(majority(target.ledger), ordered, _PAGE, target.retry):
                 rows = {row.key: row for row in page}
                 for documents in self._source.in_parts([*rows]):
                     yield [self._with(rows.pop(key), d) for key, d in documents.items()]
@@ -191,7 +191,7 @@ def texts_of_dropped(
     source = target.source_reader()
     found = source.texts(keys)
     gone = [key for key in keys if key not in found]
-    for row in some(majority(target.ledger), gone, {}, target.patience):
+    for row in some(majority(target.ledger), gone, {}, target.retry):
         held = stored_document(row, source)
         if held is not None and isinstance(held[0].content, str):
             found[row.key] = held[0].content

@@ -9,9 +9,9 @@ from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo.bson.edit import LENIENT
-from dedup_job.mongo.care.lease_admin import Lock, state_of
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.maintenance.lease_admin import Lock, state_of
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line, with_checkpoint
 from dedup_job.report.run import RunLine, Status

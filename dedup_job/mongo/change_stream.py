@@ -23,8 +23,8 @@ from dedup_job.mongo.bookmark import Token, time_of
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.patience import Patience, is_transient
 from dedup_job.mongo.reading import RawDocuments
+from dedup_job.mongo.retry import RetryPolicy, is_transient
 
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
@@ -139,7 +139,7 @@ def position(collection: RawDocuments) -> Position:
 
 
 def changes(
-    collection: RawDocuments, path: Sequence[str], since: Token, until: Token, patience: Patience
+    collection: RawDocuments, path: Sequence[str], since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
     """Return what happened after one token, up to another one at least.
 
@@ -148,7 +148,7 @@ def changes(
     """
     found, at = Changes(), since
     while at["_data"] < until["_data"]:  # tokens are ordered
-        piece, at = patience(partial(_piece, collection, path, at, until))
+        piece, at = retry(partial(_piece, collection, path, at, until))
         for event in piece:
             found.enter(event)
         if len(found) > MOST:

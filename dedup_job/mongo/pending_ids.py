@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
 from dedup_job.mongo.bookmark import Bookmark, Token
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.following import (
+from dedup_job.mongo.change_stream import (
     Changes,
     NotFollowed,
     Position,
@@ -23,10 +22,11 @@ from dedup_job.mongo.following import (
     in_order,
     position,
 )
-from dedup_job.mongo.patience import Patience
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
+from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
-from dedup_job.native.byte_strings import ByteStrings
+from dedup_job.native.bytes_column import BytesColumn
 
 log = logging.getLogger("dedup")
 _COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
@@ -38,7 +38,7 @@ _MOVES = "--query holds %s: what it matches can change without a write"
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
-class Undecided:
+class PendingIds:
     """Finds the documents that none of some collections holds yet, the target before all."""
 
     def __init__(
@@ -46,14 +46,14 @@ class Undecided:
         collection: AnyCollection,
         settings: SourceSettings,
         decided: Sequence[AnyCollection],
-        patience: Patience,
+        retry: RetryPolicy,
     ) -> None:
         self.collection = majority(collection)
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
-        self._settings, self._patience = settings, patience
+        self._settings, self._retry = settings, retry
         self._moving = moving_operator(self.query)
         self._path = settings.field.split(".")
         self._since: Bookmark | None = None
@@ -67,7 +67,7 @@ class Undecided:
         since: from where the changes are read, instead of comparing the ids of all documents.
         """
         try:
-            now = self._patience(lambda: position(self.collection))
+            now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
             self._why_not = str(e)
             return
@@ -134,7 +134,7 @@ class Undecided:
 
         The next page is read, and all collections are asked, at the same time.
         """
-        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._patience)
+        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
         proof = proof or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
             index: Future[Holding | None] | None = None
@@ -149,12 +149,12 @@ class Undecided:
                 yield page.keys.take(~known).list()
 
     def _known(
-        self, keys: ByteStrings, pool: ThreadPoolExecutor, index: Holding | None
+        self, keys: BytesColumn, pool: ThreadPoolExecutor, index: Holding | None
     ) -> NDArray[np.bool_]:
         """Tell which of n ids are decided; index: may know those of the target."""
 
-        def ask(collection: RawDocuments, keys: ByteStrings) -> NDArray[np.bool_]:
-            return held(collection, keys, self._patience)
+        def ask(collection: RawDocuments, keys: BytesColumn) -> NDArray[np.bool_]:
+            return held(collection, keys, self._retry)
 
         target, *others = self.decided
         asked = others if index else self.decided
@@ -168,7 +168,7 @@ class Undecided:
         if index and len(left):
             few = len(left) * _FEW <= len(known)
             among = held_by_name if few else held
-            known[left] = among(target, keys.take(left), self._patience)
+            known[left] = among(target, keys.take(left), self._retry)
         return known
 
     def _followed(self) -> list[bytes] | None:
@@ -184,7 +184,7 @@ class Undecided:
             return None
         if not self._compares:
             counts = (c.estimated_document_count for c in self.decided)
-            self.known = sum(map(self._patience, counts))
+            self.known = sum(map(self._retry, counts))
         self.changed = {
             "changed": self._known_of([*(found.changed - found.deleted)]),
             "deleted": self._known_of([*found.deleted]),
@@ -195,14 +195,14 @@ class Undecided:
         """Return those of some documents that did not come while ids were compared."""
         assert self._now is not None
         try:
-            until = self._patience(lambda: position(self.collection)).token
+            until = self._retry(lambda: position(self.collection)).token
             since = self._changes(self._now.token, until)
         except NotFollowed:
             return set()
         return keys - since.inserted - since.updated
 
     def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._path, since, until, self._patience)
+        return changes(self.collection, self._path, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield those of some ids that nobody decided yet."""
@@ -216,6 +216,6 @@ class Undecided:
         known = set[bytes]()
         for start in range(0, len(keys), ID_PAGE.documents):
             part = keys[start : start + ID_PAGE.documents]
-            rows = (some(c, part, {"_id": 1}, self._patience) for c in self.decided)
+            rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known

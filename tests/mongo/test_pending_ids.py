@@ -1,4 +1,4 @@
-"""Undecided documents are the same ones, whether the server or the index knows the target's ids."""
+"""Pending documents are the same ones, whether the server or the index knows the target's ids."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.mongo import undecided as module
-from dedup_job.mongo.patience import NO_PATIENCE
+from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.retry import NO_RETRY
 from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.mongo.undecided import Undecided
 from tests.running import run_here
 
 Data = Database[dict[str, Any]]
@@ -26,13 +26,13 @@ def decided(database):
     return database
 
 
-def new_of(database: Data, **settings: Any) -> Undecided:
+def new_of(database: Data, **settings: Any) -> PendingIds:
     """Return what finds undecided documents."""
     held = [database.target, database["target.ledger"]]
-    return Undecided(database.source, SourceSettings(**settings), held, NO_PATIENCE)
+    return PendingIds(database.source, SourceSettings(**settings), held, NO_RETRY)
 
 
-def numbers(found: Undecided) -> list[int]:
+def numbers(found: PendingIds) -> list[int]:
     """Return the ids found."""
     return [int.from_bytes(key[-4:], "little") for part, _ in found.ids() for key in part]
 

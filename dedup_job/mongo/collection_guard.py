@@ -42,7 +42,7 @@ class Facts:
     expiring: tuple[str, ...] = ()
 
 
-class Lasting:
+class CollectionGuard:
     """Looks whether what a run wrote is there, before the run says that it is done."""
 
     def __init__(self, target: TargetReader) -> None:
@@ -50,7 +50,7 @@ class Lasting:
         self._client = target.documents.database.client
         self._source = target.source.full_name
         self._names = [self._source, *(f"{target.name}{suffix}" for suffix in ("", *SUFFIXES))]
-        self._patience = target.patience
+        self._retry = target.retry
         self._facts: dict[str, Facts] = {}
         self._unseen: set[str] = set()  # databases that the user may not look at now
         self._told: set[str] = set()  # those of which that was said
@@ -59,16 +59,16 @@ class Lasting:
 
     def check(self) -> None:
         """Raise StateMismatch where a collection of the target loses documents by itself."""
-        found = self._patience(self._look)
+        found = self._retry(self._look)
         lines = [line for name, one in found.items() for line in self._losses(name, one)]
         if lines:
             raise StateMismatch("\n".join([*lines, "Or name another --target."]))
 
     def begin(self, checkpoint: Checkpoint) -> None:
         """Remember how all is before the first batch of a run, or of its next part."""
-        self._facts = self._patience(self._look)
+        self._facts = self._retry(self._look)
         self._begun = checkpoint.counts
-        self._rows_before = self._patience(self._target.ledger.estimated_document_count)
+        self._rows_before = self._retry(self._target.ledger.estimated_document_count)
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Describe what others changed, by UUIDs and counts; "" where nothing changed."""
@@ -103,7 +103,7 @@ class Lasting:
 
     def _changes(self) -> Iterator[str]:
         """Yield a line for each collection that is not the one that it was."""
-        now = self._patience(self._look)
+        now = self._retry(self._look)
         for name, one in self._facts.items():
             if name == f"{self._target.name}{LABELS}":  # a run writes none
                 continue
@@ -153,11 +153,11 @@ class Lasting:
 
     def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
         rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        there = self._patience(self._target.ledger.estimated_document_count)
+        there = self._retry(self._target.ledger.estimated_document_count)
         if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
             return
         only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
-        there = self._patience(lambda: self._target.ledger.count_documents(only))
+        there = self._retry(lambda: self._target.ledger.count_documents(only))
         if there != rows:
             yield (
                 f"{self._target.ledger.full_name} holds {there:,} of the {rows:,} rows that run "

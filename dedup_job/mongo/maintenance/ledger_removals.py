@@ -29,7 +29,7 @@ from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.run import Status
@@ -106,7 +106,7 @@ def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
 def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
     """Return the entries of a command that was cut off, in order; those that are undone not."""
     only = {"given": given, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
-    return target.patience(lambda: list(target.runs.find(only).sort("_id", 1)))
+    return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
 def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) -> Entry:
@@ -114,7 +114,7 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
 
     UsageError where a run is not at its end.
     """
-    state = target.patience(target.state.read) or {}
+    state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
         run = checkpoint["run"]
@@ -144,7 +144,7 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     The order of arrival counts, so an entry has a number of its own, as a run has.
     """
     keys = [one.row.key for one in piece]
-    target.patience(lambda: _check_not_kept(target, keys))
+    target.retry(lambda: _check_not_kept(target, keys))
     after, number = entry.with_piece(piece), entry.number
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
@@ -175,7 +175,7 @@ def finish_entries(target: Target, given: str, seconds: float) -> None:
         target.state.check()
         target.runs.update_many(only, {"$set": done})
 
-    target.patience(write)
+    target.retry(write)
 
 
 def put_back(
@@ -276,7 +276,7 @@ def former_rows(
 
 def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocument] | None:
     """Return the rows of a piece, None where there is no such piece."""
-    for found in look_up(target.runs, {"_id": piece_id(number, piece)}, None, target.patience):
+    for found in look_up(target.runs, {"_id": piece_id(number, piece)}, None, target.retry):
         with suppress(KeyError, ValueError):  # someone changed it
             array = bson_edit.value(found.raw, b"rows")
             raws = [array[e.value : e.end] for e in bson_edit.elements(array)]

@@ -14,8 +14,8 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
-from dedup_job.mongo.care.ledger_removals import Entry, piece_id
-from dedup_job.mongo.care.shapes import (
+from dedup_job.mongo.maintenance.ledger_removals import Entry, piece_id
+from dedup_job.mongo.maintenance.shapes import (
     EntryRow,
     PieceRow,
     RunRow,
@@ -204,7 +204,7 @@ class RunChecker:
         return any(
             RawBSONDocument(row.raw)["later"]
             for collection in self.target.decided
-            for row in look_up(collection, only, later, self.target.patience)
+            for row in look_up(collection, only, later, self.target.retry)
         )
 
     def _of_bookmark(
@@ -228,7 +228,7 @@ class RunChecker:
 def pieces_of(target: TargetReader) -> list[Document]:
     """Return all rows that hold what a person took out of the ledger."""
     runs = target.runs.with_options(read_concern=ReadConcern("majority"))
-    return target.patience(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
+    return target.retry(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
 
 
 def largest(rows: Sequence[Document]) -> dict[tuple[int, bytes], int]:

@@ -14,7 +14,7 @@ from dedup_job.native.jit import jit_no_refcount
 Bytes = NDArray[np.uint8]
 
 
-class ByteStrings(NamedTuple):
+class BytesColumn(NamedTuple):
     """n byte strings: string i is data[starts[i]:starts[i] + lengths[i]].
 
     data: uint8 (b,), writable, as native code is compiled for; starts, lengths: int64 (n,).
@@ -35,24 +35,24 @@ class ByteStrings(NamedTuple):
         ends = (self.starts + self.lengths).tolist()
         return [bytes(held[a:b]) for a, b in zip(self.starts.tolist(), ends, strict=True)]
 
-    def take(self, rows: NDArray[Any] | slice) -> ByteStrings:
+    def take(self, rows: NDArray[Any] | slice) -> BytesColumn:
         """Return some of them; rows: int64 or bool."""
-        return ByteStrings(self.data, self.starts[rows], self.lengths[rows])
+        return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
 
-    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> ByteStrings:
+    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> BytesColumn:
         """Return bytes first[i] to last[i] of each."""
         lengths = np.asarray(last - first, dtype=np.int64)
-        return ByteStrings(self.data, self.starts + first, lengths)
+        return BytesColumn(self.data, self.starts + first, lengths)
 
-    def spread(self, rows: NDArray[np.int64], count: int) -> ByteStrings:
+    def spread(self, rows: NDArray[np.int64], count: int) -> BytesColumn:
         """Return `count` strings, these at some rows, and all others empty."""
         starts, lengths = np.zeros((2, count), dtype=np.int64)
         starts[rows], lengths[rows] = self.starts, self.lengths
-        return ByteStrings(self.data, starts, lengths)
+        return BytesColumn(self.data, starts, lengths)
 
-    def where(self, mask: NDArray[np.bool_]) -> ByteStrings:
+    def where(self, mask: NDArray[np.bool_]) -> BytesColumn:
         """Return them, empty where a mask, bool (n,), does not hold."""
-        return ByteStrings(self.data, self.starts, np.where(mask, self.lengths, 0))
+        return BytesColumn(self.data, self.starts, np.where(mask, self.lengths, 0))
 
 
 def bytes_of(value: bytes) -> Bytes:
@@ -60,33 +60,33 @@ def bytes_of(value: bytes) -> Bytes:
     return np.frombuffer(bytearray(value), dtype=np.uint8)
 
 
-def strings_of(values: Sequence[bytes] | ByteStrings) -> ByteStrings:
+def strings_of(values: Sequence[bytes] | BytesColumn) -> BytesColumn:
     """Return byte strings in one array."""
-    if isinstance(values, ByteStrings):
+    if isinstance(values, BytesColumn):
         return values
     ends = np.fromiter(accumulate(map(len, values)), np.int64, len(values))
     lengths = np.diff(ends, prepend=0)
-    return ByteStrings(bytes_of(b"".join(values)), ends - lengths, lengths)
+    return BytesColumn(bytes_of(b"".join(values)), ends - lengths, lengths)
 
 
-def no_strings(count: int) -> ByteStrings:
+def no_strings(count: int) -> BytesColumn:
     """Return so many empty strings."""
-    return ByteStrings(np.empty(0, dtype=np.uint8), *np.zeros((2, count), dtype=np.int64))
+    return BytesColumn(np.empty(0, dtype=np.uint8), *np.zeros((2, count), dtype=np.int64))
 
 
-def elements_of(array: NDArray[Any]) -> ByteStrings:
+def elements_of(array: NDArray[Any]) -> BytesColumn:
     """Return the bytes of each element of an array as the machine has them, little-endian."""
     width, count = array.itemsize, len(array)
     data = np.ascontiguousarray(array).view(np.uint8)
-    return ByteStrings(data, width * np.arange(count), np.full(count, width))
+    return BytesColumn(data, width * np.arange(count), np.full(count, width))
 
 
-def repeated(value: bytes, count: int) -> ByteStrings:
+def repeated(value: bytes, count: int) -> BytesColumn:
     """Return the same string so many times."""
-    return ByteStrings(bytes_of(value), np.zeros(count, np.int64), np.full(count, len(value)))
+    return BytesColumn(bytes_of(value), np.zeros(count, np.int64), np.full(count, len(value)))
 
 
-def joined(parts: Sequence[ByteStrings]) -> ByteStrings:
+def joined(parts: Sequence[BytesColumn]) -> BytesColumn:
     """Return n strings, each made of the ones of all parts with its number."""
     lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
     ends = np.cumsum(lengths)
@@ -96,7 +96,7 @@ def joined(parts: Sequence[ByteStrings]) -> ByteStrings:
     for part in parts:
         copy_strings(*part, data, at)
         at += part.lengths
-    return ByteStrings(data, starts, lengths)
+    return BytesColumn(data, starts, lengths)
 
 
 @jit_no_refcount
@@ -131,7 +131,7 @@ def _compare(
                 break
 
 
-def are_equal(one: ByteStrings, other: ByteStrings) -> NDArray[np.bool_]:
+def are_equal(one: BytesColumn, other: BytesColumn) -> NDArray[np.bool_]:
     """Tell which of n strings are the same in both, bool (n,)."""
     equal: NDArray[np.bool_] = one.lengths == other.lengths
     rows = np.flatnonzero(equal)

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf
 
 from dedup_job.columns import CHANNELS
 from dedup_job.mongo.bson.ledger_rows import stored_value
-from dedup_job.mongo.care.run_counts import REASONS
+from dedup_job.mongo.maintenance.run_counts import REASONS
 from dedup_job.mongo.state.fields import (
     CheckpointFields,
     Count,

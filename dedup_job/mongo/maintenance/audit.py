@@ -24,10 +24,11 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import original_of
-from dedup_job.mongo.care import run_counts
-from dedup_job.mongo.care.audit_kept import KeptChecker, KeptRow
-from dedup_job.mongo.care.audit_rows import LedgerRow, RowChecker
-from dedup_job.mongo.care.audit_runs import (
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance import run_counts
+from dedup_job.mongo.maintenance.audit_kept import KeptChecker, KeptRow
+from dedup_job.mongo.maintenance.audit_rows import LedgerRow, RowChecker
+from dedup_job.mongo.maintenance.audit_runs import (
     Document,
     RunChecker,
     foreign_records,
@@ -35,15 +36,14 @@ from dedup_job.mongo.care.audit_runs import (
     largest,
     pieces_of,
 )
-from dedup_job.mongo.care.ledger_removals import rows_of_piece, taken_out
-from dedup_job.mongo.care.rollback import check_begun
-from dedup_job.mongo.care.shapes import ledger_misfits
-from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance.ledger_removals import rows_of_piece, taken_out
+from dedup_job.mongo.maintenance.rollback import check_begun
+from dedup_job.mongo.maintenance.shapes import ledger_misfits
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.byte_strings import strings_of
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.report.check import Check, Tally, named
 from dedup_job.report.progress import Progress
 from dedup_job.report.run import Status
@@ -82,7 +82,7 @@ class Checker:
         """
         self._begin()
         counts = (c.estimated_document_count for c in (self.target.source, *self.target.decided))
-        self.progress.total(sum(map(self.target.patience, counts)), "checking")
+        self.progress.total(sum(map(self.target.retry, counts)), "checking")
         kept, dropped = self._walk_source()
         walked = self._walk_target(sample)
         rows = self._walk_ledger(sample)
@@ -96,14 +96,14 @@ class Checker:
         return int(self._state["generation"])
 
     def _begin(self) -> None:
-        state = self.target.patience(self.target.state.read) or {}
+        state = self.target.retry(self.target.state.read) or {}
         self._state = state
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         half: list[bytes | str] = [*self._half]
         self._undoing: int | None = state.get("undo")
         if self._undoing is not None:
-            self.target.patience(lambda: check_begun(self.target, state))
+            self.target.retry(lambda: check_begun(self.target, state))
             half.insert(0, f"run {self._undoing}, being undone")
         self.tally.add(Check.HALF, len(half), half)
         self._rows = self.target.all_runs()
@@ -120,8 +120,8 @@ class Checker:
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state
-        lease = self.target.patience(state.at_work)
-        if lease or (self.target.patience(state.read) or {}).get("token") != token:
+        lease = self.target.retry(state.at_work)
+        if lease or (self.target.retry(state.read) or {}).get("token") != token:
             who = holder(lease) if lease else "another process"
             raise LeaseHeld(
                 f"a run writes to {self.target.name} or did so meanwhile ({who}), so nothing can "
@@ -131,7 +131,7 @@ class Checker:
     def _pages(
         self, collection: AnyCollection, size: PageSize, projection: dict[str, int]
     ) -> Iterator[Sequence[RawDocument]]:
-        for page in pages(majority(collection), size, None, projection, self.target.patience):
+        for page in pages(majority(collection), size, None, projection, self.target.retry):
             yield [row for row in page if row.key not in self._half] if self._half else page
             self._done += len(page)
             self.progress.advance(self._done)
@@ -185,7 +185,7 @@ class Checker:
         drawn = ((random.random(), number, key) for number, key in numbered)
         chosen = heapq.nsmallest(max(sample, 1), drawn)[:sample]  # the walk is made for none, too
         keys = [key for _, _, key in sorted(chosen, key=itemgetter(1))]
-        for rows in fetch(majority(collection), keys, ROWS, self.target.patience):
+        for rows in fetch(majority(collection), keys, ROWS, self.target.retry):
             yield [read(row) for row in rows]
 
     def _count_kept(self, document: KeptRow) -> None:
@@ -279,13 +279,13 @@ class Checker:
         if self._undoing is None or not keys or not self.target.rows.has_runs:
             return keys
         own = {"$and": [bson_edit.among([*keys]), {"dedup.run": self._undoing}]}
-        found = look_up(self.target.documents, own, {"_id": 1}, self.target.patience)
+        found = look_up(self.target.documents, own, {"_id": 1}, self.target.retry)
         return keys - {row.key for row in found}
 
     def _walk_others(self, collection: AnyCollection, other: AnyCollection | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self.progress.stage(f"looking for what only {collection.full_name} holds")
-        for page in pages(majority(collection), ID_PAGE, None, _ID, self.target.patience):
+        for page in pages(majority(collection), ID_PAGE, None, _ID, self.target.retry):
             keys = [row.key for row in page if row.key not in self._half]
             there = self._among(self.target.source, keys)
             alone = [key for key in keys if key not in there]
@@ -308,9 +308,7 @@ class Checker:
             gone = [named(shown(key), ["dedup.refused.of"]) for key in self._kept.gone]
             self.tally.add(Check.VALUES, 0, gone)
         unclear = halfway or bool(lines) or any(one.is_error for one in self.tally.findings())
-        estimated = sum(
-            self.target.patience(c.estimated_document_count) for c in self.target.decided
-        )
+        estimated = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
         checker = RunChecker(
             self.target,
             self._state,
@@ -347,7 +345,7 @@ class Checker:
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        there = held(majority(collection), strings_of(keys), self.target.patience)
+        there = held(majority(collection), strings_of(keys), self.target.retry)
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
 

@@ -26,7 +26,7 @@ from pymongo.errors import (
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.patience import Patience, is_transient
+from dedup_job.mongo.retry import RetryPolicy, is_transient
 from dedup_job.mongo.state import commits
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
@@ -58,7 +58,7 @@ def corpus(any_database):
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.patience.MAX_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.retry.MAX_PAUSE", 0.1)
     # the driver asks a server that it lost again after half a second, or a whole one
     monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)
@@ -223,7 +223,7 @@ def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(database):
         attempts.append(time.monotonic())
         return len(list(database.source.find(slow)))
 
-    assert Patience(30, attempt=0.4)(count) == 1
+    assert RetryPolicy(30, attempt=0.4)(count) == 1
     assert len(attempts) == 3
 
 
@@ -242,7 +242,7 @@ def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(mon
         return 1
 
     monkeypatch.setattr(pymongo, "timeout", timeout)
-    assert Patience(30, attempt=0.1)(work) == 1
+    assert RetryPolicy(30, attempt=0.1)(work) == 1
     assert limits == [0.1, 0.2, 0.4]
 
 
@@ -279,9 +279,9 @@ def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
     def stop() -> bool:
         return len(said) > 1
 
-    patience = Patience(60, Told(), stop, is_ready=lambda: False)
+    retry = RetryPolicy(60, Told(), stop, is_ready=lambda: False)
     with pytest.raises(KeyboardInterrupt):
-        patience(lambda: asked.append(1))
+        retry(lambda: asked.append(1))
     assert not asked
     assert said[0] == 1
 
@@ -292,5 +292,5 @@ def test_when_the_time_is_over_the_driver_says_what_is_wrong():
 
     start = time.monotonic()
     with pytest.raises(ServerSelectionTimeoutError):
-        Patience(0.5, is_ready=lambda: False)(work)
+        RetryPolicy(0.5, is_ready=lambda: False)(work)
     assert 0.5 <= time.monotonic() - start < 3

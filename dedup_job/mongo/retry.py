@@ -91,7 +91,7 @@ def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
 
 
 @dataclass
-class Patience:
+class RetryPolicy:
     """Repeats what the database did not answer, for so many seconds after the first failure.
 
     Each attempt has a limit of its own, so that none waits without end. A stop that is asked for
@@ -176,4 +176,4 @@ class Patience:
             self.progress.waiting(None if seconds is None else math.floor(seconds))
 
 
-NO_PATIENCE = Patience()
+NO_RETRY = RetryPolicy()

@@ -10,8 +10,8 @@ from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit
-from dedup_job.mongo.care.sampling import Sampler
-from dedup_job.mongo.patience import NO_PATIENCE
+from dedup_job.mongo.maintenance.sampling import Sampler
+from dedup_job.mongo.retry import NO_RETRY
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.list_filter import ListFilter
@@ -23,7 +23,7 @@ Db = Database[dict[str, Any]]
 class Fake:
     """A target as far as a sample is drawn from it."""
 
-    patience = NO_PATIENCE
+    retry = NO_RETRY
 
     def __init__(self, database: Db, *, has_runs: bool = True) -> None:
         self.documents, self.ledger = database.target, database["target.ledger"]

@@ -15,8 +15,8 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.rows import Mark
-from dedup_job.mongo.care.records import object_at
-from dedup_job.mongo.care.shapes import Classic, Dedup
+from dedup_job.mongo.maintenance.records import object_at
+from dedup_job.mongo.maintenance.shapes import Classic, Dedup
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import misfits
 from dedup_job.mongo.target_reader import TargetReader

@@ -16,8 +16,8 @@ from dedup_job.documents import Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
+from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
-from dedup_job.mongo.lasting import Lasting
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.asked_pairs import Label
@@ -66,19 +66,19 @@ class LabelStore:
         database = self._collection.database
         name = Namespace(database.name, self._target.documents.name)
         check_rights(database.client, name, RIGHTS_TO_LABEL)
-        Lasting(self._target).check()
+        CollectionGuard(self._target).check()
 
     def rows(self, name: str | None = None) -> list[LabelRow]:
         """Return all labels, or those of a name; what dedup does not write is left out."""
         query = {} if name is None else {"_id.name": name}
-        found = pages(majority(self._collection), ID_PAGE, query, patience=self._target.patience)
+        found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
         return [row for page in found for one in page if (row := _read(one)) is not None]
 
     def put(self, rows: Sequence[LabelRow]) -> None:
         """Write labels; each takes the place of a former one of the same pair and name."""
         for start in range(0, len(rows), _WRITE):
             writes = [_replacing(row) for row in rows[start : start + _WRITE]]
-            self._target.patience(partial(self._collection.bulk_write, writes))
+            self._target.retry(partial(self._collection.bulk_write, writes))
 
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:

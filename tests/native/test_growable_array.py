@@ -8,7 +8,7 @@ import mmap
 import numpy as np
 import pytest
 
-from dedup_job.native.growing import Growing, on_large_pages
+from dedup_job.native.growable_array import GrowableArray, on_large_pages
 
 PAGE = 4096
 KINDS = pytest.mark.parametrize(
@@ -35,7 +35,7 @@ class Unwilling(mmap.mmap):
 
 @pytest.fixture(params=[mmap.mmap, Stiff, Unwilling])
 def memory(request, monkeypatch):
-    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", request.param)
+    monkeypatch.setattr("dedup_job.native.growable_array.mmap.mmap", request.param)
     return request.param
 
 
@@ -43,7 +43,7 @@ def memory(request, monkeypatch):
 @pytest.mark.usefixtures("memory")
 def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
     rng = np.random.default_rng(width)
-    growing = Growing(0, width, dtype)
+    growing = GrowableArray(0, width, dtype)
     held = np.zeros((0, width) if width else 0, dtype)
     for rows in ROWS:
         growing.grow(rows)
@@ -59,7 +59,7 @@ def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
 @KINDS
 @pytest.mark.usefixtures("memory")
 def test_it_begins_at_a_page_however_often_it_grows(width, dtype):
-    growing = Growing(10, width, dtype)
+    growing = GrowableArray(10, width, dtype)
     for rows in [10, *ROWS]:
         growing.grow(rows)
         assert growing.array.ctypes.data % PAGE == 0
@@ -75,17 +75,17 @@ def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
             made.append(super().__new__(cls, *args, **options))
             return made[-1]
 
-    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", Watched)
-    growing = Growing(1, 0, np.uint64)
+    monkeypatch.setattr("dedup_job.native.growable_array.mmap.mmap", Watched)
+    growing = GrowableArray(1, 0, np.uint64)
     growing.grow(100_000)
     growing.grow(200_000)
     assert [one.closed for one in made] == [True, True, False]
 
 
 def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
-    monkeypatch.setattr("dedup_job.native.growing.mmap.mmap", Stiff)
-    monkeypatch.delattr("dedup_job.native.growing.mmap.MAP_PRIVATE")
-    growing = Growing(1, 0, np.uint64)
+    monkeypatch.setattr("dedup_job.native.growable_array.mmap.mmap", Stiff)
+    monkeypatch.delattr("dedup_job.native.growable_array.mmap.MAP_PRIVATE")
+    growing = GrowableArray(1, 0, np.uint64)
     growing.array[0] = 7
     growing.grow(100_000)
     assert growing.array[:100_000].tolist() == [7] + [0] * 99_999
@@ -94,14 +94,14 @@ def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
 @pytest.mark.parametrize("rows", [1, 5000, 100_000])
 @KINDS
 def test_there_is_room_from_the_beginning_for_the_rows_asked_for(rows, width, dtype):
-    growing = Growing(rows, width, dtype)
+    growing = GrowableArray(rows, width, dtype)
     assert len(growing.array) >= rows
     assert not growing.array.any()
     assert growing.nbytes >= growing.array.nbytes
 
 
 def test_room_that_is_there_already_is_not_asked_for_again():
-    growing = Growing(100_000, 0, np.uint64)
+    growing = GrowableArray(100_000, 0, np.uint64)
     array, size = growing.array, growing.nbytes
     for rows in (0, 1, 100_000, len(array)):
         growing.grow(rows)
@@ -110,7 +110,7 @@ def test_room_that_is_there_already_is_not_asked_for_again():
 
 
 def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
-    growing = Growing(0, 0, np.uint64)
+    growing = GrowableArray(0, 0, np.uint64)
     sizes = set()
     for rows in range(0, 200_000, 10):
         growing.grow(rows)
@@ -120,13 +120,13 @@ def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
 
 
 def test_it_does_not_take_much_more_than_it_is_asked_for():
-    growing = Growing(0, 0, np.uint64)
+    growing = GrowableArray(0, 0, np.uint64)
     growing.grow(1_000_000)
     assert 8_000_000 <= growing.nbytes < 8_000_000 + PAGE
 
 
 def test_it_grows_beyond_the_size_at_which_large_pages_are_asked_for():
-    growing = Growing(1, 0, np.uint64)
+    growing = GrowableArray(1, 0, np.uint64)
     growing.array[0] = 1
     growing.grow(1 << 23)
     growing.array[-1] = 2
@@ -136,13 +136,13 @@ def test_it_grows_beyond_the_size_at_which_large_pages_are_asked_for():
 
 def test_an_array_that_never_grows_is_held_as_it_is():
     array = np.arange(1024, dtype=np.uint64)
-    fixed = Growing.fixed(array)
+    fixed = GrowableArray.fixed(array)
     assert fixed.array is array
     assert fixed.nbytes == 8192
 
 
 def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():
-    growing = Growing(10, 0, np.uint64)
+    growing = GrowableArray(10, 0, np.uint64)
     growing.array[:3] = [1, 2, 3]
     view = growing.array[:3]
     growing.grow(1_000_000)
@@ -175,5 +175,5 @@ class WithoutLargePages(mmap.mmap):
 def test_a_kernel_without_large_pages_is_good_enough(monkeypatch):
     monkeypatch.setattr(mmap, "mmap", WithoutLargePages)
     assert on_large_pages(np.arange(1000)).tolist() == [*range(1000)]
-    growing = Growing(10_000_000, 0, np.uint64)
+    growing = GrowableArray(10_000_000, 0, np.uint64)
     assert not growing.array[:1000].any()

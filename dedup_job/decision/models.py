@@ -7,14 +7,14 @@ from functools import cached_property
 
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Packed, Sketcher
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, TextColumn
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge, ReadTexts
 
 
-class Equipment:
+class Models:
     """Fingerprinter, judge and sketcher that belong together: candidates are found as judged.
 
     They are the same for all threads. The dictionary is loaded at the first use of one of them;
@@ -60,7 +60,7 @@ class Equipment:
             lexicon=self.lexicon,
         )
 
-    def _read(self, texts: Packed) -> tuple[Packed, ReadTexts]:
+    def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
         """Return what sketches are made of: of the gist, or of what tells the similarity."""
         read = self.any_judge.read(texts)
         return (self.any_judge.gist(read) if self._decision.judges else read.main), read

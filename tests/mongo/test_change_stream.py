@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from dedup_job.mongo import undecided
 from dedup_job.mongo.bson.edit import id_element
-from dedup_job.mongo.following import NotFollowed, in_order
+from dedup_job.mongo.change_stream import NotFollowed, in_order
 from dedup_job.mongo.reading import PageSize
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -129,7 +129,7 @@ def happen(data: Any, number: int, steps: str) -> None:
 def test_what_happened_to_a_document_is_told_by_how_it_ended(
     followed, monkeypatch, piece, number, steps, changed, deleted
 ):
-    monkeypatch.setattr("dedup_job.mongo.following.PIECE", piece)
+    monkeypatch.setattr("dedup_job.mongo.change_stream.PIECE", piece)
     happen(followed.source, number, steps)
     report = run_here(followed)
     assert report.changed == {"changed": changed, "deleted": deleted}

@@ -15,7 +15,7 @@ _LEAST_BYTES = 1 << 16
 _HUGE = 1 << 25
 
 
-class Growing(Generic[T]):
+class GrowableArray(Generic[T]):
     """An array of rows of zeros, more of which can be had at the end.
 
     numpy would put it sixteen bytes behind a page, so that a row of 64 bytes is two cache lines,
@@ -30,7 +30,7 @@ class Growing(Generic[T]):
         self._view()
 
     @classmethod
-    def fixed(cls, array: NDArray[T]) -> Growing[T]:
+    def fixed(cls, array: NDArray[T]) -> GrowableArray[T]:
         """Hold an array that never grows, such as one of a file."""
         made = cls.__new__(cls)
         made._array = array

@@ -16,8 +16,8 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
-from dedup_job.mongo.care.records import Record, stored_document
-from dedup_job.mongo.care.rollback import run_of
+from dedup_job.mongo.maintenance.records import Record, stored_document
+from dedup_job.mongo.maintenance.rollback import run_of
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -190,10 +190,10 @@ class RowChecker:
         by_key = {row.key: row for row in pairs if row.values["run"] not in self.resumed}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
         ledger, documents = majority(self.target.ledger), majority(self.target.documents)
-        found = some(ledger, [*by_key], later, self.target.patience)
+        found = some(ledger, [*by_key], later, self.target.retry)
         suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
         originals = [*{row.of for row in suspects}]
-        kept = some(documents, originals, {"_id": 1, "dedup.run": 1}, self.target.patience)
+        kept = some(documents, originals, {"_id": 1, "dedup.run": 1}, self.target.retry)
         runs = {row.key: run_of(row.raw, is_kept=True) for row in kept}
         wrong = [row.key for row in suspects if runs.get(row.of) == row.values["run"]]
         self.tally.add(Check.CONTRADICTS, 0, wrong)

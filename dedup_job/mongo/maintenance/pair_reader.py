@@ -13,7 +13,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.records import object_at, texts_of_dropped
+from dedup_job.mongo.maintenance.records import object_at, texts_of_dropped
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.decided import KEPT, NO_PAIR, DecidedDocument
@@ -39,8 +39,8 @@ class PairReader:
             (kept if one.decision == KEPT else dropped)[one.key] = None
         target, forms = self.target, self.target.rows
         form = forms.projection if texts else forms.marks_only
-        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.patience)
-        documents = some(majority(target.documents), [*kept], form, target.patience)
+        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.retry)
+        documents = some(majority(target.documents), [*kept], form, target.retry)
         found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
         return {one.key: one for one in found}
 

@@ -19,8 +19,8 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.ledger_removals import former_rows, only_copies, put_back, shorten
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance.ledger_removals import former_rows, only_copies, put_back, shorten
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
@@ -64,11 +64,11 @@ class Planned:
 
 def planned(target: TargetReader, run: int) -> Planned:
     """Return what `undo` would take back; UsageError where it would refuse."""
-    state = target.patience(target.state.read) or {}
+    state = target.retry(target.state.read) or {}
     begun = state.get("undo") == run
     if not begun:
-        target.patience(lambda: _check_last(target, run))
-    row, checkpoint = target.patience(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
+        target.retry(lambda: _check_last(target, run))
+    row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
         return Planned(target.name, Undone(run, 0, row["documents"], by_hand=status), begun)
@@ -81,25 +81,25 @@ def planned(target: TargetReader, run: int) -> Planned:
 def undo(target: Target, run: int, progress: Progress) -> Undone:
     """Take back the last run of a target; UsageError says which that is if it is another."""
     progress.stage("taking the lease")
-    pending = (target.patience(target.state.read) or {}).get("undo")
+    pending = (target.retry(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
-        row = target.patience(lambda: target.run(run)) or {}
+        row = target.retry(lambda: target.run(run)) or {}
         if pending == run and row.get("status") == _UNDONE:
             return Undone(run, left=row.get("left", 0))
-        target.patience(lambda: _check_last(target, run))
-        state = target.patience(target.state.read) or {}
+        target.retry(lambda: _check_last(target, run))
+        state = target.retry(target.state.read) or {}
         last_run = next_run(state) - 1
         # what is taken back is decided again
         begin = {"undo": run, "last_run": last_run, "bookmark": None}
-        target.patience(lambda: target.state.update(begin))
+        target.retry(lambda: target.state.update(begin))
         return _take_back(target, run, progress)
 
 
 def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
-    state = target.patience(target.state.read) or {}
+    state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
-        target.patience(lambda: check_begun(target, state))
+        target.retry(lambda: check_begun(target, state))
         progress, half = Progress(Log()), state.get("undo_from")
         what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
         progress.stage(f"finishing the {what}, which was cut off")
@@ -171,19 +171,19 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
 
 def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
     """Take back what the state names; of what a person did only a piece that is half written."""
-    row = target.patience(lambda: target.run(run))
+    row = target.retry(lambda: target.run(run))
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
-        target.patience(lambda: target.state.update(no_entry))
+        target.retry(lambda: target.state.update(no_entry))
         return Undone(run)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
-    total = sum(target.patience(c.estimated_document_count) for c in target.decided)
+    total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
     left += rows_left
-    former = target.patience(lambda: _former(target, run))
+    former = target.retry(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
@@ -202,10 +202,10 @@ def _delete(
     """
     is_kept = collection is target.documents
     stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
-    holds = is_kept or look_up(collection, stored, {"_id": 1}, target.patience, limit=1)
+    holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
     deleted = left = 0
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-    for page in pages(majority(collection), ID_PAGE, None, projection, target.patience):
+    for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
         for start in range(0, len(own), WRITE):
             keys = own[start : start + WRITE]

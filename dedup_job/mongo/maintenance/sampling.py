@@ -21,8 +21,8 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.care.pair_reader import PairReader, number
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance.pair_reader import PairReader, number
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.decided import KEPT, DecidedDocument
@@ -46,7 +46,7 @@ _LAST: Final = Int64(1 << 62)
 def naming(target: TargetReader) -> Callable[[bytes], str]:
     """Return how a list writes ids: 17 may be a string, too, where any id is one."""
     text = {"_id": {"$type": "string"}}
-    strings = any(look_up(c, text, {"_id": 1}, target.patience, limit=1) for c in target.decided)
+    strings = any(look_up(c, text, {"_id": 1}, target.retry, limit=1) for c in target.decided)
     return unmistakable if strings else shown
 
 
@@ -102,7 +102,7 @@ class Sampler:
     def count(self) -> int:
         """Return how many rows or documents are wanted."""
         collection = majority(self._collection)
-        return self.target.patience(lambda: collection.count_documents(self._query()))
+        return self.target.retry(lambda: collection.count_documents(self._query()))
 
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
@@ -125,7 +125,7 @@ class Sampler:
         ]
         keys = [bson_edit.id_element(bytes(one.raw)) for one in self._aggregate(steps)]
         projection = self._projection(texts=texts)
-        rows = some(majority(self._collection), keys, projection, self.target.patience)
+        rows = some(majority(self._collection), keys, projection, self.target.retry)
         by_key = {row.key: row for row in rows}
         return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
 
@@ -217,7 +217,7 @@ class Sampler:
         collection, left = majority(self._collection), limit
         if limit is not None:
             size = replace(size, documents=min(size.documents, limit))
-        for page in pages(collection, size, self._query(), projection, self.target.patience):
+        for page in pages(collection, size, self._query(), projection, self.target.retry):
             yield page[:left]
             left = None if left is None else left - len(page)
             if left is not None and left <= 0:
@@ -251,9 +251,7 @@ class Sampler:
 
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
         collection = majority(self._collection)
-        return self.target.patience(
-            lambda: list(collection.aggregate(list(steps), allowDiskUse=True))
-        )
+        return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
 
 
 _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn

@@ -1,0 +1,204 @@
+"""Work in threads: in order, bounded, and its errors come out where its results do."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
+
+
+def numbers(count, taken=None):
+    """Yield numbers, and note each that is taken."""
+    for number in range(count):
+        if taken is not None:
+            taken.append(number)
+        yield number
+
+
+def breaking(count):
+    """Yield so many numbers, then break."""
+    yield from range(count)
+    raise ZeroDivisionError("at the end")
+
+
+@given(st.lists(st.integers(), max_size=30), st.integers(1, 5))
+def test_what_is_got_ahead_comes_whole_and_in_order(items, depth):
+    with prefetch(items, depth) as ahead:
+        assert list(ahead) == items
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
+def test_threads_of_any_number_give_results_in_order(delays, threads):
+    def slow(delay):
+        time.sleep(delay / 2000)
+        return delay
+
+    assert list(in_order(slow, delays, threads)) == delays
+
+
+def test_no_more_is_got_ahead_than_the_depth_and_one_in_hand():
+    taken = []
+    with prefetch(numbers(100, taken), 3) as items:
+        time.sleep(0.1)
+        assert len(taken) == 4
+        assert next(items) == 0
+        time.sleep(0.1)
+        assert len(taken) == 5
+
+
+def test_an_error_ahead_is_raised_after_what_came_before_it():
+    got = []
+    with prefetch(breaking(3), 10) as items:
+        assert [next(items), next(items), next(items)] == [0, 1, 2]
+    with (
+        prefetch(breaking(3), 10) as items,
+        pytest.raises(ZeroDivisionError, match="at the end"),
+    ):
+        got.extend(items)
+    assert got == [0, 1, 2]
+
+
+def test_an_error_in_a_thread_is_raised_in_its_turn():
+    def divide(number):
+        return 6 // (number - 2)
+
+    results = in_order(divide, range(5), 3)
+    assert [next(results), next(results)] == [-3, -6]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_who_does_not_want_the_rest_leaves_no_thread_behind():
+    before = threading.active_count()
+    taken = []
+    with prefetch(numbers(1000, taken), 2) as ahead:
+        items = in_order(str, ahead, 2)
+        next(items)
+        items.close()
+    deadline = time.monotonic() + 5
+    while threading.active_count() > before:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert len(taken) < 20
+
+
+def hand_over(behind, *items, then=None):
+    """Hand items over, and raise what is given then."""
+    with behind:
+        for item in items:
+            behind.put(item)
+        if then is not None:
+            raise then
+
+
+def test_what_is_handed_over_is_worked_off_in_order_before_the_end():
+    done = []
+
+    def work(number):
+        time.sleep(0.001)
+        done.append(number)
+
+    with BackgroundWriter(work, 2) as behind:
+        for number in range(20):
+            behind.put(number)
+    assert done == list(range(20))
+
+
+def test_who_hands_over_waits_for_room():
+    release, done = threading.Event(), []
+
+    def work(number):
+        release.wait(5)
+        done.append(number)
+
+    with BackgroundWriter(work, 1) as behind:
+        behind.put(1)
+        behind.put(2)
+        third = threading.Thread(target=behind.put, args=(3,))
+        third.start()
+        third.join(0.1)
+        assert third.is_alive()
+        release.set()
+        third.join(5)
+    assert done == [1, 2, 3]
+
+
+def test_after_an_error_nothing_more_is_worked_off_and_it_is_raised():
+    done = []
+
+    def work(number):
+        if number == 2:
+            raise ZeroDivisionError
+        done.append(number)
+
+    with pytest.raises(ZeroDivisionError):
+        hand_over(BackgroundWriter(work, 2), *range(100))
+    assert done == [0, 1]
+
+
+def test_an_error_of_the_last_item_is_raised_at_the_end():
+    with pytest.raises(ZeroDivisionError):
+        hand_over(BackgroundWriter(lambda number: 1 // number, 2), 0)
+
+
+def test_what_was_handed_over_is_done_though_the_block_breaks():
+    done = []
+    with pytest.raises(KeyError):
+        hand_over(BackgroundWriter(done.append, 5), 1, 2, then=KeyError)
+    assert done == [1, 2]
+
+
+def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
+    begun, release, done = threading.Event(), threading.Event(), []
+
+    def work(number):
+        begun.set()
+        release.wait(5)
+        done.append(number)
+
+    class Interrupted(KeyboardInterrupt):
+        def __init__(self):
+            begun.wait(5)
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        hand_over(BackgroundWriter(work, 5, patience=0.1), 1, 2, then=Interrupted)
+    assert time.monotonic() - start < 2
+    release.set()
+    time.sleep(0.1)
+    assert done == [1]  # the second was not begun
+
+
+def test_without_a_rate_nothing_waits():
+    start = time.monotonic()
+    assert list(paced([[1, 2]] * 1000, None, lambda: False)) == [[1, 2]] * 1000
+    assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+def test_pages_come_no_faster_than_their_documents_may(rate):
+    start = time.monotonic()
+    times = [time.monotonic() - start for _ in paced([[0] * 10] * 6, rate, lambda: False)]
+    assert all(at >= i * 10 / rate for i, at in enumerate(times))
+
+
+def test_lost_time_is_not_made_up_for():
+    pages = paced([[0] * 10] * 4, 100, lambda: False)
+    next(pages)
+    time.sleep(0.3)
+    next(pages)
+    start = time.monotonic()
+    next(pages)
+    assert time.monotonic() - start > 0.09
+
+
+def test_a_stop_ends_the_waiting():
+    pages = paced([[0]] * 2, 0.001, lambda: True)
+    start = time.monotonic()
+    assert list(pages) == [[0], [0]]
+    assert time.monotonic() - start < 1
