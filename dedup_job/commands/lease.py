@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dedup_job.commands.opened import connected
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.maintenance.lease_admin import Lock, end, look
+from dedup_job.mongo.maintenance.lease_admin import Lease, end, look
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 
-def show_lease(settings: Settings, target: str, progress: Progress = QUIET) -> Lock:
+def show_lease(settings: Settings, target: str, progress: Progress = QUIET) -> Lease:
     """Return the lease of a target as it is now; UsageError if no run ever wrote to it."""
     with connected(settings, progress) as (client, database):
         return look(client, Namespace.parse(target, database, "--target"))
@@ -21,9 +21,9 @@ def show_lease(settings: Settings, target: str, progress: Progress = QUIET) -> L
 def break_lease(
     settings: Settings,
     target: str,
-    agree: Callable[[Lock], None] = lambda _: None,
+    agree: Callable[[Lease], None] = lambda _: None,
     progress: Progress = QUIET,
-) -> Lock:
+) -> Lease:
     """End the lease of a target; return it as it was, free or held.
 
     What `agree` raises about the lease leaves it as it is. Raises StateMismatch where it changed
@@ -31,13 +31,13 @@ def break_lease(
     """
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
-        lock = look(client, name)
-        if lock.lease is None:
-            return lock
-        agree(lock)
-        if not end(client, name, lock):
+        lease = look(client, name)
+        if lease.holder is None:
+            return lease
+        agree(lease)
+        if not end(client, name, lease):
             raise StateMismatch(
                 f"the lease of {name} changed hands meanwhile and was not broken. See "
                 "`dedup lease show`."
             )
-        return lock
+        return lease

@@ -16,7 +16,7 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.maintenance.records import object_at
-from dedup_job.mongo.maintenance.shapes import Classic, Dedup
+from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import misfits
 from dedup_job.mongo.target_reader import TargetReader
@@ -91,10 +91,10 @@ class KeptChecker:
             return KeptRow(row.key, row.raw, None, None)
         if rows.has_runs:
             own = mark.own if mark else object_at(row.raw, "dedup")
-            wrong = [f"dedup.{name}" for name in misfits(Dedup, own)]
+            wrong = [f"dedup.{name}" for name in misfits(DEDUP, own)]
             wrong += ["dedup.run"] if mark and mark.run not in self.known else []
         else:
-            wrong = misfits(Classic, mark.own) if mark else []
+            wrong = misfits(CLASSIC, mark.own) if mark else []
             old = bson_edit.stored(mark.own.get("old_id")) if mark else row.key
             wrong += ["old_id"] if comparable(old) != comparable(row.key) else []
         if mark and rows.fields is not None:

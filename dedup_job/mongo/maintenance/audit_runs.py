@@ -16,10 +16,10 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.maintenance.ledger_removals import Entry, piece_id
 from dedup_job.mongo.maintenance.shapes import (
-    EntryRow,
-    PieceRow,
-    RunRow,
-    StateRow,
+    ENTRY,
+    PIECE_ROW,
+    RUN,
+    STATE,
     differing,
     ledger_misfits,
 )
@@ -46,13 +46,13 @@ def foreign_records(
     rows: Sequence[Document], pieces: Sequence[Document], state: Mapping[str, Any]
 ) -> list[str]:
     """Return a line for each row of `T.runs`, and for the state, that dedup does not write so."""
-    lines = [_line(row, misfits(EntryRow if is_by_hand(row) else RunRow, row)) for row in rows]
+    lines = [_line(row, misfits(ENTRY if is_by_hand(row) else RUN, row)) for row in rows]
     for piece in pieces:
-        found = misfits(PieceRow, piece)
+        found = misfits(PIECE_ROW, piece)
         for i, row in enumerate(() if found else piece["rows"]):
             found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
         lines.append(_line(piece, found))
-    lines.append(_line(state, misfits(StateRow, state)))
+    lines.append(_line(state, misfits(STATE, state)))
     return [*filter(None, lines)]
 
 
