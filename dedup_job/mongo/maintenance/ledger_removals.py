@@ -269,7 +269,7 @@ def former_rows(
             raise StateMismatch(
                 f"{target.runs.full_name} lacks piece {piece} of number {number}, _id "
                 f"{piece_id(number, piece)}, with rows that were taken out of the ledger: someone "
-                "removed or changed it. Put it back from a backup; nothing was taken back."
+                "removed or changed it. Put it back from a backup; nothing was written."
             )
         yield rows
 
@@ -297,14 +297,6 @@ def taken_out(
         number = piece["of"]
         if number in rows and (piece[PIECE] < rows[number].get("pieces", 0) or number == half):
             yield from ((number, one) for one in piece["rows"])
-
-
-def keys_taken_out(target: TargetReader, entries: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Yield the keys of all documents that some entries took out."""
-    for entry in entries:
-        for piece in range(entry["pieces"]):
-            rows = rows_of_piece(target, entry["_id"], piece)
-            yield from (row.key for row in rows or ())
 
 
 def only_copies(

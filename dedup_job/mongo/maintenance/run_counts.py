@@ -1,13 +1,21 @@
-"""What the runs say they decided, beside what target and ledger hold."""
+"""What the runs say they decided, beside what is counted in target and ledger."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from dedup_job.documents import Reason
+from dedup_job.columns import Fingerprints
+from dedup_job.decision import PairRecheck
+from dedup_job.documents import LONGEST_ID, Reason
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, is_count
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.check import Tally
 from dedup_job.report.counts import Counts, Tenths
 from dedup_job.report.run import Status
 
@@ -31,6 +39,51 @@ REASONS: Mapping[str, tuple[Reason, ...]] = {
 def no_counts() -> ByRun:
     """Return counts of no run."""
     return defaultdict(Counter)
+
+
+@dataclass(slots=True)
+class Audited:
+    """A target that is checked, and what is counted of its documents and rows on the way.
+
+    runs: rows of `T.runs`. there: what each run decided; last: keys of the last document and the
+    last row of each; named: how many rows of a run name an original that its row counts; unknown:
+    beginnings of labels that were not counted.
+    """
+
+    target: TargetReader
+    source: Source
+    clean_all: Callable[[Sequence[str]], list[str]]
+    fingerprint: Callable[[Sequence[str]], Fingerprints]
+    recheck: PairRecheck
+    tally: Tally
+    state: Mapping[str, Any]
+    runs: Sequence[dict[str, Any]]
+    named: dict[tuple[int, bytes], int]
+    known: Container[int] = field(init=False)
+    there: ByRun = field(init=False, default_factory=no_counts)
+    last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
+    unknown: set[str] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Collect the numbers that a run may have."""
+        recorded = (n for row in self.runs if isinstance(n := row["_id"], int))
+        self.known = {*range(1, next_run(self.state)), *recorded}
+
+    @property
+    def own_rules(self) -> bool:
+        """Tell whether the target was made by the rules of this version."""
+        return bool(self.state["settings"].get("rules") == self.target.stamp.get("rules"))
+
+    @property
+    def undoing(self) -> int | None:
+        """The run that is about to be taken back."""
+        return self.state.get("undo")
+
+    def count(self, collection: AnyCollection, run: int, key: bytes, labels: Iterable[str]) -> None:
+        """Count a document or row of a run."""
+        self.there[run].update(labels)
+        if len(key) <= LONGEST_ID:
+            self.last.setdefault(run, {})[collection.name] = key
 
 
 def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
