@@ -30,7 +30,7 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     unfinished,
 )
 from dedup_job.mongo.maintenance.records import Record, Records
-from dedup_job.mongo.maintenance.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
@@ -73,7 +73,7 @@ def undo_run(
     settings: Settings,
     name: str,
     run: int,
-    agree: Callable[[Planned], None] = lambda _: None,
+    agree: Callable[[Undone], None] = lambda _: None,
     progress: Progress = QUIET,
     *,
     given: bool = True,

@@ -144,7 +144,11 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     The order of arrival counts, so an entry has a number of its own, as a run has.
     """
     keys = [one.row.key for one in piece]
-    target.retry(lambda: _check_not_kept(target, keys))
+    for key in target.held_by(target.documents, keys):
+        raise StateMismatch(
+            f"_id {shown(key)} is in {target.name} and in its ledger, which no run does. Find out "
+            "what wrote it there, and remove the one that is wrong."
+        )
     after, number = entry.with_piece(piece), entry.number
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
@@ -240,16 +244,6 @@ def _write_piece(
     }
     target.runs.replace_one({"_id": number}, values, upsert=True, session=session)
     return after
-
-
-def _check_not_kept(target: Target, keys: Sequence[bytes]) -> None:
-    """Raise StateMismatch where the target holds one of these documents of the ledger."""
-    for part in in_commands(keys):
-        for row in look_up(target.documents, bson_edit.among(part), {"_id": 1}, limit=1):
-            raise StateMismatch(
-                f"_id {shown(row.key)} is in {target.name} and in its ledger, which no run "
-                "does. Find out what wrote it there, and remove the one that is wrong."
-            )
 
 
 def former_rows(

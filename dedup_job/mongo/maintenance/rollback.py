@@ -37,33 +37,24 @@ WRITE = 1000  # documents in a transaction
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back; `left` documents stay, since the source no longer holds them.
+    """What was or would be taken back.
 
-    ledger: rows that left it, or, of what a person did, that stand in it again. by_hand: `restored`
-    or `requeued`, "" for a run.
+    left: documents that stay, since the source no longer holds them; ledger: rows that left it, or,
+    of what a person did, that stand in it again. by_hand: `restored` or `requeued`, "" for a run.
+    begun: another process began and was cut off.
     """
 
+    target: str
     run: int
     kept: int = 0
     ledger: int = 0
     left: int = 0
     by_hand: str = ""
+    begun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What an undo is about to take back, as `T.runs` and the checkpoint count it.
-
-    begun: another process began and was cut off.
-    """
-
-    target: str
-    what: Undone
-    begun: bool
-
-
-def planned(target: TargetReader, run: int) -> Planned:
-    """Return what `undo` would take back; UsageError where it would refuse."""
+def planned(target: TargetReader, run: int) -> Undone:
+    """Return what `undo` would take back, by its counts; UsageError where it would refuse."""
     state = target.retry(target.state.read) or {}
     begun = state.get("undo") == run
     if not begun:
@@ -71,11 +62,12 @@ def planned(target: TargetReader, run: int) -> Planned:
     row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Planned(target.name, Undone(run, 0, row["documents"], by_hand=status), begun)
+        return Undone(target.name, run, 0, row["documents"], by_hand=status, begun=begun)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    return Planned(target.name, Undone(run, counts.kept, counts.scanned - counts.kept), begun)
+    rows = counts.scanned - counts.kept
+    return Undone(target.name, run, counts.kept, rows, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -85,7 +77,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
     with target.hold():  # which finishes an undo that was cut off
         row = target.retry(lambda: target.run(run)) or {}
         if pending == run and row.get("status") == _UNDONE:
-            return Undone(run, left=row.get("left", 0))
+            return Undone(target.name, run, left=row.get("left", 0))
         target.retry(lambda: _check_last(target, run))
         state = target.retry(target.state.read) or {}
         last_run = next_run(state) - 1
@@ -175,7 +167,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
         target.retry(lambda: target.state.update(no_entry))
-        return Undone(run)
+        return Undone(target.name, run)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
@@ -189,7 +181,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         _mark(target, run, session, left=left)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return Undone(run, kept, ledger, left)
+    return Undone(target.name, run, kept, ledger, left)
 
 
 def _delete(
@@ -259,7 +251,8 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    done, stay = Undone(row["_id"], by_hand=str(row["status"])), list[RawDocument]()
+    stay = list[RawDocument]()
+    done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     progress.total(row["documents"], f"undoing number {done.run}: putting rows back")
     for rows in former_rows(target, row, half):
         gone, staying = put_back(target, done.run, rows)
