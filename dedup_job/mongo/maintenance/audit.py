@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from dedup_job.columns import Fingerprints
-from dedup_job.decision import PairRecheck
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -26,7 +24,6 @@ from dedup_job.mongo.maintenance.audit_runs import (
     Document,
     RunChecker,
     foreign_records,
-    largest,
     pieces_of,
 )
 from dedup_job.mongo.maintenance.ledger_removals import taken_out
@@ -34,9 +31,8 @@ from dedup_job.mongo.maintenance.rollback import check_begun
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.state.lease import holder
-from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
-from dedup_job.report.check import Check, Tally, named
+from dedup_job.report.check import Check, named
 from dedup_job.report.progress import Progress
 
 ROWS = PageSize(documents=5000)
@@ -50,13 +46,9 @@ class Checker:
     strange_settings: returns those settings of a row of `T.runs` that no run has.
     """
 
-    target: TargetReader
-    clean_all: Callable[[Sequence[str]], list[str]]
-    fingerprint: Callable[[Sequence[str]], Fingerprints]
-    recheck: PairRecheck
+    on: Audited
     strange_settings: Callable[[Mapping[str, Any]], list[str]]
     progress: Progress
-    tally: Tally
     _done: int = field(init=False, default=0)
 
     def check(self, sample: int | None) -> int:
@@ -65,59 +57,50 @@ class Checker:
         Raises LeaseHeld where a run is at work: what it writes would look like a fault.
         """
         self._begin()
-        counts = (c.estimated_document_count for c in (self.target.source, *self.target.decided))
-        self.progress.total(sum(map(self.target.retry, counts)), "checking")
+        target = self.on.target
+        self.progress.total(self._size(target.source, *target.decided), "checking")
         kept, dropped = self._walk_source()
-        walked = self._walk(self.target.documents, self._kept, sample)
-        rows = self._walk(self.target.ledger, self._dropped, sample)
+        walked = self._walk(target.documents, self._kept, sample)
+        rows = self._walk(target.ledger, self._dropped, sample)
         if sample is None:
             self._dropped.check_former()
         if walked != kept:
-            self._walk_others(self.target.documents, self.target.ledger)
+            self._walk_others(target.documents, target.ledger)
         if rows != dropped:
-            self._walk_others(self.target.ledger, None)
-        self.tally.add(Check.GONE, walked + rows)
+            self._walk_others(target.ledger, None)
+        self.on.tally.add(Check.GONE, walked + rows)
         self._compare_records(walked + rows, is_sample=sample is not None)
-        self._check_alone(self._on.state["token"])
-        return int(self._on.state["generation"])
+        self._check_alone(self.on.state["token"])
+        return int(self.on.state["generation"])
 
     def _begin(self) -> None:
-        state = self.target.retry(self.target.state.read) or {}
+        state = self.on.state
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         half: list[bytes | str] = [*self._half]
         if (undoing := state.get("undo")) is not None:
-            self.target.retry(lambda: check_begun(self.target, state))
+            self.on.target.retry(lambda: check_begun(self.on.target, state))
             half.insert(0, f"run {undoing}, being undone")
-        self.tally.add(Check.HALF, len(half), half)
-        rows = self.target.all_runs()
-        self._on = Audited(
-            self.target,
-            self.target.source_reader(),
-            self.clean_all,
-            self.fingerprint,
-            self.recheck,
-            self.tally,
-            state,
-            rows,
-            largest(rows),
-        )
-        self._kept, self._dropped = KeptChecker(self._on), RowChecker(self._on)
+        self.on.tally.add(Check.HALF, len(half), half)
+        self._kept, self._dropped = KeptChecker(self.on), RowChecker(self.on)
+
+    def _size(self, *collections: AnyCollection) -> int:
+        return sum(self.on.target.retry(c.estimated_document_count) for c in collections)
 
     def _check_alone(self, token: int) -> None:
-        state = self.target.state
-        lease = self.target.retry(state.at_work)
-        if lease or (self.target.retry(state.read) or {}).get("token") != token:
+        state = self.on.target.state
+        lease = self.on.target.retry(state.at_work)
+        if lease or (self.on.target.retry(state.read) or {}).get("token") != token:
             who = holder(lease) if lease else "another process"
             raise LeaseHeld(
-                f"a run writes to {self.target.name} or did so meanwhile ({who}), so nothing can "
-                "be said of it. Check again when it is done."
+                f"a run writes to {self.on.target.name} or did so meanwhile ({who}), so nothing "
+                "can be said of it. Check again when it is done."
             )
 
     def _pages(
         self, collection: AnyCollection, size: PageSize, projection: Mapping[str, int]
     ) -> Iterator[Sequence[RawDocument]]:
-        for page in pages(majority(collection), size, None, projection, self.target.retry):
+        for page in pages(majority(collection), size, None, projection, self.on.target.retry):
             yield [row for row in page if row.key not in self._half] if self._half else page
             self._done += len(page)
             self.progress.advance(self._done)
@@ -125,15 +108,15 @@ class Checker:
     def _walk_source(self) -> tuple[int, int]:
         """Return how many source documents the target holds, and how many the ledger."""
         kept = dropped = 0
-        for page in self._pages(self.target.source, ID_PAGE, _ID):
+        for page in self._pages(self.on.target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
-            in_target = self._among(self.target.documents, keys)
-            in_ledger = self._among(self.target.ledger, keys)
+            in_target = self._among(self.on.target.documents, keys)
+            in_ledger = self._among(self.on.target.ledger, keys)
             kept, dropped = kept + len(in_target), dropped + len(in_ledger)
             decided = in_target | in_ledger
             twice = self._not_half(in_target & in_ledger)
-            self.tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
-            self.tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
+            self.on.tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
+            self.on.tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         return kept, dropped
 
     def _walk(self, collection: AnyCollection, checker: Any, sample: int | None) -> int:
@@ -158,65 +141,65 @@ class Checker:
         drawn = ((random.random(), number, key) for number, key in numbered)
         chosen = heapq.nsmallest(max(sample, 1), drawn)[:sample]  # the walk is made for none, too
         keys = [key for _, _, key in sorted(chosen, key=itemgetter(1))]
-        for page in fetch(majority(collection), keys, ROWS, self.target.retry):
+        for page in fetch(majority(collection), keys, ROWS, self.on.target.retry):
             checker.check([*map(checker.read, page)])
         return walked
 
     def _not_half(self, keys: set[bytes]) -> set[bytes]:
         """Return those of some ids in target and ledger that no entry is about to take back."""
-        undoing = self._on.undoing
-        if undoing is None or not keys or not self.target.rows.has_runs:
+        undoing = self.on.undoing
+        if undoing is None or not keys or not self.on.target.rows.has_runs:
             return keys
         own = {"$and": [bson_edit.among([*keys]), {"dedup.run": undoing}]}
-        found = look_up(self.target.documents, own, {"_id": 1}, self.target.retry)
+        found = look_up(self.on.target.documents, own, {"_id": 1}, self.on.target.retry)
         return keys - {row.key for row in found}
 
     def _walk_others(self, collection: AnyCollection, other: AnyCollection | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
         self.progress.stage(f"looking for what only {collection.full_name} holds")
-        for page in pages(majority(collection), ID_PAGE, None, _ID, self.target.retry):
+        for page in pages(majority(collection), ID_PAGE, None, _ID, self.on.target.retry):
             keys = [row.key for row in page if row.key not in self._half]
-            there = self._among(self.target.source, keys)
+            there = self._among(self.on.target.source, keys)
             alone = [key for key in keys if key not in there]
-            self.tally.add(Check.GONE, 0, alone)
+            self.on.tally.add(Check.GONE, 0, alone)
             if other is not None:
-                self.tally.add(
-                    Check.TWICE, len(alone), [*self._not_half(self.target.held_by(other, alone))]
+                self.on.tally.add(
+                    Check.TWICE, len(alone), [*self._not_half(self.on.target.held_by(other, alone))]
                 )
 
     def _compare_records(self, decided: int, *, is_sample: bool) -> None:
         self.progress.stage("comparing the counts")
-        pieces = pieces_of(self.target)
-        rows, state = self._on.runs, self._on.state
+        pieces = pieces_of(self.on.target)
+        rows, state = self.on.runs, self.on.state
         strange = foreign_records(rows, pieces, state)
-        self.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
+        self.on.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
         if strange:
             return  # what they say cannot be compared
         lines = [*self._differences(pieces, is_sample=is_sample)]
-        halfway = bool(self._half) or self._on.undoing is not None
+        halfway = bool(self._half) or self.on.undoing is not None
         if not lines and not halfway:  # else something was removed, which was told
             gone = [named(shown(key), ["dedup.refused.of"]) for key in self._kept.gone]
-            self.tally.add(Check.VALUES, 0, gone)
-        if halfway or lines or any(one.is_error for one in self.tally.findings()):
-            self._on.named.clear()  # how many there should be is not clear
-        estimated = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
+            self.on.tally.add(Check.VALUES, 0, gone)
+        if halfway or lines or any(one.is_error for one in self.on.tally.findings()):
+            self.on.named.clear()  # how many there should be is not clear
+        estimated = self._size(*self.on.target.decided)
         is_clear = not lines and not halfway and estimated == decided
-        checker = RunChecker(self._on, pieces, self.strange_settings, decided if is_clear else None)
+        checker = RunChecker(self.on, pieces, self.strange_settings, decided if is_clear else None)
         records = len(rows) + len(pieces) + 1
-        self.tally.add(Check.RECORDS, records, [*lines, *checker.contradictions()])
+        self.on.tally.add(Check.RECORDS, records, [*lines, *checker.contradictions()])
 
     def _differences(self, pieces: Sequence[Document], *, is_sample: bool) -> Iterator[str]:
         """Yield where runs and the state count otherwise than what is there."""
-        rows, undoing = {row["_id"]: row for row in self._on.runs}, self._on.undoing
-        said = run_counts.recorded(rows, self._on.state["checkpoint"], taken_out(pieces, rows))
+        rows, undoing = {row["_id"]: row for row in self.on.runs}, self.on.undoing
+        said = run_counts.recorded(rows, self.on.state["checkpoint"], taken_out(pieces, rows))
         not_these: set[int] = set()
         if undoing is not None:
             half = taken_out(pieces, rows, half=undoing)
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
-        by_run, there = self.target.rows.has_runs, self._on.there
+        by_run, there = self.on.target.rows.has_runs, self.on.there
         for run in self._dropped.unknown:
             there[run][run_counts.SHORT_DUPLICATE] = said[run][run_counts.SHORT_DUPLICATE]
-        unknown = {*self._on.unknown, *(() if by_run else run_counts.OF_KEPT)}
+        unknown = {*self.on.unknown, *(() if by_run else run_counts.OF_KEPT)}
         if self._kept.altered or not by_run or is_sample:
             unknown.add(run_counts.SHORT_KEPT)
         if is_sample:
@@ -227,5 +210,5 @@ class Checker:
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        there = held(majority(collection), strings_of(keys), self.target.retry)
+        there = held(majority(collection), strings_of(keys), self.on.target.retry)
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}

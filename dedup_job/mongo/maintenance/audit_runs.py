@@ -229,17 +229,6 @@ def pieces_of(target: TargetReader) -> list[Document]:
     return target.retry(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
 
 
-def largest(rows: Sequence[Document]) -> dict[tuple[int, bytes], int]:
-    """Return 0 for each kept document that a run names as one with the most duplicates."""
-    return {
-        (row["_id"], bson_edit.stored(one.get("_id"))): 0
-        for row in rows
-        if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
-        for one in clusters
-        if isinstance(one, dict)
-    }
-
-
 def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:
     """Yield the counts that do not add up."""
     counts = Counts.from_dict(found)

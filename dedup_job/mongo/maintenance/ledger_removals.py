@@ -190,25 +190,39 @@ def put_back(
     Returns how many documents left the target, and the rows of those that stay.
     """
     stay = only_copies(target, rows, in_target=True)
-    staying = [row.key for row in stay]
-    keys = [row.key for row in rows if row.key not in {*staying}]
+    staying = {row.key for row in stay}
+    keys = [row.key for row in rows if row.key not in staying]
     there = target.held_by(target.ledger, keys)
-    new = strings_of([row.raw for row in rows if row.key in {*keys} - there])
+    back = [row.raw for row in rows if row.key not in there | staying]
+    return take_back(target, number, keys, [*staying], back), stay
+
+
+def take_back(
+    target: Target,
+    number: int,
+    documents: Sequence[bytes] = (),
+    ledger: Sequence[bytes] = (),
+    back: Sequence[bytes] = (),
+) -> int:
+    """Delete documents of a run and rows of the ledger, and insert others, as a part of an undo.
+
+    Returns how many documents left the target.
+    """
     own: Mapping[str, Any] = {"dedup.run": number} if target.rows.has_runs else {}
     gone = 0
 
     def writes(session: ClientSession | None) -> None:
         nonlocal gone
         gone = 0
-        for part in in_commands(keys):
+        for part in in_commands(documents):
             mine = {"$and": [bson_edit.among(part), own]}
             gone += target.documents.delete_many(mine, session=session).deleted_count
-        insert_once(target.ledger, new, session)
-        for part in in_commands(staying):
+        insert_once(target.ledger, strings_of(back), session)
+        for part in in_commands(ledger):
             target.ledger.delete_many(bson_edit.among(part), session=session)
 
     target.commits.commit(writes, {"undo": number}, {"undo": number})
-    return gone, stay
+    return gone
 
 
 def shorten(

@@ -6,7 +6,7 @@ finishes it. A number is never used again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,12 +15,17 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.maintenance.ledger_removals import former_rows, only_copies, put_back, shorten
+from dedup_job.mongo.maintenance.ledger_removals import (
+    former_rows,
+    only_copies,
+    put_back,
+    shorten,
+    take_back,
+)
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
@@ -206,7 +211,7 @@ def _delete(
                 left += len(keys) - len(there)
                 keys = [key for key in keys if key in there]
             for part in in_commands(keys):
-                _delete_some(target, collection, run, part)
+                take_back(target, run, **{"documents" if is_kept else "ledger": part})
                 deleted += len(part)
         done += len(page)
         progress.advance(done)
@@ -216,15 +221,6 @@ def _delete(
 def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
     undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
     target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
-
-
-def _delete_some(
-    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
-) -> None:
-    def writes(session: ClientSession | None) -> None:
-        collection.delete_many(bson_edit.among(keys), session=session)
-
-    target.commits.commit(writes, {"undo": run}, {"undo": run})
 
 
 def run_of(raw: bytes, *, is_kept: bool) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dedup_job.columns import Fingerprints
 from dedup_job.decision import PairRecheck
 from dedup_job.documents import LONGEST_ID, Reason
+from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
@@ -41,33 +43,54 @@ def no_counts() -> ByRun:
     return defaultdict(Counter)
 
 
-@dataclass(slots=True)
+@dataclass
 class Audited:
     """A target that is checked, and what is counted of its documents and rows on the way.
 
-    runs: rows of `T.runs`. there: what each run decided; last: keys of the last document and the
-    last row of each; named: how many rows of a run name an original that its row counts; unknown:
+    there: what each run decided; last: keys of the last document and the last row of each; unknown:
     beginnings of labels that were not counted.
     """
 
     target: TargetReader
-    source: Source
     clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
     recheck: PairRecheck
     tally: Tally
-    state: Mapping[str, Any]
-    runs: Sequence[dict[str, Any]]
-    named: dict[tuple[int, bytes], int]
-    known: Container[int] = field(init=False)
     there: ByRun = field(init=False, default_factory=no_counts)
     last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
     unknown: set[str] = field(init=False, default_factory=set)
 
-    def __post_init__(self) -> None:
-        """Collect the numbers that a run may have."""
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        """The state, as it was first read."""
+        return self.target.retry(self.target.state.read) or {}
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """The rows of `T.runs`."""
+        return self.target.all_runs()
+
+    @cached_property
+    def source(self) -> Source:
+        """The source."""
+        return self.target.source_reader()
+
+    @cached_property
+    def known(self) -> Container[int]:
+        """The numbers that a run may have."""
         recorded = (n for row in self.runs if isinstance(n := row["_id"], int))
-        self.known = {*range(1, next_run(self.state)), *recorded}
+        return {*range(1, next_run(self.state)), *recorded}
+
+    @cached_property
+    def named(self) -> dict[tuple[int, bytes], int]:
+        """How many rows of a run name a kept document that its row has among the largest groups."""
+        return {
+            (row["_id"], bson_edit.stored(one.get("_id"))): 0
+            for row in self.runs
+            if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
+            for one in clusters
+            if isinstance(one, dict)
+        }
 
     @property
     def own_rules(self) -> bool:
