@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dedup_job.commands.opened import connected
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.maintenance.lease_admin import Lease, end, look
+from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -15,7 +15,8 @@ from dedup_job.settings import Settings
 def show_lease(settings: Settings, target: str, progress: Progress = QUIET) -> Lease:
     """Return the lease of a target as it is now; UsageError if no run ever wrote to it."""
     with connected(settings, progress) as (client, database):
-        return look(client, Namespace.parse(target, database, "--target"))
+        name = Namespace.parse(target, database, "--target")
+        return lease_of(name, *state_of(client, name))
 
 
 def break_lease(
@@ -31,11 +32,12 @@ def break_lease(
     """
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
-        lease = look(client, name)
+        state, found = state_of(client, name)
+        lease = lease_of(name, state, found)
         if lease.holder is None:
             return lease
         agree(lease)
-        if not end(client, name, lease):
+        if not state.break_lease(lease.token):
             raise StateMismatch(
                 f"the lease of {name} changed hands meanwhile and was not broken. See "
                 "`dedup lease show`."

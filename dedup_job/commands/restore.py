@@ -221,7 +221,8 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
             )
         raise UsageError(
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. "
-            f"`{_inspect(on, record.key)}` shows it and its nearest neighbours."
+            f"`{command_line('inspect', '--target', on.target.name, unmistakable(record.key))}` "
+            "shows it and its nearest neighbours."
         )
     return record.key
 
@@ -282,7 +283,3 @@ def _remark(record: Record) -> str:
         "The text in the source has changed since; this is the one that was dropped, with _id "
         "and text only."
     )
-
-
-def _inspect(on: Opened, key: bytes) -> str:
-    return command_line("inspect", "--target", on.target.name, unmistakable(key))

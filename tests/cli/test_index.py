@@ -203,11 +203,6 @@ def test_other_settings_are_refused_with_the_difference(kept: Kept) -> None:
     assert "index.distance = 3 then, 2 now" in str(error)
 
 
-def test_a_check_of_all_compares_the_snapshot(kept: Kept) -> None:
-    kept.run()
-    assert kept.compared() == (30, [])
-
-
 def test_a_check_names_in_what_the_snapshot_differs(kept: Kept) -> None:
     kept.run()
     target = kept.database.target

@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.maintenance import lease_admin as locks
+from dedup_job.mongo.maintenance import lease_admin
 from tests.running import (
     Forked,
     invoke,
@@ -103,14 +103,14 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, _ = paused
-    look = locks.look
+    look = lease_admin.lease_of
 
     def look_long(*arguments: Any) -> Any:
         seen = look(*arguments)
         database["target.state"].update_one({}, {"$inc": {"token": 1}})
         return seen
 
-    monkeypatch.setattr("dedup_job.commands.lease.look", look_long)
+    monkeypatch.setattr("dedup_job.commands.lease.lease_of", look_long)
     error = refusal("lease", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)

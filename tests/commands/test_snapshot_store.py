@@ -289,15 +289,6 @@ def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted: Wa
     assert parted.run() is None
 
 
-def test_small_segments_are_put_together(parted: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "_TIMES", 4)
-    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
-    assert parted.run() is None
-    assert names(parted) == ["index"]
-    assert parted.run() is None
-    assert_as_in_one_run(parted)
-
-
 def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted: Watched) -> None:
     known = parted.database.target.find_one({}) or {}
     for number in range(3):
@@ -336,7 +327,7 @@ def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
     assert_as_in_one_run(parted)
 
 
-def test_a_file_of_former_times_behind_the_last_one_is_not_used(
+def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(
     parted: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that was killed between writing and removing leaves it."""

@@ -72,11 +72,6 @@ def open_target(
     return Target(client, name, form, source, finish_undo, retry)
 
 
-def look(client: Client, target: Namespace) -> Lease:
-    """Return the lease of a target; UsageError if no run ever wrote to it."""
-    return lease_of(target, *state_of(client, target))
-
-
 def lease_of(target: Namespace, state: State, found: Mapping[str, Any]) -> Lease:
     """Return the lease that a target's state names."""
     holder, now = None, state.now().replace(tzinfo=UTC)
@@ -85,15 +80,6 @@ def lease_of(target: Namespace, state: State, found: Mapping[str, Any]) -> Lease
         since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
         holder = Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
     return Lease(str(target), found["token"], holder, now)
-
-
-def end(client: Client, target: Namespace, lease: Lease) -> bool:
-    """End the lease as it was looked at; its holder writes nothing more.
-
-    Returns False where it changed hands meanwhile.
-    """
-    state, _ = state_of(client, target)
-    return state.break_lease(lease.token)
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
