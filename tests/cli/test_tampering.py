@@ -217,7 +217,7 @@ CASES = (
     "more", [("--all",), pytest.param((), marks=pytest.mark.thorough)], ids=["all", "sample"]
 )
 @pytest.mark.parametrize(("do", "expected"), CASES)
-def test_it_is_found(
+def test_what_is_done_by_hand_is_found_and_nothing_else(
     made: Db, tmp_path: Path, do: Do, expected: dict[Check, str], more: tuple[str, ...]
 ) -> None:
     id_ = do(made)
@@ -283,32 +283,42 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": "x", "since": NOW}
 # What is done, which commands refuse it, and what they say. All that a row or a state may hold:
 # tests/mongo/state/test_checked.py.
-REFUSED = (
-    (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
-    (source_elsewhere(undo=2), (UNDO, RESTORE), ""),
-    (source_elsewhere(intent=[0, 1, 2]), (UNDO,), ""),
-    (state(undo=1), (RUN, RESTORE, CHECK), "run 1 is being undone, and run 2 came after it"),
-    (state(undo=1), (("undo", "1", "--yes"),), "run 1 is being undone, and run 2 came after it"),
-    (kept_as_restored, (UNDO,), "which another run kept than number 2"),
-    (state(**{"checkpoint.run": 1}), (RUN,), BEHIND),
-    (run_ahead, (RUN,), BEHIND),
-    (
+REFUSED = {
+    "another source": (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
+    "another source, undo": (source_elsewhere(undo=2), (UNDO, RESTORE), ""),
+    "another source, batch": (source_elsewhere(intent=[0, 1, 2]), (UNDO,), ""),
+    "undo of an earlier run": (
+        state(undo=1),
+        (RUN, RESTORE, CHECK, ("undo", "1", "--yes")),
+        "run 1 is being undone, and run 2 came after it",
+    ),
+    "a run as a restore": (kept_as_restored, (UNDO,), "which another run kept than number 2"),
+    "older state": (state(**{"checkpoint.run": 1}), (RUN,), BEHIND),
+    "run added": (run_ahead, (RUN,), BEHIND),
+    "no status": (
         change(RUNS, {"$unset": {"status": ""}}, _id=2),
         (UNDO,),
         f"row 2 of {{db}}.{RUNS}{ODD}status",
     ),
-    (change(RUNS, {"$set": {"counts.kept": "x"}}, _id=1), (UNDO,), f"{ODD}counts"),
-    (change(RUNS, {"$set": {"status": "restored"}}, _id=2), (UNDO,), f"{ODD}pieces, documents"),
-    (state(undo="x"), (RUN, UNDO), f"{ODD}undo"),
-    (state(**{"checkpoint.run": Int64(2**63 - 1)}), (RUN, UNDO), f"{ODD}checkpoint"),
-    (state(lease={**LEASE, "expires": NOW}), (RUN, UNDO), f"{ODD}lease"),
-)
+    "counts": (change(RUNS, {"$set": {"counts.kept": "x"}}, _id=1), (UNDO,), f"{ODD}counts"),
+    "status": (
+        change(RUNS, {"$set": {"status": "restored"}}, _id=2),
+        (UNDO,),
+        f"{ODD}pieces, documents",
+    ),
+    "undo of no number": (state(undo="x"), (RUN, UNDO), f"{ODD}undo"),
+    "huge number": (
+        state(**{"checkpoint.run": Int64(2**63 - 1)}),
+        (RUN, UNDO),
+        f"{ODD}checkpoint",
+    ),
+    "lease": (state(lease={**LEASE, "expires": NOW}), (RUN, UNDO), f"{ODD}lease"),
+}
 
 
-@pytest.mark.parametrize(("do", "commands", "words"), REFUSED, ids=[*map(str, range(len(REFUSED)))])
-def test_other_commands_refuse_it_and_take_nothing_back(
-    made: Db, do: Do, commands: tuple[tuple[str, ...], ...], words: str
-) -> None:
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_commands_refuse_it_and_take_nothing_back(made: Db, name: str) -> None:
+    do, commands, words = REFUSED[name]
     lost = [one(made, **{"dedup.run": number})["_id"] for number in (1, 2)]
     made.source.delete_many({"_id": {"$in": lost}})
     do(made)

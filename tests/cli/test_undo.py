@@ -176,7 +176,7 @@ def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
     assert outcome(any_database) == before
 
 
-def test_an_undone_run_is_told_by_explain_as_not_decided(made: Db) -> None:
+def test_inspect_tells_documents_of_an_undone_run_as_not_decided(made: Db) -> None:
     document = of_run(made, 2)[0][0]
     command(made, "undo", "2", "--yes")
     assert "came after the last run" in str(refused(made, "inspect", document["_id"]))

@@ -69,7 +69,7 @@ class Checker:
         if rows != dropped:
             self._walk_others(target.ledger, None)
         self.on.tally.add(Check.GONE, walked + rows)
-        self._compare_records(walked + rows, is_sample=sample is not None)
+        self._compare_records(walked + rows)
         self._check_alone(self.on.state["token"])
         return int(self.on.state["generation"])
 
@@ -167,7 +167,7 @@ class Checker:
                     Check.TWICE, len(alone), [*self._not_half(self.on.target.held_by(other, alone))]
                 )
 
-    def _compare_records(self, decided: int, *, is_sample: bool) -> None:
+    def _compare_records(self, decided: int) -> None:
         self.progress.stage("comparing the counts")
         pieces = pieces_of(self.on.target)
         rows, state = self.on.runs, self.on.state
@@ -175,7 +175,7 @@ class Checker:
         self.on.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
         if strange:
             return  # what they say cannot be compared
-        lines = [*self._differences(pieces, is_sample=is_sample)]
+        lines = [*self._differences(pieces)]
         halfway = bool(self._half) or self.on.undoing is not None
         if not lines and not halfway:  # else something was removed, which was told
             gone = [named(shown(key), ["dedup.refused.of"]) for key in self._kept.gone]
@@ -188,7 +188,7 @@ class Checker:
         records = len(rows) + len(pieces) + 1
         self.on.tally.add(Check.RECORDS, records, [*lines, *checker.contradictions()])
 
-    def _differences(self, pieces: Sequence[Document], *, is_sample: bool) -> Iterator[str]:
+    def _differences(self, pieces: Sequence[Document]) -> Iterator[str]:
         """Yield where runs and the state count otherwise than what is there."""
         rows, undoing = {row["_id"]: row for row in self.on.runs}, self.on.undoing
         said = run_counts.recorded(rows, self.on.state["checkpoint"], taken_out(pieces, rows))
@@ -196,16 +196,10 @@ class Checker:
         if undoing is not None:
             half = taken_out(pieces, rows, half=undoing)
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
-        by_run, there = self.on.target.rows.has_runs, self.on.there
-        for run in self._dropped.unknown:
-            there[run][run_counts.SHORT_DUPLICATE] = said[run][run_counts.SHORT_DUPLICATE]
-        unknown = {*self.on.unknown, *(() if by_run else run_counts.OF_KEPT)}
-        if self._kept.altered or not by_run or is_sample:
-            unknown.add(run_counts.SHORT_KEPT)
-        if is_sample:
-            unknown.add(run_counts.SHORT_DUPLICATE)
+        by_run = self.on.target.rows.has_runs
+        unknown = run_counts.OF_KEPT if self.on.has_huge or not by_run else ()
         yield from run_counts.count_differences(
-            said, there, not_these, by_run=by_run, unknown=tuple(unknown)
+            said, self.on.there, not_these, by_run=by_run, unknown=unknown
         )
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,6 @@ from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Duplicate, Reason, Skipped
-from dedup_job.fingerprint import is_text_hash
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -78,13 +76,11 @@ class KeptRow:
 class KeptChecker:
     """Compares documents of the target with what would be written today.
 
-    gone: keys of some that name an original that is not there; altered: how many have another text
-    or fingerprint than was stored.
+    gone: keys of some that name an original that is not there.
     """
 
     on: Audited
     gone: list[bytes] = field(default_factory=list)
-    altered: int = 0
 
     @property
     def projection(self) -> Mapping[str, int]:
@@ -104,12 +100,10 @@ class KeptChecker:
         if (mark := document.mark) is None:
             self.on.there[0][run_counts.KEPT] += 1
             return
-        labels = [*run_counts.kept_labels_of(mark.own)]
-        if document.text is not None and is_text_hash(mark.fingerprint, document.text):
-            labels.append(run_counts.SHORT_KEPT)
+        labels = run_counts.kept_labels_of(mark.own)
         self.on.count(self.on.target.documents, mark.run, document.key, labels)
         if len(document.key) > _LONGEST_ID:  # then no document that was compared with it says so
-            self.on.unknown.update(run_counts.OF_KEPT)
+            self.on.has_huge = True
 
     def read(self, row: RawDocument) -> KeptRow:
         """Return what a document of the target says."""
@@ -145,7 +139,6 @@ class KeptChecker:
         wrong = {k for (k, (_, then)), b in zip(known.items(), now, strict=True) if then != b}
         forged = [named(shown(key), ["fingerprint"]) for key in known if key in wrong]
         self.on.tally.add(Check.VALUES, len(known), forged)
-        self.altered += len(wrong)
         source = self.on.source.documents([*known])
         whole = {document.key: document.raw for document in page}
         there = {k: d.content for k, d in source.items() if isinstance(d.content, str)}
@@ -236,15 +229,10 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class RowChecker:
-    """Compares rows of the ledger with what would be written today.
-
-    short: duplicates with a short text by run; unknown: runs with one that was not counted.
-    """
+    """Compares rows of the ledger with what would be written today."""
 
     on: Audited
     projection: Mapping[str, int] = field(default_factory=lambda: dict(_LEDGER))
-    short: Counter[int] = field(default_factory=Counter)
-    unknown: set[int] = field(default_factory=set)
 
     def count(self, page: Sequence[RawDocument]) -> list[LedgerRow]:
         """Count rows; return those that can be decided once more."""
@@ -296,7 +284,7 @@ class RowChecker:
         self._check_order(self._check_duplicates(duplicates))
 
     def check_former(self) -> None:
-        """Look at the rows that a person took out, and see how many duplicates were short."""
+        """Look at the rows that a person took out."""
         for entry in self.on.runs:
             if entry.get("status") not in BY_HAND:
                 continue
@@ -312,8 +300,6 @@ class RowChecker:
                     there = self.on.target.held_by(self.on.target.documents, keys)
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
-        for run, short in self.short.items():
-            self.on.there[run][run_counts.SHORT_DUPLICATE] = short
 
     def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
         """Find originals that the target does not hold; of: the duplicates of each."""
@@ -324,11 +310,8 @@ class RowChecker:
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:
         """Decide duplicates once more; return those with a text that is known."""
         pairs = self._with_originals(duplicates)
-        proved = [row for row in pairs if row.is_proved]
-        self._decide_again(proved)
+        self._decide_again([row for row in pairs if row.is_proved])
         self._check_unproved([row for row in pairs if not row.is_proved])
-        keys = {row.key for row in proved}
-        self.unknown.update(row.values["run"] for row in duplicates if row.key not in keys)
         return pairs
 
     @property
@@ -376,9 +359,7 @@ class RowChecker:
         for row, now in zip(proved, again, strict=True):
             if isinstance(now, str):
                 apart.append(row.key)
-                continue
-            self.short[row.values["run"]] += now.short
-            if self.on.own_rules and (forged := _forged(row.values, now)):
+            elif self.on.own_rules and (forged := _forged(row.values, now)):
                 wrong.append(named(shown(row.key), forged))
         self.on.tally.add(self._apart, 0, apart)
         self.on.tally.add(Check.VALUES, len(proved), wrong)

@@ -189,7 +189,7 @@ def put_back(
 
     Returns how many documents left the target, and the rows of those that stay.
     """
-    stay = only_copies(target, rows, in_target=True)
+    stay = only_copies(target, rows)
     staying = {row.key for row in stay}
     keys = [row.key for row in rows if row.key not in staying]
     there = target.held_by(target.ledger, keys)
@@ -307,18 +307,12 @@ def taken_out(
             yield from ((number, one) for one in piece["rows"])
 
 
-def only_copies(
-    target: TargetReader, rows: Sequence[RawDocument], *, in_target: bool = False
-) -> list[RawDocument]:
-    """Return the rows of those documents that the target alone holds, or would lose.
-
-    in_target: only of those that the target really holds.
-    """
+def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:
+    """Return the rows of those documents that the target alone holds."""
     keys = [row.key for row in rows if stored_in(row.raw) is None]
     gone = {*keys} - target.held_by(target.source, keys)
-    if in_target and gone:
-        gone &= target.held_by(target.documents, [*gone])
-    return [row for row in rows if row.key in gone]
+    alone = target.held_by(target.documents, [*gone])
+    return [row for row in rows if row.key in alone]
 
 
 def piece_id(number: int, piece: int) -> int:

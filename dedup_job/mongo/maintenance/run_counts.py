@@ -30,7 +30,6 @@ _VOID, _ALIKE = "void", "similarity "
 OF_KEPT = ("refused for ", _ALIKE, _VOID)  # beginnings of labels of kept documents
 COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
 """The fields of a row of the ledger that `labels_of` reads."""
-SHORT_KEPT, SHORT_DUPLICATE = "short, kept", "short, duplicate"
 REASONS: Mapping[str, tuple[Reason, ...]] = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
     "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
@@ -47,8 +46,8 @@ def no_counts() -> ByRun:
 class Audited:
     """A target that is checked, and what is counted of its documents and rows on the way.
 
-    there: what each run decided; last: keys of the last document and the last row of each; unknown:
-    beginnings of labels that were not counted.
+    there: what each run decided; last: keys of the last document and the last row of each;
+    has_huge: there is an `_id` that no document says it was compared with.
     """
 
     target: TargetReader
@@ -58,7 +57,7 @@ class Audited:
     tally: Tally
     there: ByRun = field(init=False, default_factory=no_counts)
     last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
-    unknown: set[str] = field(init=False, default_factory=set)
+    has_huge: bool = field(init=False, default=False)
 
     @cached_property
     def state(self) -> dict[str, Any]:
@@ -211,7 +210,5 @@ def _labels(found: Mapping[str, Any]) -> Labels:
             **{f"richer in {name}": n for name, n in counts.richer.items()},
             **{_alike(bin_): n for bin_, n in enumerate(counts.similarities.counts)},
             _VOID: counts.missing_originals,
-            SHORT_KEPT: counts.short_kept,
-            SHORT_DUPLICATE: counts.short_duplicate,
         }
     )
