@@ -40,6 +40,11 @@ def fill_alike(database: Db) -> None:
 _filled: dict[str, list[dict[str, Any]]] = {}
 
 
+def run_again(database: Db, **more: Any) -> None:
+    """Run once more with the settings that the target was made with."""
+    run_here(database, source__max_chars=1500, **more)
+
+
 def names(database: Db, name: str, *more: str) -> list[str]:
     """Return the command line of a command on the target."""
     return [name, "--db", database.name, "--target", "target", *more]

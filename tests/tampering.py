@@ -85,6 +85,20 @@ def text(new: Callable[[str], str], pick: Callable[[Db], Document] = alone) -> D
     return do
 
 
+def decided_twice(database: Db) -> Any:
+    """Add a document that the ledger holds."""
+    id_ = one(database, LEDGER, reason="exact")["_id"]
+    database.target.insert_one({**one(database), "_id": id_})
+    return id_
+
+
+def hold_lease(database: Db, seconds: float = 60, **more: Any) -> None:
+    """Let a process of another machine hold the lease for so many seconds more."""
+    lease = {"host": "elsewhere", "machine": "another", "pid": 1, "session": {"id": b"x"}, **more}
+    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", int(seconds * 1000)]}}
+    database[STATE].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+
+
 def run_ahead(database: Db) -> None:
     """Add the row of a run that never was."""
     database[RUNS].insert_one({**one(database, RUNS, _id=2), "_id": 1000})

@@ -11,7 +11,7 @@ from dedup_job.cli.console import asking, console, working
 from dedup_job.cli.options import CONNECTION, Given, Target, Yes, group, with_options
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.maintenance.lease_admin import Lock
+    from dedup_job.mongo.maintenance.lease_admin import Lease
 
 app = group("Show or break the lease of a target, which keeps two runs apart.")
 
@@ -34,12 +34,10 @@ def break_(target: Target, yes: Yes = False, *, options: Given) -> None:
     """
     agree = asking(_question, "the lease is as it was", yes=yes)
     with working("ended; the lease is as it was.") as progress:
-        lock = commands.lease.break_lease(options.load(), target, agree, progress)
-    if lock.lease is None:
-        typer.echo(f"the lease of {lock.target} is free; there is nothing to break")
-    else:
-        typer.echo(f"the lease of {lock.target} is free; {lock.holder}, writes nothing more")
+        lease = commands.lease.break_lease(options.load(), target, agree, progress)
+    end = f"{lease.holder}, writes nothing more" if lease.holder else "there is nothing to break"
+    typer.echo(f"the lease of {lease.target} is free; {end}")
 
 
-def _question(lock: Lock) -> str:
-    return f"End the lease of {lock.target}, held by {lock.holder}?"
+def _question(lease: Lease) -> str:
+    return f"End the lease of {lease.target}, held by {lease.holder}?"

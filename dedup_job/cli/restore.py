@@ -17,7 +17,7 @@ from dedup_job.printing import command_line, counted
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
-    from dedup_job.mongo.maintenance.rollback import Planned, Undone
+    from dedup_job.mongo.maintenance.rollback import Undone
 
 _LARGEST = 64 << 20  # bytes of a file of ids
 
@@ -129,15 +129,15 @@ def undo(
     agree = asking(_question, "nothing was written", yes=yes)
     with working("ended at once. The same command or the next run finishes what began.") as bar:
         found = commands.restore.undo_run(settings, target, run, agree, bar, given=options.given)
-    for line in _undone(found, target):
+    for line in _undone(found):
         typer.echo(line)
 
 
-def _undone(found: Undone, target: str) -> Iterator[str]:
+def _undone(found: Undone) -> Iterator[str]:
     """Say what was taken back."""
     documents, rows = counted(found.kept, "document"), counted(found.ledger, "row")
     if found.by_hand:
-        gone = f"{documents} left {target}, and " if found.kept else ""
+        gone = f"{documents} left {found.target}, and " if found.kept else ""
         again = f"{gone}{rows} {'stands' if found.ledger == 1 else 'stand'} in the ledger again."
         yield f"number {found.run} is undone: {again}"
     else:
@@ -147,18 +147,18 @@ def _undone(found: Undone, target: str) -> Iterator[str]:
         )
     if found.left:
         yield (
-            f"Left in {target}, since the source no longer holds them and these may be the only "
-            f"copies: {counted(found.left, 'document')}."
+            f"Left in {found.target}, since the source no longer holds them and these may be the "
+            f"only copies: {counted(found.left, 'document')}."
         )
 
 
-def _question(planned: Planned) -> str:
+def _question(planned: Undone) -> str:
     """Say what will leave the target and its ledger."""
-    begun, what = "Finish the undo of" if planned.begun else "Take back", planned.what
-    if what.by_hand:
-        many = f"{counted(what.ledger, 'document')} {what.by_hand} by hand"
-        return f"{begun} number {what.run} of {planned.target}, {many}?"
+    begun = "Finish the undo of" if planned.begun else "Take back"
+    if planned.by_hand:
+        many = f"{counted(planned.ledger, 'document')} {planned.by_hand} by hand"
+        return f"{begun} number {planned.run} of {planned.target}, {many}?"
     return (
-        f"{begun} run {what.run} of {planned.target}? {counted(what.kept, 'document')} leave the "
-        f"target, {counted(what.ledger, 'row')} its ledger."
+        f"{begun} run {planned.run} of {planned.target}? {counted(planned.kept, 'document')} leave "
+        f"the target, {counted(planned.ledger, 'row')} its ledger."
     )

@@ -16,6 +16,7 @@ from dedup_job.decision import PairRecheck
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.audit import Checker
+from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import differing
 from dedup_job.mongo.state import stamp
 from dedup_job.report.check import Check, Checked, Tally
@@ -42,16 +43,14 @@ def check_target(
         stamp.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage("loading the dictionary")
         began, tally = time.perf_counter(), Tally(shown)
-        checker = Checker(
+        audited = Audited(
             on.target,
             Cleaner(on.settings.cleaning).clean_all,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
-            _strange,
-            on.progress,
             tally,
         )
-        generation = checker.check(sample)
+        generation = Checker(audited, _strange, on.progress).check(sample)
         if sample is None:
             tally.add(Check.SNAPSHOT, *snapshot_differences(on))
         seconds = time.perf_counter() - began

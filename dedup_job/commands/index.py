@@ -18,7 +18,6 @@ from dedup_job.index.hamming import MOST as MOST
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.target_reader import Version
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -65,14 +64,13 @@ def describe_snapshot(
     documents: say also what an index of so many would take.
     """
     with opened(settings, name, progress, given=given, as_made=False) as on:
-        file = _version_and_file(on)[1]
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)
         used = "yes" if why_not is None else f"no: {why_not or 'there is none'}"
         return [
             ("target", on.target.name),
             ("its documents", f"{on.target.documents.estimated_document_count():,}"),
-            *_facts(on, file),
+            *_facts(on),
             ("used by the next run", used),
             *([("settings", f"those of run {on.settings_of}")] if on.settings_of else []),
             *([] if documents is None else describe_needs(on.settings, documents)),
@@ -117,14 +115,18 @@ def rebuild_snapshot(
     """
     began = time.perf_counter()
     with opened(settings, name, progress, given=given, as_made=False) as on:
-        _check_folder(_version_and_file(on)[1])
+        file = on.snapshots.file
+        assert file is not None  # some run wrote to the target
+        _check_folder(file)
         on.progress.stage("taking the lease")
         with on.target.hold():
-            version, file = _version_and_file(on)
+            version = on.target.version()
             on.progress.stage("loading the index")
             index = KeptIndex(on.settings.index)
             read_index(on.target, on.snapshots, index, on.progress)
-            if on.target.version() != version:  # this process slept through its lease
+            if (
+                version is None or on.target.version() != version
+            ):  # this process slept through its lease
                 raise LeaseLost(
                     f"another run wrote to {on.target.name} while it was read; nothing was saved. "
                     "Wait until it is done; then the same command."
@@ -137,16 +139,6 @@ def rebuild_snapshot(
         return Rebuilt(file, len(index), time.perf_counter() - began)
 
 
-def _version_and_file(on: Opened) -> tuple[Version, Path]:
-    version, file = on.target.version(), on.snapshots.file
-    if version is None or file is None:
-        raise StateMismatch(
-            f"the target {on.target.name} has no number of its own, as one that an earlier version "
-            "of dedup wrote: its index is read from the target by each run."
-        )
-    return version, file
-
-
 def _why_not(on: Opened) -> str | None:
     """Return why a run would not use the snapshot; None if it would, "" where there is none."""
     if refused := refusal_of(on.target):
@@ -154,12 +146,12 @@ def _why_not(on: Opened) -> str | None:
     return on.snapshots.load(KeptIndex(on.settings.index))
 
 
-def _facts(on: Opened, file: Path) -> Iterator[tuple[str, str]]:
+def _facts(on: Opened) -> Iterator[tuple[str, str]]:
     files, indexes = on.snapshots.files(), [facts["index"] for facts in on.snapshots.loaded]
     if not files:
-        yield "snapshot", f"none; it would be {file}"
+        yield "snapshot", f"none; it would be {on.snapshots.file}"
         return
-    yield "snapshot", str(file)
+    yield "snapshot", str(on.snapshots.file)
     yield "size on disk", f"{sum(one.stat().st_size for one in files) / 1e6:,.1f} MB"
     if len(files) > 1:
         yield "in files", f"{len(files)}"

@@ -24,13 +24,13 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     TakenOut,
     begun,
     finish_entries,
+    former_rows,
     in_pieces,
-    keys_taken_out,
     take_out,
     unfinished,
 )
 from dedup_job.mongo.maintenance.records import Record, Records
-from dedup_job.mongo.maintenance.rollback import Planned, Undone, planned, undo
+from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
 from dedup_job.report.counts import Counts
@@ -73,7 +73,7 @@ def undo_run(
     settings: Settings,
     name: str,
     run: int,
-    agree: Callable[[Planned], None] = lambda _: None,
+    agree: Callable[[Undone], None] = lambda _: None,
     progress: Progress = QUIET,
     *,
     given: bool = True,
@@ -102,15 +102,18 @@ def restore(
     names = [*dict.fromkeys(written)]
     if not names:
         raise UsageError("no _id is given; name one at least.")
-    _finish(settings, name, progress, given=given)
+    began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
+    asked = _hash_of(names, status)
     with opened(settings, name, progress, given=given) as on:
-        began = datetime.now(UTC)
-        status = Status.REQUEUED if requeue else Status.RESTORED
-        asked = _hash_of(names, status)
-        out = {comparable(key) for key in keys_taken_out(on.target, unfinished(on.target, asked))}
-        keys = _all_dropped(on, names, out, requeue=requeue)
         on.progress.stage("taking the lease")
-        with on.target.hold():
+        with on.target.hold():  # which takes back what was cut off
+            out = {
+                comparable(row.key)
+                for entry in unfinished(on.target, asked)
+                for rows in former_rows(on.target, entry)
+                for row in rows
+            }
+            keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
                 on.target.state.update({"bookmark": None})
             entry = begun(on.target, status, asked, _about(on, began, status))
@@ -171,33 +174,16 @@ def _hash_of(names: Sequence[str], status: Status) -> str:
     return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
 
-def _finish(settings: Settings, name: str, progress: Progress, *, given: bool) -> None:
-    """Take back first what was cut off: on a standalone server a restore may be half done."""
-    with opened(settings, name, progress, given=given) as on:
-        if (on.target.retry(on.target.state.read) or {}).get("undo") is not None:
-            on.progress.stage("taking the lease")
-            with on.target.hold():
-                pass  # taking the lease does it
-
-
 def _moves(
     on: Opened, keys: Sequence[bytes], done: Restored, *, requeue: bool
 ) -> Iterator[TakenOut]:
     """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
     for start in range(0, len(keys), _PAGE):
-        page, there = keys[start : start + _PAGE], set[bytes]()
-        for part in records.dropped(page):
-            for row, record in part:
+        for part in records.dropped(keys[start : start + _PAGE]):
+            for _, record in part:
                 done.add(record, requeue=requeue)
-                there.add(row.key)
             yield from (TakenOut(row) for row, _ in part) if requeue else _kept(on, part)
-        for key in page:
-            if key not in there:
-                raise UsageError(
-                    f"_id {shown(key)} is no longer in the ledger of {on.target.name}: someone was "
-                    f"faster. `{_inspect(on, key)}` shows how it stands now."
-                )
 
 
 def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
@@ -235,7 +221,8 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
             )
         raise UsageError(
             f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. "
-            f"`{_inspect(on, record.key)}` shows it and its nearest neighbours."
+            f"`{command_line('inspect', '--target', on.target.name, unmistakable(record.key))}` "
+            "shows it and its nearest neighbours."
         )
     return record.key
 
@@ -296,7 +283,3 @@ def _remark(record: Record) -> str:
         "The text in the source has changed since; this is the one that was dropped, with _id "
         "and text only."
     )
-
-
-def _inspect(on: Opened, key: bytes) -> str:
-    return command_line("inspect", "--target", on.target.name, unmistakable(key))

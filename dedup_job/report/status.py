@@ -37,6 +37,11 @@ class Holder:
     expires: datetime | None
     alive: bool | None
 
+    def __str__(self) -> str:
+        """Say who it is, as a part of a sentence."""
+        since = "just now" if self.since is None else _when(self.since)
+        return on_one_line(f"process {self.pid} on {self.host}, since {since}")
+
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""
         times = {"since": _iso(self.since), "expires": _iso(self.expires)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +20,9 @@ from dedup_job.report.check import Check
 from dedup_job.report.counts import Counts
 from dedup_job.report.progress import Callback
 from dedup_job.settings import load
-from tests.proving import command, fill, fill_alike, good, refused, stored, wrong
+from tests.proving import command, fill, fill_alike, good, refused, run_again, stored, wrong
 from tests.running import dedup, environment_for, run_here, uri_of
-from tests.tampering import alone, one, original
+from tests.tampering import alone, hold_lease, one, original
 
 Db = Database[dict[str, Any]]
 UNDECIDED, GONE, CHANGED, HALF = map(str, [Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF])
@@ -83,7 +82,7 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
     assert f"{CHANGED}: 4. They changed in the source after they were decided" in said
     assert f"dedup restore ID --requeue --target {made.name}.target" in said
     command(made, "restore", str(rows[0]["_id"]), "--requeue")
-    run_here(made, source__max_chars=1500)
+    run_again(made)
     assert repr(rows[0]["_id"]) not in good(made, tmp_path, "--all")[CHANGED]
 
 
@@ -167,7 +166,7 @@ def test_a_run_whose_row_was_not_brought_to_its_end_is_mended_by_the_next(
     fill_alike(any_database)
     any_database["target.runs"].update_one({"_id": 2}, {"$set": BEHIND})
     assert good(any_database, tmp_path) == {}
-    run_here(any_database, source__max_chars=1500)
+    run_again(any_database)
     assert good(any_database, tmp_path) == {}
     assert one(any_database, "target.runs", _id=2)["status"] == "done"
 
@@ -183,29 +182,21 @@ def test_a_half_written_batch_is_told_and_not_counted(any_database: Db, tmp_path
     intent = {"$set": {"intent": [d["_id"] for d in new]}}
     any_database["target.state"].update_one({}, intent)
     assert good(any_database, tmp_path).keys() == {HALF}
-    run_here(any_database, source__max_chars=1500)
+    run_again(any_database)
     assert good(any_database, tmp_path) == {}
 
 
 def test_while_a_run_is_at_work_nothing_is_said(made: Db) -> None:
-    state = made["target.state"]
-    before = one(made, "target.state")
-    sleeper = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    lease = {"pid": sleeper.pid, "host": platform.node(), "machine": "another"}
-    try:
-        state.update_one({}, [{"$set": {"lease": {**lease, "expires": {"$add": ["$$NOW", 9000]}}}}])
-        error = refused(made, "check", "--source", "source")
-        assert isinstance(error, LeaseHeld)
-        assert f"process {sleeper.pid}" in str(error)
-    finally:
-        sleeper.communicate()
-        state.replace_one({}, before)
+    hold_lease(made)
+    error = refused(made, "check", "--source", "source")
+    assert isinstance(error, LeaseHeld)
+    assert "process 1 on elsewhere" in str(error)
 
 
 def test_a_run_that_began_and_ended_meanwhile_is_noticed(made: Db) -> None:
     def meanwhile(doing: str, _: int, __: int | None) -> None:
         if doing == "comparing the counts":
-            run_here(made, source__max_chars=1500)
+            run_again(made)
 
     settings = load({"connection.uri": uri_of(made), "source.max_chars": 1500}).settings
     source, target = f"{made.name}.source", f"{made.name}.target"

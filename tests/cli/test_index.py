@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
 from tests.running import invoke, refusal, run_here, uri_of
+from tests.tampering import hold_lease, one
 
 Db = Database[dict[str, Any]]
 
@@ -196,27 +196,11 @@ def test_without_settings_of_its_own_a_command_takes_those_of_the_last_run(kept:
     assert "settings" not in kept.info()
 
 
-@pytest.mark.parametrize("words", [[], ["--rebuild"]])
-def test_a_target_that_was_never_written_is_refused(kept: Kept, words: list[str]) -> None:
-    kept.run()
-    arguments = ("--db", kept.database.name, "--target", "tarjet", *words)
-    error = refusal("index", *arguments, **kept.environment)
-    assert isinstance(error, UsageError)
-    assert f"{kept.database.name}.tarjet does not exist" in str(error)
-    assert f"Targets in {kept.database.name}: target." in str(error)
-    assert "tarjet.state" not in kept.database.list_collection_names()
-
-
 def test_other_settings_are_refused_with_the_difference(kept: Kept) -> None:
     kept.run()
     error = kept.refused("--config", other_settings(kept))
     assert isinstance(error, StateMismatch)
     assert "index.distance = 3 then, 2 now" in str(error)
-
-
-def test_a_check_of_all_compares_the_snapshot(kept: Kept) -> None:
-    kept.run()
-    assert kept.compared() == (30, [])
 
 
 def test_a_check_names_in_what_the_snapshot_differs(kept: Kept) -> None:
@@ -258,12 +242,12 @@ def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
 ) -> None:
     kept = Kept(any_database, tmp_path / "snapshots")
     kept.run(keeping=False)
-    before = state(kept)
+    before = one(kept.database, "target.state")
     said = kept.index("--rebuild")
     assert re.fullmatch(rf"30 documents in \d+\.\d s: {re.escape(str(kept.file))}\n", said)
     assert kept.info()["used by the next run"] == "yes"
     assert kept.compared() == (30, [])
-    after = state(kept)
+    after = one(kept.database, "target.state")
     assert after.pop("token") == before.pop("token") + 1
     assert after == before  # the lease is given back, and nothing else changed
 
@@ -277,7 +261,7 @@ def test_rebuild_repairs_a_snapshot_that_is_damaged(kept: Kept) -> None:
 
 def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
     kept.run(keeping=False)
-    hold(kept.database)
+    hold_lease(kept.database)
     error = kept.refused()
     assert isinstance(error, LeaseHeld)
     assert "process 1 on elsewhere" in str(error)
@@ -286,13 +270,13 @@ def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
 
 def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: Kept) -> None:
     kept.run(keeping=False)
-    before = state(kept)
+    before = one(kept.database, "target.state")
     kept.folder.write_text("a file")
     error = kept.refused()
     assert isinstance(error, UsageError)
     assert str(kept.folder) in str(error)
     assert "cannot be written" in str(error)
-    assert state(kept) == before
+    assert one(kept.database, "target.state") == before
 
 
 def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
@@ -309,7 +293,7 @@ def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
     assert isinstance(error, UsageError)
     assert "No space left on device" in str(error)
     assert kept.file.read_bytes() == before
-    assert state(kept)["lease"] is None
+    assert one(kept.database, "target.state")["lease"] is None
 
 
 def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
@@ -336,25 +320,3 @@ def other_settings(kept: Kept) -> str:
     file = kept.folder.with_name("other.toml")
     file.write_text("index.distance = 2\n", encoding="utf-8")
     return str(file)
-
-
-def state(kept: Kept) -> dict[str, Any]:
-    """Return the state document."""
-    found = kept.database["target.state"].find_one()
-    assert found is not None
-    return found
-
-
-def hold(database: Db) -> None:
-    """Let a process of another machine hold the lease."""
-    now = datetime.now(UTC)
-    lease = {
-        "host": "elsewhere",
-        "machine": "another",
-        "pid": 1,
-        "process_started": 0.0,
-        "session": {},
-        "since": now,
-        "expires": now + timedelta(hours=1),
-    }
-    database["target.state"].update_one({}, {"$set": {"lease": lease}})

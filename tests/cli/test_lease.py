@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,16 +10,16 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.maintenance import lease_admin as locks
+from dedup_job.mongo.maintenance import lease_admin
 from tests.running import (
     Forked,
     invoke,
-    paused_run,
     refusal,
     run_here,
     scanned,
     uri_of,
 )
+from tests.tampering import hold_lease
 
 Db = Database[dict[str, Any]]
 
@@ -33,13 +32,6 @@ def lease(database: Db, *arguments: str) -> str:
 def where(database: Db) -> tuple[str, ...]:
     """Return the options that name the target."""
     return "--target", f"{database.name}.target"
-
-
-@pytest.fixture
-def paused(any_database: Db) -> Iterator[tuple[Db, Forked]]:
-    """Return a database and a run that sleeps in the middle of its work."""
-    with paused_run(any_database) as process:
-        yield any_database, process
 
 
 def test_the_holder_is_shown(paused: tuple[Db, Forked]) -> None:
@@ -72,9 +64,7 @@ def test_a_free_lease_is_free_and_there_is_nothing_to_break(any_database: Db) ->
 def test_an_overdue_lease_of_another_machine_is_free(any_database: Db) -> None:
     any_database.source.insert_many(make_corpus(50, seed=2))
     run_here(any_database)
-    holder = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
-    times = {"since": "$$NOW", "expires": {"$subtract": ["$$NOW", 1]}}
-    any_database["target.state"].update_one({}, [{"$set": {"lease": {**holder, **times}}}])
+    hold_lease(any_database, -0.001, pid=7)
     shown = lease(any_database, "show")
     assert "free: it ended" in shown
     assert "7, on another machine" in shown
@@ -113,22 +103,40 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, _ = paused
-    look = locks.look
+    look = lease_admin.lease_of
 
     def look_long(*arguments: Any) -> Any:
         seen = look(*arguments)
         database["target.state"].update_one({}, {"$inc": {"token": 1}})
         return seen
 
-    monkeypatch.setattr("dedup_job.commands.lease.look", look_long)
+    monkeypatch.setattr("dedup_job.commands.lease.lease_of", look_long)
     error = refusal("lease", "break", "--yes", *where(database), DEDUP_URI=uri_of(database))
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)
     assert (database["target.state"].find_one() or {})["lease"] is not None
 
 
-@pytest.mark.parametrize("command", [("show",), ("break", "--yes")])
-def test_a_target_that_was_never_written_has_no_lease(database: Db, command: Any) -> None:
-    error = refusal("lease", *command, *where(database), DEDUP_URI=uri_of(database))
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lease show",
+        "lease break --yes",
+        "status",
+        "index",
+        "index --rebuild",
+        "undo 1",
+        "restore 1",
+    ],
+)
+def test_a_target_that_was_never_written_is_refused_and_others_are_named(
+    database: Db, command: str
+) -> None:
+    database.source.insert_one({"text": "x"})
+    run_here(database)
+    names = ("--target", f"{database.name}.tarjet")
+    error = refusal(*command.split(), *names, DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
-    assert "no dedup run ever wrote to it" in str(error)
+    assert f"{database.name}.tarjet does not exist: no dedup run ever wrote to it" in str(error)
+    assert f"Targets in {database.name}: target." in str(error)
+    assert "tarjet.state" not in database.list_collection_names()

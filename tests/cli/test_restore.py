@@ -17,7 +17,7 @@ from dedup_job.errors import DedupError, LeaseHeld, StateMismatch, UsageError
 from dedup_job.mongo.maintenance import ledger_removals
 from dedup_job.report.check import Check
 from tests.cut_off import Cut, cut_off
-from tests.proving import command, fill, good, names, refused
+from tests.proving import command, fill, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -25,6 +25,7 @@ from tests.running import (
     run_here,
     uri_of,
 )
+from tests.tampering import LEDGER, RUNS, STATE, decided_twice, hold_lease, one
 
 Db = Database[dict[str, Any]]
 LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
@@ -32,63 +33,57 @@ TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，
 OTHER = "别的文字，不再一样了。"
 
 
-def dropped(database: Db, **query: Any) -> dict[str, Any]:
-    """Return a row of the ledger."""
-    row = database["target.ledger"].find_one(query, sort=[("_id", 1)])
-    assert row is not None
-    return row
-
-
-def run_again(database: Db) -> None:
-    """Run once more with the settings that the target was made with."""
-    run_here(database, source__max_chars=1500)
+def as_a_run_keeps_it(database: Db, document: dict[str, Any], **flags: Any) -> dict[str, Any]:
+    """Return what a run over this document alone stores."""
+    database["alone_source"].insert_one(document)
+    run_here(database, source="alone_source", target="alone", **flags)
+    kept = one(database, "alone")
+    for name in ("_source", "", ".ledger", ".runs", ".state"):
+        database[f"alone{name}"].drop()
+    return kept
 
 
 @pytest.mark.parametrize("reason", ["exact", "near"])
 def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(
     made: Db, tmp_path: Path, reason: str
 ) -> None:
-    row = dropped(made, reason=reason, run=1)
+    row = one(made, LEDGER, reason=reason, run=1)
     output = command(made, "restore", str(row["_id"]))
     assert f"duplicate: {reason} in run 1" in output
     assert "is kept now" in output
-    document = made.target.find_one({"_id": row["_id"]}) or {}
-    alone = made["alone_source"]
-    alone.insert_one(made.source.find_one({"_id": row["_id"]}) or {})
-    run_here(made, source="alone_source", target="alone")
-    expected = made.alone.find_one() or {}
-    assert document == {**expected, "dedup": {**expected["dedup"], "run": 3}}
-    assert made["target.ledger"].find_one({"_id": row["_id"]}) is None
+    expected = as_a_run_keeps_it(made, one(made, "source", _id=row["_id"]))
+    assert one(made, _id=row["_id"]) == {**expected, "dedup": {**expected["dedup"], "run": 3}}
+    assert made[LEDGER].find_one({"_id": row["_id"]}) is None
     assert_each_source_id_is_in_one_place(made)
     assert good(made, tmp_path, "--all") == {}
 
 
 def test_later_runs_leave_it_there_and_compare_with_it(made: Db, tmp_path: Path) -> None:
-    row = dropped(made, reason="near", run=2)
+    row = one(made, LEDGER, reason="near", run=2)
     command(made, "restore", row["_id"])
     text = (made.source.find_one({"_id": row["_id"]}) or {})["text"]
     made.source.insert_one({"_id": "the same once more", "text": text})
     before = made.target.find_one({"_id": row["_id"]})
     run_again(made)
-    again = dropped(made, _id="the same once more")
+    again = one(made, LEDGER, _id="the same once more")
     assert (again["reason"], again["of"], again["run"]) == ("exact", row["_id"], 4)
     assert made.target.find_one({"_id": row["_id"]}) == before
     assert good(made, tmp_path) == {}
 
 
 def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
-    row = dropped(made, reason="near")
-    before = made["target.state"].find_one() or {}
+    row = one(made, LEDGER, reason="near")
+    before = one(made, STATE)
     command(made, "restore", str(row["_id"]))
-    record = made["target.runs"].find_one({"_id": 3}) or {}
-    state = made["target.state"].find_one() or {}
+    record = one(made, RUNS, _id=3)
+    state = one(made, STATE)
     assert record["status"] == "restored"
     assert record["counts"]["kept"] == record["counts"]["scanned"] == 1
-    piece = made["target.runs"].find_one({"of": 3}) or {}
+    piece = one(made, RUNS, of=3)
     assert (piece["_id"], piece["piece"], piece["rows"]) == (-3_000_000, 0, [row])
     assert (record["documents"], record["pieces"]) == (1, 1)
     assert record["finished"] >= record["started"]
-    assert record["settings"].keys() == (made["target.runs"].find_one() or {})["settings"].keys()
+    assert record["settings"].keys() == one(made, RUNS, _id=1)["settings"].keys()
     assert state["generation"] > before["generation"]
     assert state["lease"] is None
     assert state["undo"] is None
@@ -100,39 +95,22 @@ def test_a_quarantined_document_is_kept_once_it_is_repaired(made: Db, tmp_path: 
     repaired = "已经修好的正文，不再那么长了。"
     made.source.update_one({"_id": -1}, {"$set": {"text": repaired}})
     command(made, "restore", "--", "-1", **LIMIT)
-    assert (made.target.find_one({"_id": -1}) or {})["text"] == repaired
+    assert one(made, _id=-1)["text"] == repaired
     assert good(made, tmp_path) == {}
 
 
 def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
-    row = dropped(made, reason="empty")
+    row = one(made, LEDGER, reason="empty")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
     assert "requeued" in command(made, "restore", str(row["_id"]), "--requeue")
     assert good(made, tmp_path).keys() == {Check.UNDECIDED}
     run_again(made)
-    assert (made.target.find_one({"_id": row["_id"]}) or {})["dedup"]["run"] == 4
+    assert one(made, _id=row["_id"])["dedup"]["run"] == 4
     assert good(made, tmp_path) == {}
 
 
-@pytest.mark.standalone
-def test_what_was_restored_can_be_undone_to_the_letter(made: Db, tmp_path: Path) -> None:
-    before = outcome(made)
-    for more in ((), ("--requeue",)):
-        row = dropped(made, reason="near")
-        command(made, "restore", str(row["_id"]), *more)
-        assert outcome(made) != before
-        last = made["target.runs"].find_one(sort=[("_id", -1)]) or {}
-        command(made, "undo", str(last["_id"]), "--yes")
-        assert outcome(made) == before
-        assert good(made, tmp_path) == {}
-    entries = made["target.runs"].find({"_id": {"$gt": 2}}).sort("_id", 1)
-    assert [row["status"] for row in entries] == ["undone"] * 2
-    run_again(made)
-    assert made["target.runs"].find_one({"status": "done", "_id": 5})
-
-
 def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made: Db) -> None:
-    row = dropped(made, reason="near")
+    row = one(made, LEDGER, reason="near")
     command(made, "restore", str(row["_id"]))
     made.source.delete_one({"_id": row["_id"]})
     before = outcome(made)
@@ -154,7 +132,7 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, way: tuple[str, ...]
 ) -> None:
     """On a standalone server each write stands for itself; the next holder takes them back."""
-    row = dropped(made, reason="near")
+    row = one(made, LEDGER, reason="near")
     before = outcome(made)
     cut_off(monkeypatch, moment)
     with pytest.raises(Cut):
@@ -167,11 +145,6 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
     assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
 
 
-def one_kept(database: Db) -> Any:
-    """Return the `_id` of a kept document."""
-    return (database.target.find_one() or {})["_id"]
-
-
 def new(database: Db) -> Any:
     """Add a document to the source."""
     return database.source.insert_one({"_id": "new", "text": "新来的正文"}).inserted_id
@@ -179,34 +152,25 @@ def new(database: Db) -> Any:
 
 def gone(database: Db) -> Any:
     """Remove a duplicate from the source."""
-    id_ = dropped(database, reason="near")["_id"]
+    id_ = one(database, LEDGER, reason="near")["_id"]
     database.source.delete_one({"_id": id_})
     return id_
 
 
 def of_a_stopped_run(database: Db) -> Any:
     """Let the last run not be at its end."""
-    database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
-    return dropped(database, reason="near")["_id"]
+    database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
+    return one(database, LEDGER, reason="near")["_id"]
 
 
 def at_work(database: Db) -> Any:
     """Let another machine hold the lease."""
-    lease = {"pid": 1, "host": "elsewhere", "machine": "another"}
-    expires = {"$add": ["$$NOW", 60_000]}
-    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, "expires": expires}}}])
-    return dropped(database, reason="near")["_id"]
-
-
-def decided_twice(database: Db) -> Any:
-    """Add a document to the target that the ledger holds."""
-    id_ = dropped(database, reason="exact")["_id"]
-    database.target.insert_one({**(database.target.find_one() or {}), "_id": id_})
-    return id_
+    hold_lease(database)
+    return one(database, LEDGER, reason="near")["_id"]
 
 
 REFUSED: dict[str, tuple[Callable[[Db], Any], type[DedupError], str]] = {
-    "kept": (one_kept, UsageError, "was not dropped"),
+    "kept": (lambda database: one(database)["_id"], UsageError, "was not dropped"),
     "unknown": (lambda _: "nobody", UsageError, "Nor does the source"),
     Check.UNDECIDED: (new, UsageError, "came after the last run"),
     "gone from the source": (gone, UsageError, "the ledger holds no copy of it (ledger.document)"),
@@ -215,7 +179,7 @@ REFUSED: dict[str, tuple[Callable[[Db], Any], type[DedupError], str]] = {
     "decided twice": (decided_twice, StateMismatch, "in its ledger, which no run does"),
     **{
         f"text {reason}": (
-            lambda database, reason=reason: dropped(database, reason=reason)["_id"],
+            lambda database, reason=reason: one(database, LEDGER, reason=reason)["_id"],
             UsageError,
             "--requeue",
         )
@@ -236,7 +200,7 @@ def test_what_cannot_be_restored_is_refused_with_the_reason(made: Db, name: str)
 
 
 def test_one_that_is_back_already_is_told_with_its_number_and_no_run_is_counted(made: Db) -> None:
-    row = dropped(made, reason="exact", run=1)
+    row = one(made, LEDGER, reason="exact", run=1)
     command(made, "restore", str(row["_id"]))
     assert "is back already, by number 3; `dedup undo 3" in str(
         refused(made, "restore", str(row["_id"]))
@@ -259,9 +223,9 @@ def test_an_id_with_several_readings_is_refused(made: Db) -> None:
     assert isinstance(error, UsageError)
     assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}' or '"424242"'.""")
     command(made, "restore", '"424242"', "--requeue")
-    assert made["target.ledger"].find_one({"_id": "424242"}) is None
+    assert made[LEDGER].find_one({"_id": "424242"}) is None
     command(made, "restore", '{"$numberInt":"424242"}', "--requeue")
-    assert made["target.ledger"].find_one({"_id": 424242}) is None
+    assert made[LEDGER].find_one({"_id": 424242}) is None
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
@@ -269,13 +233,13 @@ def test_other_forms_are_restored_with_the_settings_of_their_last_run(
     any_database: Db, tmp_path: Path, form: str
 ) -> None:
     fill(any_database, output__document=form, fingerprint__top_k=20)
-    row = dropped(any_database, reason="near")
+    row = one(any_database, LEDGER, reason="near")
     command(any_database, "restore", str(row["_id"]))
-    document = any_database.target.find_one({"_id": row["_id"]}) or {}
+    document = one(any_database, _id=row["_id"])
     assert ("hash_value" in document) == (form == "classic")
     assert good(any_database, tmp_path, "--all") == {}
     command(any_database, "undo", "3", "--yes")
-    assert any_database["target.ledger"].find_one({"_id": row["_id"]}) == row
+    assert any_database[LEDGER].find_one({"_id": row["_id"]}) == row
     assert good(any_database, tmp_path, "--all") == {}
 
 
@@ -295,28 +259,21 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
     emptied: tuple[Db, dict[Any, Any]], tmp_path: Path
 ) -> None:
     database, before = emptied
-    form = (database["target.runs"].find_one() or {})["settings"]["output"]["document"]
-    rows = list(database["target.ledger"].find({"decision": "duplicate"}))
+    form = one(database, RUNS, _id=1)["settings"]["output"]["document"]
+    rows = list(database[LEDGER].find({"decision": "duplicate"}))
     file = tmp_path / "ids.txt"
     file.write_text("\n".join(json_util.dumps(row["_id"]) for row in rows), encoding="utf-8")
     command(database, "restore", "--ids", str(file))
-    alone = database["alone_source"]
     for row in rows[:5]:
-        alone.drop()
-        database["alone"].drop()
-        for name in ("ledger", "runs", "state"):
-            database[f"alone.{name}"].drop()
-        alone.insert_one(before[row["_id"]])
-        run_here(database, source="alone_source", target="alone", output__document=form)
-        expected = database["alone"].find_one() or {}
-        found = database.target.find_one({"_id": row["_id"]}) or {}
+        expected = as_a_run_keeps_it(database, before[row["_id"]], output__document=form)
+        found = one(database, _id=row["_id"])
         assert found["dedup"].pop("run") > 2
         expected["dedup"].pop("run")
         assert found == expected
-    assert database["target.ledger"].count_documents({"decision": "duplicate"}) == 0
-    number = (database["target.runs"].find_one(sort=[("_id", -1)]) or {})["_id"]
+    assert database[LEDGER].count_documents({"decision": "duplicate"}) == 0
+    number = (database[RUNS].find_one(sort=[("_id", -1)]) or {})["_id"]
     command(database, "undo", str(number), "--yes")
-    assert list(database["target.ledger"].find({"decision": "duplicate"})) == rows
+    assert list(database[LEDGER].find({"decision": "duplicate"})) == rows
     assert "document" in rows[-1]
 
 
@@ -325,20 +282,18 @@ def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(
 ) -> None:
     database, _ = emptied
     held = {"run": 2, "document": {"$exists": True}}
-    before = database["target.ledger"].count_documents(held)
+    before = database[LEDGER].count_documents(held)
     command(database, "undo", "2", "--yes")
-    assert 0 < before == database["target.ledger"].count_documents(held)
+    assert 0 < before == database[LEDGER].count_documents(held)
 
 
 def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_database: Db) -> None:
     fill(any_database, ledger__document="whole")
-    row = dropped(any_database, reason="near")
+    row = one(any_database, LEDGER, reason="near")
     was = any_database.source.find_one({"_id": row["_id"]}) or {}
-    any_database.source.update_one(
-        {"_id": row["_id"]}, {"$set": {"text": "别的文字，不再一样了。"}}
-    )
+    any_database.source.update_one({"_id": row["_id"]}, {"$set": {"text": OTHER}})
     assert "has changed since" in command(any_database, "restore", str(row["_id"]))
-    found = any_database.target.find_one({"_id": row["_id"]}) or {}
+    found = one(any_database, _id=row["_id"])
     assert found["text"] != OTHER
     assert {k: v for k, v in found.items() if k not in ("text", "dedup")} == {
         k: v for k, v in was.items() if k != "text"
@@ -348,7 +303,7 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
 def test_of_many_ids_all_that_are_wrong_are_named_and_none_is_restored(
     made: Db, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    row, kept = dropped(made, reason="near"), made.target.find_one() or {}
+    row, kept = one(made, LEDGER, reason="near"), made.target.find_one() or {}
     file = tmp_path / "ids.txt"
     file.write_text(f"{row['_id']}\nnobody\n\n{kept['_id']}\n", encoding="utf-8")
     before = outcome(made)
@@ -377,13 +332,13 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
     big = {"_id": 2, "text": TEXT, "rest": "无" * ((room - len(TEXT.encode()) - 4000) // 3)}
     any_database.source.insert_many([{"_id": 1, "text": TEXT}, big])
     run_here(any_database, ledger__document="whole")
-    assert dropped(any_database)["_id"] == 2
+    assert one(any_database, LEDGER)["_id"] == 2
     any_database.source.delete_many({})
     assert "is kept now" in command(any_database, "restore", "2")
-    found = any_database.target.find_one({"_id": 2}) or {}
+    found = one(any_database, _id=2)
     assert (found["rest"], found["text"]) == (big["rest"], big["text"])
     command(any_database, "undo", "2", "--yes")
-    assert dropped(any_database)["_id"] == 2
+    assert one(any_database, LEDGER)["_id"] == 2
 
 
 @pytest.fixture
@@ -406,12 +361,12 @@ def file_of_ids(database: Db, folder: Path) -> str:
 def by_hand(database: Db) -> list[dict[str, Any]]:
     """Return the entries in the runs that are no runs."""
     only = {"pieces": {"$gte": 0}, "status": {"$ne": "undone"}}
-    return list(database["target.runs"].find(only).sort("_id", 1))
+    return list(database[RUNS].find(only).sort("_id", 1))
 
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("way", [(), ("--requeue",)])
-def test_many_are_one_entry_and_are_undone_together(
+def test_many_are_one_entry_and_are_undone_together_to_the_letter(
     many: Db, tmp_path: Path, way: tuple[str, ...]
 ) -> None:
     before = outcome(many)
@@ -419,7 +374,7 @@ def test_many_are_one_entry_and_are_undone_together(
     assert "40 documents (40 duplicate: exact in run 1) are" in output
     (entry,) = by_hand(many)
     assert (entry["_id"], entry["pieces"], entry["documents"]) == (2, 4, 40)
-    assert many["target.ledger"].count_documents({}) == 0
+    assert many[LEDGER].count_documents({}) == 0
     assert many.target.count_documents({}) == (20 if way else 60)
     assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     question = str(refused(many, "undo", "2"))
@@ -427,6 +382,13 @@ def test_many_are_one_entry_and_are_undone_together(
     assert "40 rows stand in the ledger again" in command(many, "undo", "2", "--yes")
     assert outcome(many) == before
     assert good(many, tmp_path, "--all") == {}
+    run_here(many)
+    runs = many[RUNS].find({"_id": {"$gt": 0}}).sort("_id", 1)
+    assert [(row["_id"], row["status"]) for row in runs] == [
+        (1, "done"),
+        (2, "undone"),
+        (3, "done"),
+    ]
 
 
 CUTS = [(0, 0, ()), (1, 1, ("--requeue",)), (2, 3, ()), (3, 0, ("--requeue",)), (9, 3, ())]
@@ -459,7 +421,7 @@ def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
     (entry,) = by_hand(many)
     assert (entry["pieces"], entry["documents"]) == (4, 40)
     assert entry["finished"]
-    assert many["target.ledger"].count_documents({}) == 0
+    assert many[LEDGER].count_documents({}) == 0
     assert many.target.count_documents({}) == (20 if way else 60)
     assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     command(many, "undo", str(entry["_id"]), "--yes")
@@ -504,7 +466,7 @@ def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(
     many: Db, tmp_path: Path
 ) -> None:
     command(many, "restore", "--ids", file_of_ids(many, tmp_path))
-    many["target.runs"].delete_one({"piece": 2})
+    many[RUNS].delete_one({"piece": 2})
     before = outcome(many)
     error = refused(many, "undo", "2", "--yes")
     assert isinstance(error, StateMismatch)

@@ -1,20 +1,22 @@
 """What someone does to a target by hand, and what `dedup check` finds: one row of a table for each.
 
-That a change of any field is found: test_tampering_any_field.py; what other commands say of such a
-target: test_tampering_refused.py.
+Then what other commands say of such a target: none deletes what no run may delete, and each says
+what is wrong. That a change of any field is found: test_tampering_any_field.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bson import Int64
 
+from dedup_job.errors import StateMismatch
 from dedup_job.report.check import NOTES, Check
-from tests.proving import fill, good, wrong
+from tests.proving import command, fill, good, refused, run_again, stored, wrong
 from tests.tampering import (
     LEDGER,
     RUNS,
@@ -25,6 +27,7 @@ from tests.tampering import (
     add,
     alone,
     change,
+    decided_twice,
     one,
     original,
     remove,
@@ -61,13 +64,6 @@ def other_fingerprint(pick: Callable[[Db], Document]) -> Do:
         return kept["_id"]
 
     return do
-
-
-def decided_twice(database: Db) -> Any:
-    """Add a document that the ledger holds."""
-    id_ = one(database, LEDGER, reason="exact")["_id"]
-    database.target.insert_one({**one(database), "_id": id_})
-    return id_
 
 
 def decided_twice_and_gone(database: Db) -> Any:
@@ -221,7 +217,7 @@ CASES = (
     "more", [("--all",), pytest.param((), marks=pytest.mark.thorough)], ids=["all", "sample"]
 )
 @pytest.mark.parametrize(("do", "expected"), CASES)
-def test_it_is_found(
+def test_what_is_done_by_hand_is_found_and_nothing_else(
     made: Db, tmp_path: Path, do: Do, expected: dict[Check, str], more: tuple[str, ...]
 ) -> None:
     id_ = do(made)
@@ -256,3 +252,96 @@ def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(
     database.source.delete_many({})
     another_original("near")(database)
     assert wrong(database, tmp_path, "--all").keys() == {Check.CONTRADICTS, Check.GONE}
+
+
+def source_elsewhere(**more: Any) -> Do:
+    """Return what lets the state name a collection with the same ids, of other documents."""
+
+    def do(database: Db) -> None:
+        ids = database.target.distinct("_id")
+        database.other.insert_many([{"_id": id_, "text": "别的"} for id_ in ids])
+        state(source=f"{database.name}.other", **more)(database)
+
+    return do
+
+
+def kept_as_restored(database: Db) -> None:
+    """Let a run say that a person did it, and that it put back what another run kept."""
+    kept = one(database, **{"dedup.run": 1})["_id"]
+    former = {**one(database, LEDGER, reason="near"), "_id": kept}
+    piece = {"_id": -2_000_000, "of": 2, "piece": 0, "documents": 1, "short": 0, "rows": [former]}
+    database[RUNS].insert_one(piece)
+    said = {"status": "restored", "pieces": 1, "documents": 1, "given": "0" * 32}
+    database[RUNS].update_one({"_id": 2}, {"$set": said})
+
+
+UNDO, RESTORE = ("undo", "2", "--yes"), ("restore", "late 216")
+RUN, CHECK = ("run", "--source", "source"), ("check", "--source", "source")
+BEHIND = "someone changed one of them, or put an older copy back"
+ODD = " is not as dedup writes it: "
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": "x", "since": NOW}
+# What is done, which commands refuse it, and what they say. All that a row or a state may hold:
+# tests/mongo/state/test_checked.py.
+REFUSED = {
+    "another source": (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
+    "another source, undo": (source_elsewhere(undo=2), (UNDO, RESTORE), ""),
+    "another source, batch": (source_elsewhere(intent=[0, 1, 2]), (UNDO,), ""),
+    "undo of an earlier run": (
+        state(undo=1),
+        (RUN, RESTORE, CHECK, ("undo", "1", "--yes")),
+        "run 1 is being undone, and run 2 came after it",
+    ),
+    "a run as a restore": (kept_as_restored, (UNDO,), "which another run kept than number 2"),
+    "older state": (state(**{"checkpoint.run": 1}), (RUN,), BEHIND),
+    "run added": (run_ahead, (RUN,), BEHIND),
+    "no status": (
+        change(RUNS, {"$unset": {"status": ""}}, _id=2),
+        (UNDO,),
+        f"row 2 of {{db}}.{RUNS}{ODD}status",
+    ),
+    "counts": (change(RUNS, {"$set": {"counts.kept": "x"}}, _id=1), (UNDO,), f"{ODD}counts"),
+    "status": (
+        change(RUNS, {"$set": {"status": "restored"}}, _id=2),
+        (UNDO,),
+        f"{ODD}pieces, documents",
+    ),
+    "undo of no number": (state(undo="x"), (RUN, UNDO), f"{ODD}undo"),
+    "huge number": (
+        state(**{"checkpoint.run": Int64(2**63 - 1)}),
+        (RUN, UNDO),
+        f"{ODD}checkpoint",
+    ),
+    "lease": (state(lease={**LEASE, "expires": NOW}), (RUN, UNDO), f"{ODD}lease"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_commands_refuse_it_and_take_nothing_back(made: Db, name: str) -> None:
+    do, commands, words = REFUSED[name]
+    lost = [one(made, **{"dedup.run": number})["_id"] for number in (1, 2)]
+    made.source.delete_many({"_id": {"$in": lost}})
+    do(made)
+    before = stored(made)["target"]
+    for command_ in commands:
+        error = refused(made, *command_, DEDUP_SOURCE__MAX_CHARS="1500")
+        assert isinstance(error, StateMismatch)
+        assert words.format(db=made.name) in str(error)
+    assert stored(made)["target"] == before
+
+
+def test_an_incomplete_batch_takes_nothing_of_earlier_runs_back(made: Db) -> None:
+    first, dropped = one(made, **{"dedup.run": 1}), one(made, LEDGER, run=1)
+    state(intent=[first["_id"], dropped["_id"]])(made)
+    run_again(made)
+    assert one(made, _id=first["_id"]) == first
+    assert one(made, LEDGER, _id=dropped["_id"]) == dropped
+
+
+def test_values_of_other_types_are_shown_all_the_same(made: Db) -> None:
+    forged = {"of": 0, "similarity": "x", "class": 7}
+    change("target", {"$set": {"dedup.refused": forged}}, **{"dedup.run": 1})(made)
+    assert "shown" in command(made, "list", "--what", "refused")
+    other = {"similarity": "x", "distance": "y", "found_by": 3, "differences": 5, "richer": 7}
+    id_ = row(other, reason="near")(made)
+    assert "near" in command(made, "inspect", str(id_))

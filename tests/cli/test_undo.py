@@ -14,7 +14,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.maintenance import rollback
 from dedup_job.report.check import Check
 from tests.cut_off import Cut, cut_off
-from tests.proving import command, fill, fill_alike, good, names, refused
+from tests.proving import command, fill, fill_alike, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -23,13 +23,9 @@ from tests.running import (
     run_here,
     uri_of,
 )
+from tests.tampering import LEDGER, STATE, one
 
 Db = Database[dict[str, Any]]
-
-
-def run_again(database: Db, **more: Any) -> None:
-    """Run once more with the settings that the target was made with."""
-    run_here(database, source__max_chars=1500, **more)
 
 
 def of_run(database: Db, run: int) -> tuple[list[Any], list[Any]]:
@@ -56,11 +52,11 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
     made: Db, tmp_path: Path
 ) -> None:
     first, second = of_run(made, 1), of_run(made, 2)
-    generation = (made["target.state"].find_one() or {})["generation"]
+    generation = one(made, STATE)["generation"]
     output = command(made, "undo", "2", "--yes")
     assert f"{len(second[0]):,} documents and {len(second[1]):,} rows" in output
     assert outcome(made) == first
-    state = made["target.state"].find_one() or {}
+    state = one(made, STATE)
     assert (state["checkpoint"]["run"], state["checkpoint"]["finished"]) == (1, True)
     assert state["checkpoint"]["counts"]["kept"] == len(first[0])
     assert state["generation"] > generation
@@ -77,7 +73,7 @@ def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) ->
     command(made, "undo", "2", "--yes")
     command(made, "undo", "1", "--yes")
     assert outcome(made) == ([], [])
-    assert (made["target.state"].find_one() or {})["checkpoint"] is None
+    assert one(made, STATE)["checkpoint"] is None
     assert good(made, tmp_path).keys() == {Check.UNDECIDED}
     assert "no run" in str(refused(made, "undo", "1"))
     run_here(made, decision__similarity=0.7)  # other settings: nothing is decided
@@ -96,7 +92,7 @@ def test_any_other_run_is_refused_and_the_last_is_named(made: Db, run: int) -> N
 
 
 def test_a_run_before_a_restored_document_and_one_that_is_undone_are_refused(made: Db) -> None:
-    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    row = one(made, LEDGER, reason="near")
     command(made, "restore", str(row["_id"]))
     assert "the last one (restored by hand) is 3" in str(refused(made, "undo", "2"))
     question = f"Take back number 3 of {made.name}.target, 1 document restored by hand?"
@@ -108,7 +104,7 @@ def test_a_run_before_a_restored_document_and_one_that_is_undone_are_refused(mad
 
 def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
     fill_alike(any_database)
-    any_database["target.state"].update_one({}, {"$set": {"checkpoint.finished": False}})
+    any_database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
     command(any_database, "undo", "2", "--yes")
     assert good(any_database, tmp_path).keys() == {Check.UNDECIDED}
     run_again(any_database)
@@ -141,13 +137,14 @@ ALL_CUTS = [
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str
 ) -> None:
-    monkeypatch.setattr(rollback, "WRITE", 20)
     first = of_run(made, 1)
+    monkeypatch.setattr(rollback, "WRITE", 20)
     cut_off(monkeypatch, 0, pages)
     with pytest.raises(Cut):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()
-    assert (made["target.state"].find_one() or {})["undo"] == 2
+    assert one(made, STATE)["undo"] == 2
+    assert "Finish the undo of run 2" in str(refused(made, "undo", "2"))
     assert Check.HALF in good(made, tmp_path)
     if then == "undo":
         assert "run 2 is undone" in command(made, "undo", "2", "--yes")
@@ -165,7 +162,7 @@ def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Pa
     command(made, "undo", "3", "--yes")
     made.source.insert_one({"_id": "z", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
-    row = made["target.ledger"].find_one({"_id": "z"}) or {}
+    row = one(made, LEDGER, _id="z")
     assert row["of"] == "one more"
     assert made.target.find_one({"_id": "one more"})
 
@@ -179,7 +176,7 @@ def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
     assert outcome(any_database) == before
 
 
-def test_an_undone_run_is_told_by_explain_as_not_decided(made: Db) -> None:
+def test_inspect_tells_documents_of_an_undone_run_as_not_decided(made: Db) -> None:
     document = of_run(made, 2)[0][0]
     command(made, "undo", "2", "--yes")
     assert "came after the last run" in str(refused(made, "inspect", document["_id"]))
@@ -193,7 +190,7 @@ def test_without_a_terminal_it_needs_a_yes_and_names_what_would_go(made: Db) -> 
     assert f"{len(kept):,} documents leave the target, {len(rows):,} rows its ledger" in str(error)
     assert "give --yes" in str(error)
     assert outcome(made) == before
-    assert (made["target.state"].find_one() or {})["lease"] is None
+    assert one(made, STATE)["lease"] is None
 
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])
@@ -209,14 +206,3 @@ def test_on_a_terminal_it_asks(made: Db, monkeypatch: pytest.MonkeyPatch, answer
         error = refusal(*words, stdin=f"{answer}\n", DEDUP_URI=uri_of(made))
         assert "not confirmed; nothing was written" in str(error)
         assert outcome(made) == before
-
-
-def test_what_another_process_began_to_undo_is_asked_as_such(
-    made: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rollback, "WRITE", 20)
-    cut_off(monkeypatch, 0, 1)
-    with pytest.raises(Cut):
-        command(made, "undo", "2", "--yes")
-    monkeypatch.undo()
-    assert "Finish the undo of run 2" in str(refused(made, "undo", "2"))

@@ -179,33 +179,38 @@ def test_after_a_run_that_may_go_on_all_is_read(
     assert_as_in_one_run(watched)
 
 
-def test_a_damaged_snapshot_is_not_used_and_replaced(watched: Watched) -> None:
-    with watched.file.open("r+b") as stream:
+def damage(runs: Watched) -> None:
+    """Change a byte of the snapshot."""
+    with runs.file.open("r+b") as stream:
         stream.seek(9000)
         stream.write(b"\xff")
-    assert watched.run() == "it is damaged"
-    assert watched.run() is None
-    assert_as_in_one_run(watched)
+
+
+def remove_a_document(runs: Watched) -> None:
+    """Remove a document of the target."""
+    runs.database.target.delete_one({})
+
+
+def alter_a_fingerprint(runs: Watched) -> None:
+    """Change a fingerprint in the target; the sample of a thousand holds all of so few."""
+    runs.database.target.update_one({}, {"$bit": {"dedup.fingerprint": {"xor": Int64(4)}}})
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda target, one: target.delete_one(one), ", the target "),
-        (
-            lambda target, one: target.update_one(
-                one, {"$bit": {"dedup.fingerprint": {"xor": Int64(4)}}}
-            ),
-            "it differs from what the target holds",
-        ),
+        (damage, "it is damaged"),
+        (remove_a_document, ", the target "),
+        (alter_a_fingerprint, "it differs from what the target holds"),
     ],
 )
-def test_a_snapshot_is_not_used_if_the_target_was_changed(
+def test_a_snapshot_that_is_not_that_of_the_target_is_not_used_and_is_replaced(
     watched: Watched, change: Any, why: str
 ) -> None:
-    """The sample of a thousand holds all of so few."""
-    change(watched.database.target, {"_id": (watched.database.target.find_one() or {})["_id"]})
+    change(watched)
     assert why in (watched.run() or "")
+    assert watched.run() is None
+    assert_as_in_one_run(watched)
 
 
 def test_another_target_of_the_same_name_is_told_apart(watched: Watched) -> None:
@@ -257,14 +262,6 @@ def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(
     assert_as_in_one_run(watched)
 
 
-def test_a_target_of_a_former_version_without_an_id_has_no_snapshot(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Target, "version", lambda _: None)
-    assert watched.run() == ""
-    assert_as_in_one_run(watched)
-
-
 @pytest.fixture
 def parted(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Watched:
     """Return the same database, the second half decided by a run of its own with its own file."""
@@ -290,15 +287,6 @@ def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted: Wa
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert_as_in_one_run(parted)
     assert parted.run() is None
-
-
-def test_small_segments_are_put_together(parted: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "_TIMES", 4)
-    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
-    assert parted.run() is None
-    assert names(parted) == ["index"]
-    assert parted.run() is None
-    assert_as_in_one_run(parted)
 
 
 def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted: Watched) -> None:
@@ -339,7 +327,7 @@ def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
     assert_as_in_one_run(parted)
 
 
-def test_a_file_of_former_times_behind_the_last_one_is_not_used(
+def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(
     parted: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that was killed between writing and removing leaves it."""

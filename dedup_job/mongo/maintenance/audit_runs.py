@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -15,11 +15,12 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.maintenance.ledger_removals import Entry, piece_id
+from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import (
-    EntryRow,
-    PieceRow,
-    RunRow,
-    StateRow,
+    ENTRY,
+    PIECE_ROW,
+    RUN,
+    STATE,
     differing,
     ledger_misfits,
 )
@@ -46,41 +47,36 @@ def foreign_records(
     rows: Sequence[Document], pieces: Sequence[Document], state: Mapping[str, Any]
 ) -> list[str]:
     """Return a line for each row of `T.runs`, and for the state, that dedup does not write so."""
-    lines = [_line(row, misfits(EntryRow if is_by_hand(row) else RunRow, row)) for row in rows]
+    lines = [_line(row, misfits(ENTRY if is_by_hand(row) else RUN, row)) for row in rows]
     for piece in pieces:
-        found = misfits(PieceRow, piece)
+        found = misfits(PIECE_ROW, piece)
         for i, row in enumerate(() if found else piece["rows"]):
             found += [f"rows.{i}.{name}" for name in ledger_misfits(row)]
         lines.append(_line(piece, found))
-    lines.append(_line(state, misfits(StateRow, state)))
+    lines.append(_line(state, misfits(STATE, state)))
     return [*filter(None, lines)]
 
 
 @dataclass(frozen=True, slots=True)
 class RunChecker:
-    """Compares what is recorded: rows of runs by number, pieces of what was taken out, the state.
+    """Compares what is recorded: rows of runs, pieces of what was taken out, the state.
 
-    strange_settings: returns those settings of a row that no run has. last: keys of the last
-    document and the last row of each run; named: how many rows of a run name an original, where the
-    run says so; decided: how many there are, None where that does not tell.
+    strange_settings: returns those settings of a row that no run has. decided: how many documents
+    and rows there are, None where that does not tell.
     """
 
-    target: TargetReader
-    state: Mapping[str, Any]
-    rows: Sequence[Document]
+    on: Audited
     pieces: Sequence[Document]
     strange_settings: Callable[[Mapping[str, Any]], list[str]]
-    last: Mapping[int, Mapping[str, bytes]]
-    named: Mapping[tuple[int, bytes], int]
     decided: int | None
 
     def contradictions(self) -> list[str]:
         """Return a line for each row with values that cannot be together; all fit their fields."""
-        known = accumulate(0 if is_by_hand(r) else r["counts"]["scanned"] for r in self.rows)
-        before = zip(self.rows, (0, *known), strict=False)
+        known = accumulate(0 if is_by_hand(r) else r["counts"]["scanned"] for r in self.on.runs)
+        before = zip(self.on.runs, (0, *known), strict=False)
         lines = [_line(row, self._of_run(row, scanned)) for row, scanned in before]
         lines += [_line(piece, self._of_piece(piece)) for piece in self.pieces]
-        lines.append(_line(self.state, self._of_state()))
+        lines.append(_line(self.on.state, self._of_state()))
         return [*filter(None, lines)]
 
     def _of_run(self, row: Mapping[str, Any], before: int) -> Iterator[str]:
@@ -89,17 +85,17 @@ class RunChecker:
         yield from differing(row["rates"], counts.rates(), "rates")
         yield from (f"settings.{name}" for name in self.strange_settings(row))
         if "undone" not in row:  # once all are, other settings may follow
-            yield from _unlike(row["settings"], self.state["settings"])
+            yield from _unlike(row["settings"], self.on.state["settings"])
         ended, finished = row["status"] in _ENDED, row["finished"]
         together = row["status"] == str(Status.RUNNING) or (ended and finished)
         speed = counts.scanned / seconds if seconds else 0.0
         left = [piece for piece in self.pieces if piece["of"] == row["_id"]]
         left = [piece for piece in left if piece["piece"] < row.get("pieces", 0)]
         right = {
-            "_id": row["_id"] < next_run(self.state),
-            "source": row["source"] == self.state["source"],
+            "_id": row["_id"] < next_run(self.on.state),
+            "source": row["source"] == self.on.state["source"],
             "known": row["known"] <= before,
-            "token": row.get("token", 0) <= self.state["token"],
+            "token": row.get("token", 0) <= self.on.state["token"],
             "limit": not row["limit"] or counts.scanned <= row["limit"],
             "finished": finished is None or row["started"] <= finished,
             "status": row["status"] != str(Status.RUNNING) or finished is None,
@@ -107,7 +103,7 @@ class RunChecker:
             "undone": ("undone" in row) == (row["status"] == str(Status.UNDONE)),
             "left": "left" not in row or "undone" in row,
         }
-        halfway = "undone" in row or self.state.get("undo") == row["_id"]
+        halfway = "undone" in row or self.on.state.get("undo") == row["_id"]
         if is_by_hand(row) and not halfway:
             sums = (sum(piece[name] for piece in left) for name in ("documents", "short"))
             values = Entry(row["_id"], row["status"], row["given"], len(left), *sums).values()
@@ -124,7 +120,7 @@ class RunChecker:
         if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
             return
         for i, one in enumerate(row["clusters"]):
-            there = self.named.get((number, bson_edit.stored(one["_id"])))
+            there = self.on.named.get((number, bson_edit.stored(one["_id"])))
             is_plain = isinstance(one["_id"], int | str | ObjectId)  # others may stand otherwise
             if there not in (None, one["duplicates"]) and (there or is_plain):
                 yield f"clusters.{i}"
@@ -132,14 +128,14 @@ class RunChecker:
     def _of_piece(self, piece: Mapping[str, Any]) -> Iterator[str]:
         right = {
             "_id": piece["_id"] == piece_id(piece["of"], piece["piece"]),
-            "of": any(row["_id"] == piece["of"] and is_by_hand(row) for row in self.rows),
+            "of": any(row["_id"] == piece["of"] and is_by_hand(row) for row in self.on.runs),
             "documents": piece["documents"] == len(piece["rows"]),
             "short": piece["short"] <= piece["documents"],
         }
         yield from _wrong(right)
 
     def _of_state(self) -> Iterator[str]:
-        state, numbers = self.state, {row["_id"]: row for row in self.rows}
+        state, numbers = self.on.state, {row["_id"]: row for row in self.on.runs}
         given = [n for n, row in numbers.items() if is_by_hand(row) or "undone" in row]
         highest, undoing = state.get("last_run"), state.get("undo") is not None
         is_known = undoing or highest is None or highest in numbers
@@ -150,7 +146,7 @@ class RunChecker:
         if state.get("undo_from") is not None and not undoing:
             yield "undo_from"
         rules, recorded = state["settings"].get("rules"), numbers.values()
-        if rules != self.target.stamp.get("rules") and not any(
+        if rules != self.on.target.stamp.get("rules") and not any(
             row["versions"].get("rules") == str(rules) for row in recorded
         ):
             yield "settings.rules"
@@ -166,7 +162,7 @@ class RunChecker:
                 yield from self._last_id(checkpoint, run or {}, later=later)
         if (bookmark := state.get("bookmark")) is not None:
             try:
-                self.target.read_bookmark(bookmark)
+                self.on.target.read_bookmark(bookmark)
             except StateMismatch:
                 yield "bookmark"
             else:
@@ -186,12 +182,14 @@ class RunChecker:
         if found is None or not counts.scanned:
             # no huge one is named
             is_right = found is None and counts.scanned <= counts.quarantined
-        elif later or run.get("resumed") or not self.target.rows.has_runs:
-            is_right = any(row["status"] == str(Status.REQUEUED) for row in self.rows)
+        elif later or run.get("resumed") or not self.on.target.rows.has_runs:
+            is_right = any(row["status"] == str(Status.REQUEUED) for row in self.on.runs)
             keys = [bson_edit.stored(found)]
-            is_right = is_right or any(self.target.held_by(c, keys) for c in self.target.decided)
+            is_right = is_right or any(
+                self.on.target.held_by(c, keys) for c in self.on.target.decided
+            )
         else:
-            key, own = bson_edit.stored(found), [*self.last.get(number, {}).values()]
+            key, own = bson_edit.stored(found), [*self.on.last.get(number, {}).values()]
             is_plain = all(map(bson_edit.is_writable, own))  # else it stands there as another one
             is_right = not is_plain or (key in own and not self._is_passed(key, own))
         if not is_right:
@@ -203,15 +201,15 @@ class RunChecker:
         only = bson_edit.among([other for other in others if other != key])
         return any(
             RawBSONDocument(row.raw)["later"]
-            for collection in self.target.decided
-            for row in look_up(collection, only, later, self.target.retry)
+            for collection in self.on.target.decided
+            for row in look_up(collection, only, later, self.on.target.retry)
         )
 
     def _of_bookmark(
         self, bookmark: Mapping[str, Any], rows: Mapping[int, Mapping[str, Any]]
     ) -> Iterator[str]:
         scanned = {n: row["counts"]["scanned"] for n, row in rows.items() if not is_by_hand(row)}
-        if checkpoint := self.state["checkpoint"]:  # of a run that was cut off its row is behind
+        if checkpoint := self.on.state["checkpoint"]:  # of a run that was cut off its row is behind
             scanned[checkpoint["run"]] = checkpoint["counts"]["scanned"]
         then = bookmark["decided"] + sum(n for run, n in scanned.items() if run > bookmark["run"])
         run = rows.get(bookmark["run"])
@@ -229,22 +227,6 @@ def pieces_of(target: TargetReader) -> list[Document]:
     """Return all rows that hold what a person took out of the ledger."""
     runs = target.runs.with_options(read_concern=ReadConcern("majority"))
     return target.retry(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
-
-
-def largest(rows: Sequence[Document]) -> dict[tuple[int, bytes], int]:
-    """Return 0 for each kept document that a run names as one with the most duplicates."""
-    return {
-        (row["_id"], bson_edit.stored(one.get("_id"))): 0
-        for row in rows
-        if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
-        for one in clusters
-        if isinstance(one, dict)
-    }
-
-
-def known_runs(state: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Container[int]:
-    """Return the numbers that a run may have."""
-    return {*range(1, next_run(state)), *(n for row in rows if isinstance(n := row["_id"], int))}
 
 
 def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:

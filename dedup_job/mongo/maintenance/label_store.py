@@ -123,13 +123,9 @@ def _read(found: RawDocument) -> LabelRow | None:
         name,
         Label(str(label)),
         values.get("blind") is True,
-        _utc(when) if isinstance(when, datetime) else NEVER,
+        when.replace(tzinfo=UTC) if isinstance(when, datetime) else NEVER,
     )
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
     return found if isinstance(found := values.get(name), str) else ""
-
-
-def _utc(when: datetime) -> datetime:
-    return when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.errors import UsageError
@@ -13,26 +13,24 @@ from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
+from dedup_job.mongo.state.fields import in_utc
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.printing import on_one_line
+from dedup_job.report.status import Holder
 
 _SUFFIX, _HELD = ".state", "held"
+_PROCESS = {True: "at work on this machine", False: "dead", None: "on another machine"}
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class Lease:
     """The lease of a target at one moment, `now` by the server's clock."""
 
     target: str
     token: int
-    lease: Mapping[str, Any] | None
+    holder: Holder | None
     now: datetime
-
-    @property
-    def holder(self) -> str:
-        """Who holds it or held it last, as a part of a sentence."""
-        return leases.holder(self.lease) if self.lease else "nobody"
 
     @property
     def is_held(self) -> bool:
@@ -42,29 +40,24 @@ class Lock:
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to tell, by name."""
         yield "lease", self._state()
-        if self.lease:
-            yield "host", on_one_line(str(self.lease.get("host")))
-            yield "process", f"{self.lease.get('pid')}{self._process()}"
-            if since := self.lease.get("since"):
-                yield "since", leases.at(since)
-            if expires := self.lease.get("expires"):
-                yield "expires", f"{leases.at(expires)}, unless renewed"
+        if holder := self.holder:
+            yield "host", on_one_line(holder.host)
+            yield "process", f"{holder.pid}, {_PROCESS[holder.alive]}"
+            if holder.since:
+                yield "since", leases.at(holder.since)
+            if holder.expires:
+                yield "expires", f"{leases.at(holder.expires)}, unless renewed"
             yield "server's time", leases.at(self.now)
         yield "token", f"{self.token:,}"
 
     def _state(self) -> str:
-        if self.lease is None:
+        if self.holder is None:
             return "free"
-        if leases.is_dead(self.lease):
+        if self.holder.alive is False:
             return "free: its holder is dead; the next run takes it over"
-        if (expires := self.lease.get("expires")) is None or expires < self.now:
+        if self.holder.expires is None or self.holder.expires < self.now:
             return "free: it ended without a sign of its holder; the next run takes it over"
         return _HELD
-
-    def _process(self) -> str:
-        if self.lease is None or not leases.is_here(self.lease):
-            return ", on another machine"
-        return ", dead" if leases.is_dead(self.lease) else ", at work on this machine"
 
 
 def open_target(
@@ -79,19 +72,14 @@ def open_target(
     return Target(client, name, form, source, finish_undo, retry)
 
 
-def look(client: Client, target: Namespace) -> Lock:
-    """Return the lease of a target; UsageError if no run ever wrote to it."""
-    state, found = state_of(client, target)
-    return Lock(str(target), found["token"], found["lease"], state.now())
-
-
-def end(client: Client, target: Namespace, lock: Lock) -> bool:
-    """End the lease as it was looked at; its holder writes nothing more.
-
-    Returns False where it changed hands meanwhile.
-    """
-    state, _ = state_of(client, target)
-    return state.break_lease(lock.token)
+def lease_of(target: Namespace, state: State, found: Mapping[str, Any]) -> Lease:
+    """Return the lease that a target's state names."""
+    holder, now = None, state.now().replace(tzinfo=UTC)
+    if lease := found["lease"]:
+        alive = not leases.is_dead(lease) if leases.is_here(lease) else None
+        since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
+        holder = Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
+    return Lease(str(target), found["token"], holder, now)
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:

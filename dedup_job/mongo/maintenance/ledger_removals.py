@@ -144,7 +144,11 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     The order of arrival counts, so an entry has a number of its own, as a run has.
     """
     keys = [one.row.key for one in piece]
-    target.retry(lambda: _check_not_kept(target, keys))
+    for key in target.held_by(target.documents, keys):
+        raise StateMismatch(
+            f"_id {shown(key)} is in {target.name} and in its ledger, which no run does. Find out "
+            "what wrote it there, and remove the one that is wrong."
+        )
     after, number = entry.with_piece(piece), entry.number
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
@@ -185,26 +189,40 @@ def put_back(
 
     Returns how many documents left the target, and the rows of those that stay.
     """
-    stay = only_copies(target, rows, in_target=True)
-    staying = [row.key for row in stay]
-    keys = [row.key for row in rows if row.key not in {*staying}]
+    stay = only_copies(target, rows)
+    staying = {row.key for row in stay}
+    keys = [row.key for row in rows if row.key not in staying]
     there = target.held_by(target.ledger, keys)
-    new = strings_of([row.raw for row in rows if row.key in {*keys} - there])
+    back = [row.raw for row in rows if row.key not in there | staying]
+    return take_back(target, number, keys, [*staying], back), stay
+
+
+def take_back(
+    target: Target,
+    number: int,
+    documents: Sequence[bytes] = (),
+    ledger: Sequence[bytes] = (),
+    back: Sequence[bytes] = (),
+) -> int:
+    """Delete documents of a run and rows of the ledger, and insert others, as a part of an undo.
+
+    Returns how many documents left the target.
+    """
     own: Mapping[str, Any] = {"dedup.run": number} if target.rows.has_runs else {}
     gone = 0
 
     def writes(session: ClientSession | None) -> None:
         nonlocal gone
         gone = 0
-        for part in in_commands(keys):
+        for part in in_commands(documents):
             mine = {"$and": [bson_edit.among(part), own]}
             gone += target.documents.delete_many(mine, session=session).deleted_count
-        insert_once(target.ledger, new, session)
-        for part in in_commands(staying):
+        insert_once(target.ledger, strings_of(back), session)
+        for part in in_commands(ledger):
             target.ledger.delete_many(bson_edit.among(part), session=session)
 
     target.commits.commit(writes, {"undo": number}, {"undo": number})
-    return gone, stay
+    return gone
 
 
 def shorten(
@@ -242,16 +260,6 @@ def _write_piece(
     return after
 
 
-def _check_not_kept(target: Target, keys: Sequence[bytes]) -> None:
-    """Raise StateMismatch where the target holds one of these documents of the ledger."""
-    for part in in_commands(keys):
-        for row in look_up(target.documents, bson_edit.among(part), {"_id": 1}, limit=1):
-            raise StateMismatch(
-                f"_id {shown(row.key)} is in {target.name} and in its ledger, which no run "
-                "does. Find out what wrote it there, and remove the one that is wrong."
-            )
-
-
 def former_rows(
     target: TargetReader, row: Mapping[str, Any], half: int | None = None
 ) -> Iterator[list[RawDocument]]:
@@ -269,7 +277,7 @@ def former_rows(
             raise StateMismatch(
                 f"{target.runs.full_name} lacks piece {piece} of number {number}, _id "
                 f"{piece_id(number, piece)}, with rows that were taken out of the ledger: someone "
-                "removed or changed it. Put it back from a backup; nothing was taken back."
+                "removed or changed it. Put it back from a backup; nothing was written."
             )
         yield rows
 
@@ -299,26 +307,12 @@ def taken_out(
             yield from ((number, one) for one in piece["rows"])
 
 
-def keys_taken_out(target: TargetReader, entries: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Yield the keys of all documents that some entries took out."""
-    for entry in entries:
-        for piece in range(entry["pieces"]):
-            rows = rows_of_piece(target, entry["_id"], piece)
-            yield from (row.key for row in rows or ())
-
-
-def only_copies(
-    target: TargetReader, rows: Sequence[RawDocument], *, in_target: bool = False
-) -> list[RawDocument]:
-    """Return the rows of those documents that the target alone holds, or would lose.
-
-    in_target: only of those that the target really holds.
-    """
+def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:
+    """Return the rows of those documents that the target alone holds."""
     keys = [row.key for row in rows if stored_in(row.raw) is None]
     gone = {*keys} - target.held_by(target.source, keys)
-    if in_target and gone:
-        gone &= target.held_by(target.documents, [*gone])
-    return [row for row in rows if row.key in gone]
+    alone = target.held_by(target.documents, [*gone])
+    return [row for row in rows if row.key in alone]
 
 
 def piece_id(number: int, piece: int) -> int:

@@ -99,23 +99,15 @@ class Records:
         readable = {n: [*map(bson_edit.stored, readings(n))] for n in names}
         read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
-        rows, kept = (self._keys(c, keys) for c in (self._target.ledger, self._target.documents))
-        found: dict[str, bytes | None] = {}
+        target, found = self._target, dict[str, bytes | None]()
+        kept, rows = ({*map(comparable, target.held_by(c, keys))} for c in target.decided)
         for name, one in read.items():
             if any(same in out for same in one):
                 continue
             decided = [same for same in one if same in rows or same in kept]
-            found[name] = rows.get(decided[0]) if len(decided) == 1 else None
+            is_one = len(decided) == 1 and decided[0] in rows
+            found[name] = one[decided[0]] if is_one else None
         return found
-
-    def _keys(self, collection: AnyCollection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the keys that a collection has for some ids, by their comparable form."""
-        there: dict[bytes, bytes] = {}
-        for part in in_commands(keys):
-            asked = bson_edit.among(part)
-            for row in look_up(collection, asked, {"_id": 1}, self._target.retry):
-                there[comparable(row.key)] = row.key
-        return there
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
         """Yield rows of the ledger and what is known of each, in parts that memory has room for."""

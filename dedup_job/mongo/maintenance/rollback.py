@@ -6,7 +6,7 @@ finishes it. A number is never used again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,12 +15,17 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.maintenance.ledger_removals import former_rows, only_copies, put_back, shorten
+from dedup_job.mongo.maintenance.ledger_removals import (
+    former_rows,
+    only_copies,
+    put_back,
+    shorten,
+    take_back,
+)
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
@@ -37,33 +42,24 @@ WRITE = 1000  # documents in a transaction
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back; `left` documents stay, since the source no longer holds them.
+    """What was or would be taken back.
 
-    ledger: rows that left it, or, of what a person did, that stand in it again. by_hand: `restored`
-    or `requeued`, "" for a run.
+    left: documents that stay, since the source no longer holds them; ledger: rows that left it, or,
+    of what a person did, that stand in it again. by_hand: `restored` or `requeued`, "" for a run.
+    begun: another process began and was cut off.
     """
 
+    target: str
     run: int
     kept: int = 0
     ledger: int = 0
     left: int = 0
     by_hand: str = ""
+    begun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What an undo is about to take back, as `T.runs` and the checkpoint count it.
-
-    begun: another process began and was cut off.
-    """
-
-    target: str
-    what: Undone
-    begun: bool
-
-
-def planned(target: TargetReader, run: int) -> Planned:
-    """Return what `undo` would take back; UsageError where it would refuse."""
+def planned(target: TargetReader, run: int) -> Undone:
+    """Return what `undo` would take back, by its counts; UsageError where it would refuse."""
     state = target.retry(target.state.read) or {}
     begun = state.get("undo") == run
     if not begun:
@@ -71,11 +67,12 @@ def planned(target: TargetReader, run: int) -> Planned:
     row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Planned(target.name, Undone(run, 0, row["documents"], by_hand=status), begun)
+        return Undone(target.name, run, 0, row["documents"], by_hand=status, begun=begun)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    return Planned(target.name, Undone(run, counts.kept, counts.scanned - counts.kept), begun)
+    rows = counts.scanned - counts.kept
+    return Undone(target.name, run, counts.kept, rows, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -85,7 +82,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
     with target.hold():  # which finishes an undo that was cut off
         row = target.retry(lambda: target.run(run)) or {}
         if pending == run and row.get("status") == _UNDONE:
-            return Undone(run, left=row.get("left", 0))
+            return Undone(target.name, run, left=row.get("left", 0))
         target.retry(lambda: _check_last(target, run))
         state = target.retry(target.state.read) or {}
         last_run = next_run(state) - 1
@@ -175,7 +172,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
         target.retry(lambda: target.state.update(no_entry))
-        return Undone(run)
+        return Undone(target.name, run)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
@@ -189,7 +186,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         _mark(target, run, session, left=left)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return Undone(run, kept, ledger, left)
+    return Undone(target.name, run, kept, ledger, left)
 
 
 def _delete(
@@ -214,7 +211,7 @@ def _delete(
                 left += len(keys) - len(there)
                 keys = [key for key in keys if key in there]
             for part in in_commands(keys):
-                _delete_some(target, collection, run, part)
+                take_back(target, run, **{"documents" if is_kept else "ledger": part})
                 deleted += len(part)
         done += len(page)
         progress.advance(done)
@@ -224,15 +221,6 @@ def _delete(
 def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
     undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
     target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
-
-
-def _delete_some(
-    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
-) -> None:
-    def writes(session: ClientSession | None) -> None:
-        collection.delete_many(bson_edit.among(keys), session=session)
-
-    target.commits.commit(writes, {"undo": run}, {"undo": run})
 
 
 def run_of(raw: bytes, *, is_kept: bool) -> Any:
@@ -259,7 +247,8 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    done, stay = Undone(row["_id"], by_hand=str(row["status"])), list[RawDocument]()
+    stay = list[RawDocument]()
+    done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     progress.total(row["documents"], f"undoing number {done.run}: putting rows back")
     for rows in former_rows(target, row, half):
         gone, staying = put_back(target, done.run, rows)

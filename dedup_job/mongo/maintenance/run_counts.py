@@ -1,13 +1,23 @@
-"""What the runs say they decided, beside what target and ledger hold."""
+"""What the runs say they decided, beside what is counted in target and ledger."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from dedup_job.documents import Reason
+from dedup_job.columns import Fingerprints
+from dedup_job.decision import PairRecheck
+from dedup_job.documents import LONGEST_ID, Reason
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, is_count
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.report.check import Tally
 from dedup_job.report.counts import Counts, Tenths
 from dedup_job.report.run import Status
 
@@ -20,7 +30,6 @@ _VOID, _ALIKE = "void", "similarity "
 OF_KEPT = ("refused for ", _ALIKE, _VOID)  # beginnings of labels of kept documents
 COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
 """The fields of a row of the ledger that `labels_of` reads."""
-SHORT_KEPT, SHORT_DUPLICATE = "short, kept", "short, duplicate"
 REASONS: Mapping[str, tuple[Reason, ...]] = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
     "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
@@ -31,6 +40,72 @@ REASONS: Mapping[str, tuple[Reason, ...]] = {
 def no_counts() -> ByRun:
     """Return counts of no run."""
     return defaultdict(Counter)
+
+
+@dataclass
+class Audited:
+    """A target that is checked, and what is counted of its documents and rows on the way.
+
+    there: what each run decided; last: keys of the last document and the last row of each;
+    has_huge: there is an `_id` that no document says it was compared with.
+    """
+
+    target: TargetReader
+    clean_all: Callable[[Sequence[str]], list[str]]
+    fingerprint: Callable[[Sequence[str]], Fingerprints]
+    recheck: PairRecheck
+    tally: Tally
+    there: ByRun = field(init=False, default_factory=no_counts)
+    last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
+    has_huge: bool = field(init=False, default=False)
+
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        """The state, as it was first read."""
+        return self.target.retry(self.target.state.read) or {}
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """The rows of `T.runs`."""
+        return self.target.all_runs()
+
+    @cached_property
+    def source(self) -> Source:
+        """The source."""
+        return self.target.source_reader()
+
+    @cached_property
+    def known(self) -> Container[int]:
+        """The numbers that a run may have."""
+        recorded = (n for row in self.runs if isinstance(n := row["_id"], int))
+        return {*range(1, next_run(self.state)), *recorded}
+
+    @cached_property
+    def named(self) -> dict[tuple[int, bytes], int]:
+        """How many rows of a run name a kept document that its row has among the largest groups."""
+        return {
+            (row["_id"], bson_edit.stored(one.get("_id"))): 0
+            for row in self.runs
+            if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
+            for one in clusters
+            if isinstance(one, dict)
+        }
+
+    @property
+    def own_rules(self) -> bool:
+        """Tell whether the target was made by the rules of this version."""
+        return bool(self.state["settings"].get("rules") == self.target.stamp.get("rules"))
+
+    @property
+    def undoing(self) -> int | None:
+        """The run that is about to be taken back."""
+        return self.state.get("undo")
+
+    def count(self, collection: AnyCollection, run: int, key: bytes, labels: Iterable[str]) -> None:
+        """Count a document or row of a run."""
+        self.there[run].update(labels)
+        if len(key) <= LONGEST_ID:
+            self.last.setdefault(run, {})[collection.name] = key
 
 
 def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -135,7 +210,5 @@ def _labels(found: Mapping[str, Any]) -> Labels:
             **{f"richer in {name}": n for name, n in counts.richer.items()},
             **{_alike(bin_): n for bin_, n in enumerate(counts.similarities.counts)},
             _VOID: counts.missing_originals,
-            SHORT_KEPT: counts.short_kept,
-            SHORT_DUPLICATE: counts.short_duplicate,
         }
     )

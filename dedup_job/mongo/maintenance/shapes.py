@@ -1,6 +1,6 @@
 """The fields of each kind of row, and what of a row does not fit them.
 
-One model for all that dedup writes: what has another name, is missing or of another type was
+One table for all that dedup writes: what has another name, is missing or of another type was
 written by something else. A field that a later version adds is one that only some rows have.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from bson import Binary, Int64
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf, create_model
 
 from dedup_job.columns import CHANNELS
 from dedup_job.mongo.bson.ledger_rows import stored_value
@@ -31,6 +31,30 @@ from dedup_job.mongo.state.fields import (
 )
 from dedup_job.report.stages import Stage
 
+_NONE: Mapping[str, Any] = {}
+
+
+def _shape(
+    fields: Mapping[str, Any], rare: Mapping[str, Any] = _NONE, base: Any = BaseModel
+) -> Any:
+    """Return the model of a row with these fields and no others.
+
+    rare: those that only some rows have; base: has more of them.
+    """
+
+    class Closed(base):  # type: ignore[misc]
+        model_config = ConfigDict(strict=True, extra="forbid")
+
+    needed = {name: (kind, Field(alias=name)) for name, kind in fields.items()}
+    some = {name: (kind, Field(None, alias=name)) for name, kind in rare.items()}
+    # a name may be one that no attribute can have
+    given: dict[str, Any] = {f"f{i}": one for i, one in enumerate((needed | some).values())}
+    return create_model("Closed", __base__=Closed, **given)
+
+
+def _list_of(shape: Any) -> Any:
+    return list[shape]
+
 
 def _one_of(names: Sequence[str]) -> AfterValidator:
     return fits([*map(str, names)].__contains__)
@@ -46,61 +70,112 @@ def _is_stored(value: Any) -> bool:
     return value is None or isinstance(value, dict)
 
 
-_Long = InstanceOf[Int64]
-_Share = Annotated[float, Field(ge=0, le=1)]
-_Keys = Annotated[list[Any], Field(min_length=1)]
-_Stage = Annotated[str, _one_of([*Stage])]
-_RARE: Any = Field(default=None)  # only some have it, and then it fits
+_LONG = InstanceOf[Int64]
+_SHARE = Annotated[float, Field(ge=0, le=1)]
+_KEYS = Annotated[list[Any], Field(min_length=1)]
+_STAGE = Annotated[str, _one_of([*Stage])]
 
-
-class _Closed(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class _Difference(_Closed):
-    kind: str = Field(alias="class")
-    of: str
-    text: str
-
-
-class _LedgerRow(_Closed):
-    id: Any = Field(alias="_id")
-    decision: str
-    run: Count
-    document: Annotated[Any, fits(_is_stored)] = _RARE
-
-
-class _DuplicateRow(_LedgerRow):
-    of: Any
-    distance: Annotated[int, Field(ge=0, le=64)]
-    similarity: _Share | None
-    found_by: list[Annotated[str, _one_of(CHANNELS)]]
-    reason: Annotated[str, _one_of(REASONS["duplicate"])]
-    digest: _Long
-    differences: list[_Difference] = _RARE
-    richer: list[str] = _RARE
-    left_out: _Share = _RARE
-    void: _Keys = _RARE
-
-
-class _SkippedRow(_LedgerRow):
-    of: None
-    distance: None
-    similarity: None
-    found_by: None
-    reason: Annotated[str, _one_of(REASONS["skipped"])]
-
-
-class _QuarantinedRow(_SkippedRow):
-    reason: Annotated[str, _one_of(REASONS["quarantined"])]
-    detail: str
-
-
-_LEDGER: Mapping[Any, type[_LedgerRow]] = {
-    "duplicate": _DuplicateRow,
-    "skipped": _SkippedRow,
-    "quarantined": _QuarantinedRow,
+_ANY_ROW = {"_id": Any, "decision": str, "run": Count}
+_STORED = {"document": Annotated[Any, fits(_is_stored)]}
+_DIFFERENCE = _shape({"class": str, "of": str, "text": str})
+_NO_PAIR = dict.fromkeys(("of", "distance", "similarity", "found_by"), None)
+_DUPLICATE = {
+    "of": Any,
+    "distance": Annotated[int, Field(ge=0, le=64)],
+    "similarity": _SHARE | None,
+    "found_by": list[Annotated[str, _one_of(CHANNELS)]],
+    "digest": _LONG,
 }
+_SOME_DUPLICATES = {
+    "differences": _list_of(_DIFFERENCE),
+    "richer": list[str],
+    "left_out": _SHARE,
+    "void": _KEYS,
+}
+
+
+def _ledger(decision: str, fields: Mapping[str, Any], rare: Mapping[str, Any] = _NONE) -> Any:
+    reason = Annotated[str, _one_of(REASONS[decision])]
+    return _shape({**_ANY_ROW, **fields, "reason": reason}, {**rare, **_STORED})
+
+
+_LEDGER: Mapping[Any, type[BaseModel]] = {
+    "duplicate": _ledger("duplicate", _DUPLICATE, _SOME_DUPLICATES),
+    "skipped": _ledger("skipped", _NO_PAIR),
+    "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
+}
+_REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str})
+DEDUP = _shape({"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS})
+"""What a kept document has under `dedup`."""
+CLASSIC = _shape({"old_id": Any, "hash_value": _LONG})
+"""The same of the form `classic`."""
+
+_TIMES = ("busy", "seconds", "processor_seconds", "locked_seconds")
+_PROFILE = _shape(
+    {
+        "stage": _STAGE,
+        **dict.fromkeys(("threads", "documents", "bytes"), Count),
+        **dict.fromkeys(_TIMES, Number),
+    }
+)
+_CLUSTER = _shape({"_id": Any, "duplicates": Count, "sample": str})
+_MACHINE = _shape({}, base=MachineFields)
+_ANY_RUN = {  # besides what is needed of it; rates are compared
+    "finished": datetime | None,
+    "known": Count,
+    "expected": Count | None,
+    "target": str,
+    "versions": dict[str, str],
+    "rates": dict[str, Any],
+    "changed": dict[Literal["changed", "deleted"], Count],
+    "docs_per_second": Number,
+    "stages": dict[_STAGE, Number],
+    "profile": _list_of(_PROFILE),
+    "left_out": Count,
+    "clusters": _list_of(_CLUSTER),
+}
+_UNDONE = {"undone": datetime}
+RUN = _shape(
+    {**_ANY_RUN, "token": Count},
+    {**_UNDONE, "machines": _list_of(_MACHINE), "resumed": Literal[True]},
+    RunFields,
+)
+"""The row of a run."""
+ENTRY = _shape(
+    {**_ANY_RUN, "given": Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]}, _UNDONE, EntryFields
+)
+"""The row of what a person did."""
+PIECE_ROW = _shape(
+    {
+        "_id": Annotated[int, Field(lt=0)],
+        **dict.fromkeys(("of", "piece", "documents", "short"), Count),
+        "rows": list[dict[str, Any]],
+    }
+)
+"""A row with some of what a person took out of the ledger."""
+_LEASE = _shape(
+    {
+        "host": str,
+        "machine": str,
+        "pid": Count,
+        "process_started": float,
+        "session": dict[str, Any],
+        "since": datetime,
+        "expires": datetime,
+    },
+    {"workers": list[dict[str, Any]]},
+    LeaseFields,
+)
+STATE = _shape(
+    {
+        "_id": Any,
+        "format": Any,
+        "lease": _LEASE | None,
+        "checkpoint": _shape({}, base=CheckpointFields) | None,
+    },
+    base=StateFields,
+)
+"""The state of a target; the bookmark is checked by itself."""
 
 
 def ledger_misfits(row: Mapping[str, Any]) -> list[str]:
@@ -108,116 +183,6 @@ def ledger_misfits(row: Mapping[str, Any]) -> list[str]:
     decision = row.get("decision")
     model = _LEDGER.get(decision) if isinstance(decision, str) else None
     return ["decision"] if model is None else misfits(model, row)
-
-
-class _Refused(_Closed):
-    of: Any
-    similarity: _Share
-    kind: str = Field(alias="class")
-
-
-class Dedup(_Closed):
-    """What a kept document has under `dedup`."""
-
-    fingerprint: _Long
-    run: Count
-    refused: _Refused = _RARE
-    void: _Keys = _RARE
-
-
-class Classic(_Closed):
-    """The same of the form `classic`."""
-
-    old_id: Any
-    hash_value: _Long
-
-
-class _Profile(_Closed):
-    stage: _Stage
-    threads: Count
-    documents: Count
-    bytes: Count
-    busy: Number
-    seconds: Number
-    processor_seconds: Number
-    locked_seconds: Number
-
-
-class _Cluster(_Closed):
-    id: Any = Field(alias="_id")
-    duplicates: Count
-    sample: str
-
-
-class _Row(_Closed):
-    """What all rows of `T.runs` have besides what is needed of them; rates are compared."""
-
-    finished: datetime | None
-    known: Count
-    expected: Count | None
-    target: str
-    versions: dict[str, str]
-    rates: dict[str, Any]
-    changed: dict[Literal["changed", "deleted"], Count]
-    docs_per_second: Number
-    stages: dict[_Stage, Number]
-    profile: list[_Profile]
-    left_out: Count
-    clusters: list[_Cluster]
-    undone: datetime = _RARE
-
-
-class _Machine(_Closed, MachineFields):
-    pass
-
-
-class RunRow(_Row, RunFields):
-    """The row of a run."""
-
-    token: Count
-    machines: Sequence[_Machine] = _RARE
-    resumed: Literal[True] = _RARE
-
-
-class EntryRow(_Row, EntryFields):
-    """The row of what a person did."""
-
-    given: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-
-
-class PieceRow(_Closed):
-    """A row with some of what a person took out of the ledger."""
-
-    id: Annotated[int, Field(alias="_id", lt=0)]
-    of: Count
-    piece: Count
-    documents: Count
-    short: Count
-    rows: list[dict[str, Any]]
-
-
-class _Lease(_Closed, LeaseFields):
-    host: str
-    machine: str
-    pid: Count
-    process_started: float
-    session: dict[str, Any]
-    since: datetime
-    expires: datetime
-    workers: list[dict[str, Any]] = _RARE
-
-
-class _Checkpoint(_Closed, CheckpointFields):
-    pass
-
-
-class StateRow(_Closed, StateFields):
-    """The state of a target; the bookmark is checked by itself."""
-
-    own_id: Any = Field(alias="_id")
-    format: Any
-    lease: _Lease | None
-    checkpoint: _Checkpoint | None
 
 
 def differing(value: Any, expected: Any, path: str) -> Iterator[str]:

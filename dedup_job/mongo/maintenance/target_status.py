@@ -11,11 +11,10 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.maintenance.lease_admin import Lock, state_of
-from dedup_job.mongo.state import lease as leases
-from dedup_job.mongo.state.fields import BY_HAND, in_utc, run_line, with_checkpoint
+from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
+from dedup_job.mongo.state.fields import BY_HAND, run_line, with_checkpoint
 from dedup_job.report.run import RunLine, Status
-from dedup_job.report.status import Holder, RunState, TargetStatus
+from dedup_job.report.status import RunState, TargetStatus
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
 _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}
@@ -28,19 +27,19 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         f"{name.collection}.runs", codec_options=LENIENT, read_concern=ReadConcern("majority")
     )
     stored, found = state_of(client, name)
-    lock = Lock(str(name), found["token"], found["lease"], stored.now())
+    lease = lease_of(name, stored, found)
     row = runs.find_one(_RUN, sort=[("_id", -1)])
     by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
-    state = _run_state(lock, row, found["checkpoint"] or {})
+    state = _run_state(lease, row, found["checkpoint"] or {})
     line = with_checkpoint(run_line(row, runs.full_name), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
     success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
     return TargetStatus(
         target=str(name),
         source=found["source"],
-        now=in_utc(lock.now) or lock.now,
+        now=lease.now,
         state=state,
-        holder=_holder(lock),
+        holder=lease.holder,
         line=line,
         expected=row.get("expected") if row else None,
         lag=lag,
@@ -60,26 +59,18 @@ def _by_hand(row: Mapping[str, Any] | None, last: RunLine | None) -> tuple[int, 
 
 
 def _run_state(
-    lock: Lock, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
+    lease: Lease, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
 ) -> RunState:
     """Return what is going on; a row of a run at work bears the token of its lease."""
     status = row["status"] if row else None
-    if lock.is_held:
-        at_work = row is not None and status == Status.RUNNING and row.get("token") == lock.token
+    if lease.is_held:
+        at_work = row is not None and status == Status.RUNNING and row.get("token") == lease.token
         return RunState.RUNNING if at_work else RunState.HELD
     if row is None:
         return RunState.NEVER
     if checkpoint.get("finished") and checkpoint["run"] == row["_id"] and status not in _ENDS:
         return RunState.DONE  # its end is all that its row was not told of
     return RunState(status) if status in _ENDS else RunState.KILLED
-
-
-def _holder(lock: Lock) -> Holder | None:
-    if not (lease := lock.lease):
-        return None
-    alive = not leases.is_dead(lease) if leases.is_here(lease) else None
-    since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
-    return Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
 
 
 def _last(runs: AnyCollection, status: Status) -> RunLine | None:

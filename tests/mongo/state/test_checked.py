@@ -1,7 +1,7 @@
 """State and rows of runs that dedup did not write are refused where they are read.
 
 They are small and plain documents, so mongomock holds them. That no command goes on is proved on
-real servers: tests/cli/test_tampering_refused.py.
+real servers: tests/cli/test_tampering.py.
 """
 
 from __future__ import annotations
