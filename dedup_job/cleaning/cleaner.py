@@ -112,7 +112,7 @@ class Cleaned(NamedTuple):
 
 
 class Cleaner:
-    """BatchVisibility HTML, plain text or raw mathematics into clean text.
+    """Turns HTML, plain text or raw mathematics into clean text.
 
     Pure and deterministic, safe to share between threads; takes any str, in linear time. A second
     cleaning changes nothing.
