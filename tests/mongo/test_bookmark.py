@@ -8,11 +8,11 @@ import pytest
 from bson import Int64, Timestamp
 from pymongo import MongoClient
 from pymongo.database import Database
-from tests.mongo.test_following import decided_by, documents
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bookmark import time_of
 from dedup_job.mongo.embedded import embedded_server
+from tests.mongo.test_change_stream import decided_by, documents
 from tests.proving import names, stored
 from tests.running import (
     assert_each_source_id_is_in_one_place,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.mongo import undecided as module
+from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.retry import NO_RETRY
