@@ -24,7 +24,7 @@ from dedup_job.mongo.change_stream import (
 )
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
-from dedup_job.mongo.retry import RetryPolicy
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
 
@@ -45,8 +45,8 @@ class PendingIds:
         self,
         collection: AnyCollection,
         settings: SourceSettings,
-        decided: Sequence[AnyCollection],
-        retry: RetryPolicy,
+        retry: RetryPolicy = NO_RETRY,
+        decided: Sequence[AnyCollection] = (),
     ) -> None:
         self.collection = majority(collection)
         self.decided = [majority(c) for c in decided]
@@ -107,7 +107,7 @@ class PendingIds:
         """
         self._index = index
 
-    def ids(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+    def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
 
         With each part what its documents have to match when they are read.

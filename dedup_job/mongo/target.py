@@ -28,7 +28,7 @@ from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, Scope, Status
+from dedup_job.report.run import Checkpoint, Report, RunLine, Scope, Status
 
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
@@ -122,11 +122,13 @@ class Target(TargetReader):
                 "written."
             )
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
-        """Resume the unfinished run of this scope, or begin the next one."""
+    def begin(
+        self, scope: Scope, record: Callable[[Checkpoint], Report]
+    ) -> tuple[Checkpoint, list[RunLine]]:
+        """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.guard.begin(checkpoint)
-        return checkpoint
+        return checkpoint, self.run_lines(checkpoint.run)
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         state = self.state.read() or {}

@@ -10,7 +10,6 @@ from pymongo.database import Database
 from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.retry import NO_RETRY
 from dedup_job.mongo.source_settings import SourceSettings
 from tests.running import run_here
 
@@ -29,12 +28,12 @@ def decided(database):
 def new_of(database: Data, **settings: Any) -> PendingIds:
     """Return what finds undecided documents."""
     held = [database.target, database["target.ledger"]]
-    return PendingIds(database.source, SourceSettings(**settings), held, NO_RETRY)
+    return PendingIds(database.source, SourceSettings(**settings), decided=held)
 
 
 def numbers(found: PendingIds) -> list[int]:
     """Return the ids found."""
-    return [int.from_bytes(key[-4:], "little") for part, _ in found.ids() for key in part]
+    return [int.from_bytes(key[-4:], "little") for part, _ in found.pending() for key in part]
 
 
 WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})

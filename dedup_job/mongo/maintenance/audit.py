@@ -40,6 +40,7 @@ from dedup_job.mongo.maintenance.ledger_removals import rows_of_piece, taken_out
 from dedup_job.mongo.maintenance.rollback import check_begun
 from dedup_job.mongo.maintenance.shapes import ledger_misfits
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
@@ -110,7 +111,7 @@ class Checker:
         self._known = known_runs(state, self._rows)
         self._named = largest(self._rows)
         own_rules = state["settings"].get("rules") == self.target.stamp.get("rules")
-        source = self.target.source_reader()
+        source = Source(self.target.source, self.target.form.source, self.target.retry)
         shared = self.target, source, self.clean_all
         self._kept = KeptChecker(
             *shared, self.fingerprint, self.recheck, self.tally, self._known, own_rules
