@@ -94,7 +94,8 @@ class PendingIds:
             return None
         followed = 0 if self._since is None or self._compares else self._since.followed + 1
         now, query = self._now, self._settings.query
-        return Bookmark(now.token, now.uuid, query, followed, now.time)
+        own = {"token": now.token, "uuid": now.uuid, "time": now.time}
+        return Bookmark.model_validate({**own, "query": query, "followed": followed})
 
     @property
     def _compares(self) -> bool:
@@ -176,7 +177,8 @@ class PendingIds:
         if self._since is None or self._now is None:
             return None
         try:
-            found = self._changes(self._since.token, self._now.token)
+            since = self._since.token.model_dump(by_alias=True)
+            found = self._changes(since, self._now.token)
             more = found.updated if self.query else set[bytes]()
             came = in_order(found.inserted | more)
         except NotFollowed as e:

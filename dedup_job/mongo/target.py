@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -192,19 +191,19 @@ class Target(TargetReader):
         have written, unless this run compares all ids anyway.
         """
         state = self.retry(self.state.read) or {}
-        saved, last = state.get("bookmark"), state.get("checkpoint")
+        last = state.get("checkpoint")
         try:
-            found = self.read_bookmark(saved)
+            found = self.read_bookmark(state.get("bookmark"))
         except StateMismatch:
             if self.form.source.full_scan_every > 1:
                 raise
             self._discards = True
             return None
-        if found is None or saved is None or not last:
+        if found is None or not last:
             return None
-        since = {line.number: line.counts.scanned for line in self.run_lines(saved["run"])}
+        since = {line.number: line.counts.scanned for line in self.run_lines(found.run)}
         since[last["run"]] = last["counts"]["scanned"]  # written with each batch, the row is not
-        decided = saved["decided"] + sum(n for run, n in since.items() if run > saved["run"])
+        decided = found.decided + sum(n for run, n in since.items() if run > found.run)
         if self._count_decided() != decided:
             return None
         return found
@@ -229,7 +228,7 @@ class Target(TargetReader):
         at = self.commits.generation
         if bookmark is not None:
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
-            values["bookmark"] = {**asdict(bookmark), **own}
+            values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
         elif self._discards:
             values["bookmark"] = None
         self.retry(lambda: self.state.update(values, generation=at))

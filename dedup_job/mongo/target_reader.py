@@ -163,7 +163,7 @@ class TargetReader:
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]
 
-    def read_bookmark(self, saved: Any) -> bookmarks.Bookmark | None:
+    def read_bookmark(self, saved: Any) -> bookmarks.SavedBookmark | None:
         """Return the bookmark that the state has; None where there is none.
 
         Raises StateMismatch for one that no run can have written.
@@ -173,12 +173,11 @@ class TargetReader:
         name = f"{self.name}.state"
         now = self.retry(lambda: operation_time(self.documents.database.client))
         found = bookmarks.read_bookmark(saved, name, now)
-        number, query = saved["run"], saved["query"]
-        row = self.retry(lambda: self.runs.find_one({"_id": number}, {"query": 1})) or {}
-        if row.get("query", query) != query:
-            own, other = bookmarks.shortened(query), bookmarks.shortened(row["query"])
+        row = self.retry(lambda: self.runs.find_one({"_id": found.run}, {"query": 1})) or {}
+        if row.get("query", found.query) != found.query:
+            own, other = bookmarks.shortened(found.query), bookmarks.shortened(row["query"])
             raise bookmarks.refused(
-                name, f"its query is {own}, and that of run {number} is {other}"
+                name, f"its query is {own}, and that of run {found.run} is {other}"
             )
         return found
 
