@@ -123,8 +123,8 @@ def run_job(
             watch.agree(source.name, writer.name)
         progress.stage("loading the dictionary")
         GreedyDeduplicator.compile(settings.index, settings.decision, models)
-        parts = Parts(models, source, reader, writer, memory)
-        job = _job(settings, request, watch, parts, versions(client))
+        used = versions(client)
+        job = _job(settings, request, watch, source, reader, writer, models, used, memory)
         watch.begun()
         if spread is None or writer is None:
             return pipeline.run(job)
@@ -132,33 +132,21 @@ def run_job(
             return pipeline.run(spread_job)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a job is wired from; writer: of the target, None for a dry run, which has none.
-
-    memory: bytes that the part of the index that grows may take.
-    """
-
-    models: Models
-    source: Source
-    reader: TargetReader
-    writer: Target | None
-    memory: float
-
-
 def _job(
-    settings: Settings, request: Request, watch: Watch, parts: Parts, used: Mapping[str, str]
+    settings: Settings,
+    request: Request,
+    watch: Watch,
+    source: Source,
+    reader: TargetReader,
+    writer: Target | None,
+    models: Models,
+    used: Mapping[str, str],
+    memory: float,
 ) -> pipeline.Job:
-    """Wire the parts of a run together."""
-    source, reader, models = parts.source, parts.reader, parts.models
+    """Wire the parts of a run together; a dry run has no writer."""
     cleaner = Cleaner(settings.cleaning)
-    target: Target | DryTarget
-    if parts.writer is None:
-        target = DryTarget(reader, source, cleaner, watch.collector)
-        snapshots: SnapshotStore = DrySnapshots(reader, settings.index, parts.memory)
-    else:
-        target = parts.writer
-        snapshots = SnapshotStore(reader, settings.index, parts.memory)
+    target = writer or DryTarget(reader, source, cleaner, watch.collector)
+    store = SnapshotStore if writer else DrySnapshots
     limits = settings.abort_if
     if request.yes:  # --yes confirms the field as well
         limits = limits.model_copy(update={"without_text": 1.0})
@@ -177,7 +165,7 @@ def _job(
             index, settings.decision, target.texts_of, models.judge
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
-        snapshots=snapshots,
+        snapshots=store(reader, settings.index, memory),
         threads=settings.run.threads or preparing_threads(reader.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,
