@@ -46,7 +46,6 @@ def test_what_becomes_due_without_being_written_is_decided(due):
     ("query", "named"),
     [
         (DUE, "$expr"),
-        ('{"$and": [{"_id": {"$gte": 0}}, {"$or": [{"$expr": {"$gt": ["$_id", 3]}}]}]}', "$expr"),
         ('{"$sampleRate": 0.5}', "$sampleRate"),
     ],
 )
