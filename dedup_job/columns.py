@@ -214,6 +214,11 @@ class NumberedTexts(NamedTuple):
         numbers = sorted(texts)
         return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
 
+    def by_key(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the texts by their keys, whose rows the numbers are."""
+        named = [keys[row] for row in self.numbers.tolist()]
+        return dict(zip(named, self.texts.texts(), strict=True))
+
     def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the place of each number, -1 where there is no text; int64 (m,)."""
         if not len(self.numbers):

@@ -16,7 +16,7 @@ from tests.faults.fail_points import TEST_COMMANDS
 
 _WAITING = ("faults/", "cluster/")
 _LONGEST = (
-    *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_patience", "cli/test_undo"),
+    *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
     *("index/test_hamming", "mongo/", "cli/", "decision/", "fingerprint/"),
     *("test_packages", "scripts/", "demo/", "review/"),

@@ -270,6 +270,14 @@ def finished(database: Database[dict[str, Any]], target: str = "target") -> bool
     return bool(checkpoint.get("finished"))
 
 
+def held_elsewhere(database: Database[dict[str, Any]], session: Any = b"x") -> None:
+    """Let a run of another machine hold the lease of the target for a minute."""
+    lease = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
+    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
+    held = {**lease, "session": {"id": session}, **times}
+    database["target.state"].update_one({}, [{"$set": {"lease": held}}])
+
+
 def _dedup(
     arguments: list[str],
     environment: Mapping[str, str],

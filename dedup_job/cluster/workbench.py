@@ -22,6 +22,7 @@ from dedup_job.mongo.connection import Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import TextColumn
@@ -80,7 +81,8 @@ class Workbench:
         form = form_of(settings, models)
         self._target = Target(client, order.target, form, order.source, finish_undo, retry)
         page = PageSize(settings.run.page_documents)
-        self._source = self._target.source_reader(page, self._target.decided)
+        decided = self._target.decided
+        self._source = Source(self._target.source, settings.source, retry, decided, page)
         self._scorer = PairScorer(settings.decision, models.judge)
         self._preparation = Preparation(
             Cleaner(settings.cleaning),

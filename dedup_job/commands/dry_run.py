@@ -1,10 +1,11 @@
-"""A target that is read and never written."""
+"""A target of which a dry run reads what is there; nothing is written, not even a lease."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -14,49 +15,67 @@ from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target import Target
-from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.mongo.target_reader import TargetReader, named
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, Scope
+from dedup_job.report.run import Checkpoint, Report, RunLine, Scope
 
 
-class DryTarget(Target):
-    """The same target for a run that writes nothing, not even a lease."""
+class DryTarget:
+    """Reads the target; what would be there is read from the source."""
 
-    def look_into(
-        self, source: Source, cleaner: Cleaner, collector: SurveyCollector | None
+    def __init__(
+        self,
+        reader: TargetReader,
+        source: Source,
+        cleaner: Cleaner,
+        collector: SurveyCollector | None,
     ) -> None:
-        """Take the source, which has the texts of the documents that would be kept."""
-        self._texts_of, self._cleaner, self._collector = source.texts, cleaner, collector
+        """Take what reads target and source; a collector sees the decisions."""
+        self._reader, self._source = reader, source
+        self._cleaner, self._collector = cleaner, collector
+        self.kept = reader.kept
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Check the target; keep nobody away."""
-        self.check()
+        self._reader.check()
         yield
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:  # noqa: ARG002
+    def begin(
+        self,
+        scope: Scope,
+        record: Callable[[Checkpoint], Report],  # noqa: ARG002
+    ) -> tuple[Checkpoint, list[RunLine]]:
         """Begin at nothing."""
-        return Checkpoint(0, scope, datetime.now(UTC), Counts())
+        return Checkpoint(0, scope, datetime.now(UTC), Counts()), self._reader.run_lines(0)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
-        texts = super().texts_of(keys)
+        texts = self._reader.texts_of(keys)
         missing = np.setdiff1d(np.arange(len(keys.lengths)), texts.numbers)
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
         found = NumberedTexts.of(
-            {row_of[key]: text for key, text in self._texts_of([*row_of]).items()}
+            {row_of[key]: text for key, text in self._source.texts([*row_of]).items()}
         )
         return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
+
+    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the same by key; those that are gone are left out."""
+        return self.texts_of(strings_of(keys)).by_key(keys)
+
+    def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
+        """Return ids of documents, also as a person writes them, and texts, "" if gone."""
+        return named(keys, self.texts(keys))
 
     def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""
         if self._collector is not None:
             self._collector.see(batch, decisions)
 
-    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
+    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Nothing was written that could be missing."""
         return ""
 

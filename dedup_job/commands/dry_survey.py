@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
+from operator import itemgetter
 
 import numpy as np
 import xxhash
@@ -34,20 +35,17 @@ class LowestPairs:
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._heap: list[tuple[float, int, DecidedDocument]] = []
-        self._added = 0
+        self._held: list[tuple[float, DecidedDocument]] = []
 
     def add(self, rank: float, make: Callable[[], DecidedDocument]) -> None:
         """Take a pair if it is among the lowest; it is made only then."""
-        self._added += 1
-        if len(self._heap) < self._number:
-            heapq.heappush(self._heap, (-rank, -self._added, make()))
-        elif -rank > self._heap[0][0]:
-            heapq.heapreplace(self._heap, (-rank, -self._added, make()))
+        if len(self._held) < self._number or rank < self._held[-1][0]:
+            insort(self._held, (rank, make()), key=itemgetter(0))
+            del self._held[self._number :]
 
     def __iter__(self) -> Iterator[DecidedDocument]:
         """Yield them, the lowest first."""
-        return (pair for *_, pair in sorted(self._heap, reverse=True, key=lambda entry: entry[:2]))
+        return (pair for _, pair in self._held)
 
 
 class Drawing:

@@ -15,6 +15,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.asked_pairs import Label
 from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
@@ -190,5 +191,5 @@ def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     """Return texts by key, as they are in the source; what is gone there, as in the target."""
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    found = on.target.source_reader().texts(keys)
+    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(keys)
     return {**on.target.texts([key for key in keys if key not in found]), **found}

@@ -23,13 +23,13 @@ from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.judgment import RULES
 from dedup_job.mongo import checks
+from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import TargetForm
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.report.progress import QUIET, Progress
 from dedup_job.report.run import About, Report, Scope
 from dedup_job.settings import Settings
@@ -108,20 +108,28 @@ def run_job(
         )
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
-        form = form_of(settings, models)
-        source, target = retry(lambda: _checked(client, settings, request, names, form, retry))
-        documents = _kept_at_most(request.limit, source, target)
+        places = client, names[1], form_of(settings, models), names[0]
+        writer = None
+        if not request.dry_run:
+            writer = Target(*places, finish_undo, retry, settings.run.lease_wait)
+        reader = writer or TargetReader(*places, retry)
+        page = PageSize(settings.run.page_documents)
+        source = Source(reader.source, settings.source, retry, reader.decided, page)
+        guard = writer.guard if writer else CollectionGuard(reader)
+        retry(lambda: _check(client, names, source, reader, guard, request))
+        documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, 0 if spread else documents)
-        if watch.agree and not request.dry_run and retry(lambda: target.is_new):
-            watch.agree(source.name, target.name)
+        if watch.agree and writer and retry(lambda: writer.is_new):
+            watch.agree(source.name, writer.name)
         progress.stage("loading the dictionary")
         GreedyDeduplicator.compile(settings.index, settings.decision, models)
-        made = _job(settings, request, watch, source, target, models, versions(client), memory)
+        used = versions(client)
+        job = _job(settings, request, watch, source, reader, writer, models, used, memory)
         watch.begun()
-        if spread is None:
-            return pipeline.run(made)
-        with spread(Wired(settings, source, target, documents, made)) as job:
+        if spread is None or writer is None:
             return pipeline.run(job)
+        with spread(Wired(settings, source, writer, documents, job)) as spread_job:
+            return pipeline.run(spread_job)
 
 
 def _job(
@@ -129,71 +137,65 @@ def _job(
     request: Request,
     watch: Watch,
     source: Source,
-    target: Target,
+    reader: TargetReader,
+    writer: Target | None,
     models: Models,
     used: Mapping[str, str],
     memory: float,
 ) -> pipeline.Job:
-    """Wire the parts of a run together."""
+    """Wire the parts of a run together; a dry run has no writer."""
     cleaner = Cleaner(settings.cleaning)
-    kind = SnapshotStore
-    if isinstance(target, DryTarget):
-        target.look_into(source, cleaner, watch.collector)
-        kind = DrySnapshots
+    target = writer or DryTarget(reader, source, cleaner, watch.collector)
+    store = SnapshotStore if writer else DrySnapshots
     limits = settings.abort_if
     if request.yes:  # --yes confirms the field as well
         limits = limits.model_copy(update={"without_text": 1.0})
     index = KeptIndex(settings.index)
     recorded = settings.recorded()
     return pipeline.Job(
-        about=About(source.name, target.name, recorded, used, dry_run=request.dry_run),
+        about=About(source.name, reader.name, recorded, used, dry_run=request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
         preparing=Preparation(
-            cleaner, models.fingerprinter, target.fits, settings.source.max_chars
+            cleaner, models.fingerprinter, reader.fits, settings.source.max_chars
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
             index, settings.decision, target.texts_of, models.judge
         ),
-        abort_if=AbortConditions(limits, target.usual_without_text(), source.fields, watch.warn),
-        snapshots=kind(target, settings.index, memory),
-        threads=settings.run.threads or preparing_threads(target.hosts),
+        abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
+        snapshots=store(reader, settings.index, memory),
+        threads=settings.run.threads or preparing_threads(reader.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
     )
 
 
-def _checked(
+def _check(
     client: Client,
-    settings: Settings,
-    request: Request,
     names: tuple[Namespace, Namespace],
-    form: TargetForm,
-    retry: RetryPolicy,
-) -> tuple[Source, Target]:
-    """Return source and target after everything that can be checked before the first write."""
+    source: Source,
+    target: TargetReader,
+    guard: CollectionGuard,
+    request: Request,
+) -> None:
+    """Check everything that can be checked before the first write."""
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)
-    wait, kind = settings.run.lease_wait, DryTarget if request.dry_run else Target
-    target = kind(client, target_name, form, source_name, finish_undo, retry, wait)
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)
     target.check()
-    target.guard.check()
-    page = PageSize(settings.run.page_documents)
-    source = target.source_reader(page, target.decided)
+    guard.check()
     source.check_query()
     if not request.yes:
         source.check_field()
-    return source, target
 
 
-def _kept_at_most(limit: int | None, source: Source, target: Target) -> int:
+def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
     """Return about how many documents the target holds if all that are to be decided are kept."""
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0

@@ -111,10 +111,9 @@ class RunProgress:
         self._series = Series()
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         job.source.mark(job.target.bookmark())
-        self._first = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
+        self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
-        runs = job.target.run_lines(self._first.run)
         self._series = Series(*(line.series for line in runs if line.number == self._first.run))
         others = [line for line in runs if line.number != self._first.run]
         done = [line.finished for line in others if line.status == Status.DONE and line.finished]
@@ -224,10 +223,8 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
 def _clusters(job: Job) -> tuple[Cluster, ...]:
     """Return the largest clusters with the first words of their kept documents."""
     largest = job.decider.largest(_CLUSTERS)
-    keys = job.index.keys([number for number, _ in largest])
-    texts = job.target.texts(keys)
-    samples = [" ".join(texts.get(key, "").split())[:_SAMPLE] for key in keys]
+    named = job.target.named(job.index.keys([number for number, _ in largest]))
     return tuple(
-        Cluster(job.target.id(key), size, sample, job.target.shown(key))
-        for key, sample, (_, size) in zip(keys, samples, largest, strict=True)
+        Cluster(id_, size, " ".join(text.split())[:_SAMPLE], shown)
+        for (id_, shown, text), (_, size) in zip(named, largest, strict=True)
     )

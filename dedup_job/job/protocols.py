@@ -7,10 +7,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
+from dedup_job.columns import Batch, Decisions, Holding, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.report.run import Checkpoint, Machine, Report, RunLine, Scope
 from dedup_job.report.stages import Stopwatch
@@ -67,26 +64,19 @@ class Target(Protocol):
     def hold(self) -> AbstractContextManager[None]:
         """Keep every other run away."""
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
-        """Resume the unfinished run of this scope or begin the next."""
+    def begin(
+        self, scope: Scope, record: Callable[[Checkpoint], Report]
+    ) -> tuple[Checkpoint, Sequence[RunLine]]:
+        """Resume the unfinished run of this scope or begin the next; return all runs with it.
 
-    def run_lines(self, series_of: int) -> Sequence[RunLine]:
-        """Return all runs, in order, only one of them with its series."""
+        These are in order, and only the run that begins has its series.
+        """
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""
 
-    def texts(self, keys: Sequence[bytes]) -> Mapping[bytes, str]:
-        """Return the texts of kept documents by key; those that are gone are left out."""
-
-    def id(self, key: bytes) -> Any:
-        """Return the id that a key stands for."""
-
-    def shown(self, key: bytes) -> str:
-        """Return that id as a person writes it."""
-
-    def fits(self, documents: Documents) -> NDArray[np.bool_]:
-        """Tell which documents could be stored, bool (n,)."""
+    def named(self, keys: Sequence[bytes]) -> Sequence[tuple[Any, str, str]]:
+        """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
 
     def bookmark(self) -> Any:
         """Return the bookmark of the last run that read everything; None if it is of no use."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from bson import Timestamp
@@ -23,35 +22,33 @@ MOMENT = r"^82([0-9A-F]{8})([0-9A-F]{8})2B[0-9A-F]{2}29296E(?:14)?04$"
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
-    """From where the next run reads what changed: a token, and the query of the runs up to it.
-
-    followed: runs since the last one that compared the ids of all documents; time: the last run saw
-    all that happened up to it, so a token up to there passes over nothing.
-    """
-
-    token: Token
-    uuid: bytes
-    query: str | None
-    followed: int
-    time: Timestamp
-
-
 class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", arbitrary_types_allowed=True, frozen=True
+    )
 
 
 class _Token(_Strict):
     data: Annotated[str, Field(alias="_data", pattern=MOMENT)]
 
 
-class _Saved(_Strict):
+class Bookmark(_Strict):
+    """From where the next run reads what changed: a token, and the query of the runs up to it.
+
+    followed: runs since the last one that compared the ids of all documents; time: the last run saw
+    all that happened up to it, so a token up to there passes over nothing.
+    """
+
     token: _Token
     uuid: Annotated[bytes, Field(min_length=16, max_length=16)]
     query: str | None
     followed: _Count
     time: Timestamp
+
+
+class SavedBookmark(Bookmark):
+    """As the state has it, with the run that left it and the documents decided by then."""
+
     run: _Count
     decided: _Count
 
@@ -63,24 +60,24 @@ def time_of(token: Token) -> Timestamp | None:
     return found and Timestamp(*(int(part, 16) for part in found.groups()))
 
 
-def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> Bookmark:
+def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> SavedBookmark:
     """Return a bookmark as the state has it.
 
     name: the collection of the state; now: the server's time, None where it tells none. Raises
     StateMismatch for a bookmark that no run can have written.
     """
     try:
-        _Saved.model_validate(saved)
+        found = SavedBookmark.model_validate(saved)
     except ValidationError as e:
         wrong = map(_wrong, e.errors(include_url=False)[:_NAMED])
         raise refused(name, "; ".join(wrong)) from None
-    token, time = time_of(saved["token"]), saved["time"]
+    token, time = time_of(found.token.model_dump(by_alias=True)), found.time
     assert token is not None  # it has the form
     if (token.time, token.inc) > (time.time, time.inc + 1):  # what a token names is still to come
         raise refused(name, f"its token is of a time after {shortened(time)}, the time beside it")
     if now is not None and time > now:
         raise refused(name, f"its time {shortened(time)} is in the future")
-    return Bookmark(**{each.name: saved[each.name] for each in fields(Bookmark)})
+    return found
 
 
 def refused(name: str, wrong: str) -> StateMismatch:

@@ -24,7 +24,7 @@ from dedup_job.mongo.change_stream import (
 )
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
-from dedup_job.mongo.retry import RetryPolicy
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
 
@@ -45,8 +45,8 @@ class PendingIds:
         self,
         collection: AnyCollection,
         settings: SourceSettings,
-        decided: Sequence[AnyCollection],
-        retry: RetryPolicy,
+        retry: RetryPolicy = NO_RETRY,
+        decided: Sequence[AnyCollection] = (),
     ) -> None:
         self.collection = majority(collection)
         self.decided = [majority(c) for c in decided]
@@ -94,7 +94,8 @@ class PendingIds:
             return None
         followed = 0 if self._since is None or self._compares else self._since.followed + 1
         now, query = self._now, self._settings.query
-        return Bookmark(now.token, now.uuid, query, followed, now.time)
+        own = {"token": now.token, "uuid": now.uuid, "time": now.time}
+        return Bookmark.model_validate({**own, "query": query, "followed": followed})
 
     @property
     def _compares(self) -> bool:
@@ -107,7 +108,7 @@ class PendingIds:
         """
         self._index = index
 
-    def ids(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+    def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
 
         With each part what its documents have to match when they are read.
@@ -176,7 +177,8 @@ class PendingIds:
         if self._since is None or self._now is None:
             return None
         try:
-            found = self._changes(self._since.token, self._now.token)
+            since = self._since.token.model_dump(by_alias=True)
+            found = self._changes(since, self._now.token)
             more = found.updated if self.query else set[bytes]()
             came = in_order(found.inserted | more)
         except NotFollowed as e:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,15 +153,14 @@ def some(
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
 ) -> list[RawDocument]:
     """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
-    rows: list[RawDocument] = []
+    found: list[RawDocument] = []
     for part in in_commands(keys):
-        found = retry(partial(_among, collection, part, projection, path))
-        same = as_asked(part, (row.key for row in found))
-        rows += (r if same[r.key] is r.key else r._replace(key=same[r.key]) for r in found)
-    return rows
+        page, rows = some_in_columns(collection, strings_of(part), projection, retry)
+        known = ((one, row) for one, row in zip(page, rows.tolist(), strict=True) if row >= 0)
+        found += (one._replace(key=part[row]) for one, row in known)
+    return found
 
 
 def some_in_columns(
@@ -176,7 +174,15 @@ def some_in_columns(
 
     The ids together fit into a command.
     """
-    page = retry(partial(_among, collection, keys, projection, path))
+    terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
+
+    def read() -> RawPage:
+        reply, is_open = _ask(collection, terms, len(keys.lengths))
+        if is_open:  # there are more than a reply has room for
+            return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
+        return raw_page(reply, path)
+
+    page = retry(read)
     return page, rows_of(keys, page.keys)
 
 
@@ -195,20 +201,6 @@ def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
         same = as_asked(row_of, named)
         rows[other] = [row_of[same[key]] if key in same else -1 for key in named]
     return rows
-
-
-def _among(
-    collection: RawDocuments,
-    keys: Sequence[bytes] | BytesColumn,
-    projection: Mapping[str, Any],
-    path: Sequence[str],
-) -> RawPage:
-    limit = len(strings_of(keys).lengths)
-    terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
-    reply, is_open = _ask(collection, terms, limit)
-    if is_open:  # there are more than a reply has room for
-        return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
-    return raw_page(reply, path)
 
 
 def _page(

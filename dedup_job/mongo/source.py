@@ -2,104 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import bson
 import numpy as np
-from bson import Timestamp
 from bson.errors import BSONError
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
-from dedup_job.columns import Documents, Holding
+from dedup_job.columns import Documents
 from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.pending_ids import PendingIds
-from dedup_job.mongo.reading import ID_PAGE, PageSize, RawDocuments, are_empty, fetch, pages, some
+from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, pages, some
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
 from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000
+_PAGE = PageSize(documents=5000)
 _MARKUP = 10  # times as long as its text a page may be
 _COUNT_MILLISECONDS = 5000
 _MISSING = object()  # stands for a field that is not there; None can be there
 
 
-class Source:
+class Source(PendingIds):
     """Reads the documents that neither target nor ledger hold yet."""
 
     def __init__(
         self,
         collection: AnyCollection,
         settings: SourceSettings,
-        decided: Sequence[AnyCollection],
-        page: PageSize,
         retry: RetryPolicy = NO_RETRY,
+        decided: Sequence[AnyCollection] = (),
+        page: PageSize = _PAGE,
     ) -> None:
-        self._new = PendingIds(collection, settings, decided, retry)
-        self._field = settings.field
-        self._path = settings.field.split(".")
+        """Take the collection, what passes over documents, and the size of a page."""
+        super().__init__(collection, settings, retry, decided)
         self._most = _MARKUP * settings.max_chars
-        self._query = self._new.query
-        self._decided = self._new.decided
         self._page = page
-        self._retry = retry
-
-    @property
-    def _collection(self) -> RawDocuments:
-        return self._new.collection
 
     @property
     def name(self) -> str:
         """The namespace."""
-        return self._collection.full_name
-
-    @property
-    def known(self) -> int:
-        """How many documents were passed over since they were decided before."""
-        return self._new.known
-
-    @property
-    def changed(self) -> Mapping[str, Set[bytes]]:
-        """Keys of those that the source has changed or deleted since, by what happened."""
-        return self._new.changed
-
-    @property
-    def marked(self) -> Timestamp | None:
-        """The moment as of which the database is read; None where a server cannot tell."""
-        return self._new.marked
-
-    @property
-    def bookmark(self) -> Bookmark | None:
-        """From where the next run may read, once this one has read everything."""
-        return self._new.bookmark
-
-    def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment, before anything is read; see PendingIds."""
-        self._new.mark(since)
-
-    def read_after(self, time: Timestamp) -> None:
-        """Read what a majority holds as of a moment or later."""
-        self._new.read_after(time)
-
-    def trust(self, index: Callable[[], Holding | None]) -> None:
-        """Let the target's ids be looked up elsewhere, but for a proof; see PendingIds."""
-        self._new.trust(index)
+        return self.collection.full_name
 
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
         try:
             # in the way that documents are counted, too, which takes no $where and no $near
-            self._collection.count_documents(self._query, limit=1)
+            self.collection.count_documents(self.query, limit=1)
         except OperationFailure as e:
             if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
                 raise
@@ -109,7 +68,7 @@ class Source:
     def check_field(self) -> None:
         """Refuse a field that none of the first 1,000 documents has, and list those they have."""
         seen: list[Mapping[str, Any]] = []
-        for found in self._collection.find(self._query).sort("_id", 1).limit(_SAMPLE):
+        for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
             try:
                 decoded = bson.decode(found.raw)
             except BSONError:
@@ -120,7 +79,7 @@ class Source:
         if seen:
             raise UsageError(
                 f"none of the first {len(seen):,} documents has the field "
-                f"{self._field!r}. {text_fields(seen)} Name one with --field, or give "
+                f"{self._settings.field!r}. {text_fields(seen)} Name one with --field, or give "
                 "--yes if the field really is that rare."
             )
 
@@ -131,26 +90,26 @@ class Source:
             for document in page:
                 with suppress(BSONError, ValueError, OverflowError):
                     decoded.append(bson.decode(document.raw))
-        return f"The field is {self._field!r}. {text_fields(decoded)}"
+        return f"The field is {self._settings.field!r}. {text_fields(decoded)}"
 
     @cached_property
     def expected(self) -> int | None:
         """About how many documents there are to read, None if that takes too long to count."""
-        if not self._query:
-            return self._retry(self._collection.estimated_document_count)
+        if not self.query:
+            return self._retry(self.collection.estimated_document_count)
         return self._retry(self._count)
 
     @cached_property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
-        decided = sum(self._retry(c.estimated_document_count) for c in self._decided)
+        decided = sum(self._retry(c.estimated_document_count) for c in self.decided)
         if not decided or self.expected is None:
             return self.expected
-        return None if self._query else max(self.expected - decided, 0)
+        return None if self.query else max(self.expected - decided, 0)
 
     def _count(self) -> int | None:
         try:
-            return self._collection.count_documents(self._query, maxTimeMS=_COUNT_MILLISECONDS)
+            return self.collection.count_documents(self.query, maxTimeMS=_COUNT_MILLISECONDS)
         except ExecutionTimeout:
             return None
 
@@ -172,7 +131,7 @@ class Source:
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return some documents by key as given, decided or not; those that are gone not."""
-        rows = some(self._collection, keys, {}, self._retry)
+        rows = some(self.collection, keys, {}, self._retry)
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
@@ -180,35 +139,35 @@ class Source:
 
         By key as given; those that are gone are left out.
         """
-        for page in fetch(self._collection, keys, PageSize(), self._retry, self._path):
+        for page in fetch(self.collection, keys, PageSize(), self._retry, self._path):
             same = as_asked(keys, (row.key for row in page))
             yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
 
     def _undecided(self) -> Iterator[RawPage]:
-        if self._retry(lambda: are_empty(self._decided)):
+        if self._retry(lambda: are_empty(self.decided)):
             yield from pages(
-                self._collection, self._page, self._query, retry=self._retry, path=self._path
+                self.collection, self._page, self.query, retry=self._retry, path=self._path
             )
             return
-        for keys, query in self._new.ids():
+        for keys, query in self.pending():
             yield from self._fetched(keys, query)
 
     def ids(self) -> Iterator[list[bytes]]:
         """Yield the ids of undecided documents, in `_id` order; their documents are not read."""
-        if self._retry(lambda: are_empty(self._decided)):
-            for page in pages(self._collection, ID_PAGE, self._query, {"_id": 1}, self._retry):
+        if self._retry(lambda: are_empty(self.decided)):
+            for page in pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry):
                 yield page.keys.list()
             return
-        yield from (keys for keys, _ in self._new.ids())
+        yield from (keys for keys, _ in self.pending())
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
         """Yield some documents, given in `_id` order, page by page; those that are gone not."""
-        yield from map(self.documents_of, self._fetched(keys, self._query))
+        yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):
             some = keys[start : start + self._page.documents]
-            yield from fetch(self._collection, some, self._page, self._retry, self._path, query)
+            yield from fetch(self.collection, some, self._page, self._retry, self._path, query)
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""
@@ -251,7 +210,7 @@ class Source:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)
         if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
-            detail = f"the field {self._field!r} is there twice"
+            detail = f"the field {self._settings.field!r} is there twice"
             return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         return Document(id_, key, raw, self._content(decoded))
 

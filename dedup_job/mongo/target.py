@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +27,7 @@ from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, Scope, Status
+from dedup_job.report.run import Checkpoint, Report, RunLine, Scope, Status
 
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
@@ -122,11 +121,13 @@ class Target(TargetReader):
                 "written."
             )
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
-        """Resume the unfinished run of this scope, or begin the next one."""
+    def begin(
+        self, scope: Scope, record: Callable[[Checkpoint], Report]
+    ) -> tuple[Checkpoint, list[RunLine]]:
+        """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.guard.begin(checkpoint)
-        return checkpoint
+        return checkpoint, self.run_lines(checkpoint.run)
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
         state = self.state.read() or {}
@@ -190,19 +191,19 @@ class Target(TargetReader):
         have written, unless this run compares all ids anyway.
         """
         state = self.retry(self.state.read) or {}
-        saved, last = state.get("bookmark"), state.get("checkpoint")
+        last = state.get("checkpoint")
         try:
-            found = self.read_bookmark(saved)
+            found = self.read_bookmark(state.get("bookmark"))
         except StateMismatch:
             if self.form.source.full_scan_every > 1:
                 raise
             self._discards = True
             return None
-        if found is None or saved is None or not last:
+        if found is None or not last:
             return None
-        since = {line.number: line.counts.scanned for line in self.run_lines(saved["run"])}
+        since = {line.number: line.counts.scanned for line in self.run_lines(found.run)}
         since[last["run"]] = last["counts"]["scanned"]  # written with each batch, the row is not
-        decided = saved["decided"] + sum(n for run, n in since.items() if run > saved["run"])
+        decided = found.decided + sum(n for run, n in since.items() if run > found.run)
         if self._count_decided() != decided:
             return None
         return found
@@ -227,7 +228,7 @@ class Target(TargetReader):
         at = self.commits.generation
         if bookmark is not None:
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
-            values["bookmark"] = {**asdict(bookmark), **own}
+            values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
         elif self._discards:
             values["bookmark"] = None
         self.retry(lambda: self.state.update(values, generation=at))

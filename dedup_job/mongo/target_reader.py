@@ -16,7 +16,7 @@ from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson import extended_json
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
@@ -31,7 +31,6 @@ from dedup_job.mongo.reading import (
     some_in_columns,
 )
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
@@ -69,6 +68,11 @@ class TargetForm:
     ledger: LedgerRows
     stamp: Mapping[str, Any]
     as_made: bool = False
+
+
+def named(keys: Sequence[bytes], texts: Mapping[bytes, str]) -> list[tuple[Any, str, str]]:
+    """Return the ids that keys stand for, also as a person writes them, and the texts."""
+    return [(bson_edit.id_value(key), shown(key), texts.get(key, "")) for key in keys]
 
 
 class TargetReader:
@@ -125,12 +129,6 @@ class TargetReader:
         state = self.retry(self.state.read)
         return None if state is None else Version(state["id"], state["generation"])
 
-    def source_reader(
-        self, page: PageSize = _PAGE, decided: Sequence[AnyCollection] = ()
-    ) -> Source:
-        """Return the source, read by the same settings; `decided` documents are passed over."""
-        return Source(self.source, self.form.source, decided, page, self.retry)
-
     def run(self, number: int) -> dict[str, Any] | None:
         """Return what is recorded of a run; None where nothing is."""
         return self.last_run({"_id": number})
@@ -165,7 +163,7 @@ class TargetReader:
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]
 
-    def read_bookmark(self, saved: Any) -> bookmarks.Bookmark | None:
+    def read_bookmark(self, saved: Any) -> bookmarks.SavedBookmark | None:
         """Return the bookmark that the state has; None where there is none.
 
         Raises StateMismatch for one that no run can have written.
@@ -175,12 +173,11 @@ class TargetReader:
         name = f"{self.name}.state"
         now = self.retry(lambda: operation_time(self.documents.database.client))
         found = bookmarks.read_bookmark(saved, name, now)
-        number, query = saved["run"], saved["query"]
-        row = self.retry(lambda: self.runs.find_one({"_id": number}, {"query": 1})) or {}
-        if row.get("query", query) != query:
-            own, other = bookmarks.shortened(query), bookmarks.shortened(row["query"])
+        row = self.retry(lambda: self.runs.find_one({"_id": found.run}, {"query": 1})) or {}
+        if row.get("query", found.query) != found.query:
+            own, other = bookmarks.shortened(found.query), bookmarks.shortened(row["query"])
             raise bookmarks.refused(
-                name, f"its query is {own}, and that of run {number} is {other}"
+                name, f"its query is {own}, and that of run {found.run} is {other}"
             )
         return found
 
@@ -241,9 +238,7 @@ class TargetReader:
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the stored texts of some documents by key; those that are gone are left out."""
-        found = self.texts_of(strings_of(keys))
-        named = [keys[row] for row in found.numbers.tolist()]
-        return dict(zip(named, found.texts.texts(), strict=True))
+        return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the same in columns, by the rows of the keys."""
@@ -265,8 +260,9 @@ class TargetReader:
         chosen = chosen[np.argsort(rows[chosen])]
         return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
 
-    id = staticmethod(bson_edit.id_value)
-    shown = staticmethod(extended_json.shown)
+    def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
+        """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
+        return named(keys, self.texts(keys))
 
     def fits(self, documents: Documents) -> NDArray[np.bool_]:
         """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
@@ -289,7 +285,7 @@ class TargetReader:
                 )
 
     def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
-        names = ", ".join(map(extended_json.shown, keys))
+        names = ", ".join(map(shown, keys))
         more = ", ..." if count > len(keys) else ""
         return (
             f"the target {self.name} holds {count:,} documents that dedup did not "

@@ -27,6 +27,7 @@ from typing import Any
 import bson
 import numpy as np
 from numpy.typing import NDArray
+from pymongo import MongoClient
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
@@ -53,12 +54,9 @@ class InMemory(Source):
 
     def __init__(self, settings: Settings, replies: list[NDArray[np.uint8]], count: int) -> None:
         """Take BSON arrays of documents."""
-        self._field, self._path = settings.source.field, settings.source.field.split(".")
-        self._most = 10 * settings.source.max_chars
+        super().__init__(MongoClient(connect=False).memory.source, settings.source)
         self._replies = replies
         self.undecided = count  # type: ignore[misc]
-
-    known, changed = 0, {}
 
     def trust(self, index: object) -> None:
         """Look nothing up."""
@@ -72,7 +70,7 @@ class InMemory(Source):
         """Read the replies."""
         assert limit is None
         for reply in self._replies:
-            yield self._documents(raw_page(reply, self._path))
+            yield self.documents_of(raw_page(reply, self._path))
 
 
 class Counting:
@@ -87,30 +85,24 @@ class Counting:
         """Keep nobody away."""
         yield
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
-        """Begin."""
+    def begin(
+        self, scope: Scope, record: Callable[[Checkpoint], Report]
+    ) -> tuple[Checkpoint, list[Any]]:
+        """Begin; know no other runs."""
         record(first := Checkpoint(1, scope, datetime.now(UTC), Counts()))
-        return first
-
-    def run_lines(self, series_of: int) -> list[Any]:
-        """Know no runs."""
-        del series_of
-        return []
+        return first, []
 
     def kept(self) -> Iterator[Any]:
         """Hold nothing yet."""
         return iter(())
 
-    def texts(self, keys: list[bytes]) -> dict[bytes, str]:
+    def named(self, keys: list[bytes]) -> list[tuple[Any, str, str]]:
         """Return no texts: only the largest clusters are described by them."""
-        del keys
-        return {}
+        return [(edit.id_value(key), str(key), "") for key in keys]
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Fail: all texts are held in memory."""
         raise LookupError(len(keys.lengths))
-
-    id, shown = staticmethod(edit.id_value), staticmethod(str)
 
     def fits(self, documents: Documents) -> NDArray[np.bool_]:
         """Take all."""

@@ -282,7 +282,7 @@ ODD = " is not as dedup writes it: "
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": "x", "since": NOW}
 # What is done, which commands refuse it, and what they say. All that a row or a state may hold:
-# tests/mongo/state/test_checked.py.
+# tests/mongo/state/test_fields.py.
 REFUSED = {
     "another source": (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
     "another source, undo": (source_elsewhere(undo=2), (UNDO, RESTORE), ""),

@@ -1,6 +1,6 @@
 """Commands that fail on the server, or take effect and are not answered, cost a run only time.
 
-A short form, in this process and on a standalone server as well: tests/mongo/test_patience.py.
+A short form, in this process and on a standalone server as well: tests/mongo/test_retry.py.
 """
 
 from __future__ import annotations

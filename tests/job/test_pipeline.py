@@ -120,18 +120,14 @@ class FakeTarget:
             self.held = False
 
     def begin(self, scope, record):
-        """Go on with the unfinished checkpoint of this scope, or begin a new one."""
+        """Go on with the unfinished checkpoint of this scope, or begin a new one; tell all runs."""
         assert self.held
         former = self.checkpoint
         if former is None or former.finished or former.scope != scope:
             number = former.run + 1 if former else 1
             self.checkpoint = Checkpoint(number, scope, datetime.now(UTC), Counts())
         assert record(self.checkpoint).status is Status.RUNNING
-        return self.checkpoint
-
-    def run_lines(self, series_of):
-        """Return what is recorded of runs up to this one."""
-        return [run for run in self.lines if run.number <= series_of]
+        return self.checkpoint, [run for run in self.lines if run.number <= self.checkpoint.run]
 
     def kept(self):
         """Yield what is kept, in pages of two."""
@@ -146,13 +142,10 @@ class FakeTarget:
         kept = {str(i).encode(): self.contents[i] for i in self.kept_ids if i not in self.removed}
         return {key: kept[key] for key in keys if key in kept}
 
-    def id(self, key):
-        """Return the id that a key stands for."""
-        return int(key)
-
-    def shown(self, key):
-        """Return that id as a person writes it."""
-        return key.decode()
+    def named(self, keys):
+        """Return ids, as a person writes them, and texts."""
+        texts = self.texts(keys)
+        return [(int(key), key.decode(), texts.get(key, "")) for key in keys]
 
     def fits(self, documents):
         """Refuse the documents named as too large."""

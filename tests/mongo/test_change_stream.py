@@ -9,7 +9,7 @@ import pytest
 from bson import Binary, ObjectId, encode
 from pymongo.database import Database
 
-from dedup_job.mongo import undecided
+from dedup_job.mongo import pending_ids
 from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
 from dedup_job.mongo.reading import PageSize
@@ -303,15 +303,15 @@ def test_what_the_changes_missed_is_decided_by_the_proof_and_told(followed, capl
 
 
 def test_what_comes_while_ids_are_compared_was_not_missed(followed, caplog, monkeypatch):
-    compared, late = undecided.held, documents(1200)
+    compared, late = pending_ids.held, documents(1200)
 
     def held(*arguments: Any) -> Any:  # of several collections at the same time
         if late:
             followed.source.insert_one(late.pop())
         return compared(*arguments)
 
-    monkeypatch.setattr(undecided, "held", held)
-    monkeypatch.setattr(undecided, "ID_PAGE", PageSize(documents=40))
+    monkeypatch.setattr(pending_ids, "held", held)
+    monkeypatch.setattr(pending_ids, "ID_PAGE", PageSize(documents=40))
     with caplog.at_level(logging.WARNING, "dedup"):
         report = run_here(followed, source__full_scan_every=1)
     assert decided_by(followed, report.checkpoint.run) == {1200}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -40,19 +41,22 @@ def run_with(database: Db, meddle: Callable[[Db], Any], after: int = 3) -> str:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_capped_collection_is_refused_before_anything_is_written(filled, part):
-    filled.create_collection(part, capped=True, size=1 << 20)
-    with pytest.raises(StateMismatch, match=rf"{filled.name}\.{part} is capped") as found:
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "{} is capped"),
+        (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "TTL index made_1"),
+    ],
+    ids=["capped", "TTL"],
+)
+def test_a_collection_that_loses_documents_is_refused_before_anything_is_written(
+    filled, part, make, named
+):
+    make(filled, part)
+    with pytest.raises(StateMismatch) as found:
         run_here(filled, **BATCH)
+    assert named.format(f"{filled.name}.{part}") in str(found.value)
     assert found.value.code == 6
-    assert filled.target.count_documents({}) == 0
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_a_ttl_index_is_refused_before_anything_is_written(filled, part):
-    filled[part].create_index("made", expireAfterSeconds=60)
-    with pytest.raises(StateMismatch, match=r"TTL index made_1"):
-        run_here(filled, **BATCH)
     assert filled.target.count_documents({}) == 0
 
 
@@ -65,35 +69,36 @@ def test_a_restore_into_a_capped_target_is_refused(filled):
     assert "_id" in command(filled, "inspect", str(row["_id"]))
 
 
-def test_a_target_that_is_capped_in_the_middle_is_seen_at_the_end(filled):
-    said = run_with(filled, lambda db: db.command("convertToCapped", "target", size=4096))
-    assert "target was replaced by another one while the run was at work" in said
+def replace(database: Db) -> None:
+    """Make the source anew, of the same documents."""
+    documents = list(database.source.find())
+    database.drop_collection("source")
+    database.source.insert_many(documents)
 
 
-def test_a_ledger_that_is_emptied_in_the_middle_is_seen_at_the_end(filled):
-    said = run_with(filled, lambda db: db["target.ledger"].delete_many({}))
-    assert "rows that run 1 wrote" in said
+STRANGE = {"_id": "strange", "text": "外来的文字", "dedup": {"fingerprint": 1, "run": 1}}
+MEDDLED: list[tuple[Callable[[Db], Any], str]] = [
+    *(
+        (partial(Database.drop_collection, name_or_collection=part), f"{{db}}.{part} was ")
+        for part in ("source", *PARTS[:3])
+    ),
+    *(
+        (lambda db, part=part: db[part].rename("elsewhere"), f"{{db}}.{part} was ")
+        for part in ("source", *PARTS[:2])
+    ),
+    (replace, "the source {db}.source was replaced"),
+    (
+        lambda db: db.command("convertToCapped", "target", size=4096),
+        "target was replaced by another one while the run was at work",
+    ),
+    (lambda db: db["target.ledger"].delete_many({}), "rows that run 1 wrote"),
+    (lambda db: db.target.insert_one(dict(STRANGE)), 'were kept by no run: _id "strange"'),
+]
 
 
-@pytest.mark.parametrize("part", ["source", *PARTS[:3]])
-def test_a_collection_that_is_dropped_in_the_middle_is_named(filled, part):
-    said = run_with(filled, lambda db: db.drop_collection(part))
-    assert f"{filled.name}.{part} was " in said
-
-
-@pytest.mark.parametrize("part", ["source", *PARTS[:2]])
-def test_a_collection_that_is_renamed_in_the_middle_is_named(filled, part):
-    said = run_with(filled, lambda db: db[part].rename("elsewhere"))
-    assert f"{filled.name}.{part} was " in said
-
-
-def test_a_source_that_is_replaced_in_the_middle_is_named(filled):
-    def replaced(database: Db) -> None:
-        documents = list(database.source.find())
-        database.drop_collection("source")
-        database.source.insert_many(documents)
-
-    assert f"the source {filled.name}.source was replaced" in run_with(filled, replaced)
+@pytest.mark.parametrize(("meddle", "named"), MEDDLED)
+def test_what_others_do_to_the_collections_of_a_run_is_named_at_its_end(filled, meddle, named):
+    assert named.format(db=filled.name) in run_with(filled, meddle)
 
 
 def test_kept_documents_that_are_removed_in_the_middle_are_named_and_decided_again(filled):
@@ -104,12 +109,6 @@ def test_kept_documents_that_are_removed_in_the_middle_are_named_and_decided_aga
     report = run_here(filled, **BATCH)
     assert report.checkpoint.counts.scanned == 1
     assert filled.target.count_documents({"_id": first["_id"]}) == 1
-
-
-def test_what_somebody_else_writes_to_the_target_is_named(filled):
-    strange = {"_id": "strange", "text": "外来的文字", "dedup": {"fingerprint": 1, "run": 1}}
-    said = run_with(filled, lambda db: db.target.insert_one(strange))
-    assert 'were kept by no run: _id "strange"' in said
 
 
 def test_a_user_who_may_not_see_how_collections_are_made_is_told(filled, caplog):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from pymongo.database import Database
-from tests.mongo.test_following import decided_by, documents
 
 from dedup_job.mongo.source_settings import moving_operator
+from tests.mongo.test_change_stream import decided_by, documents
 from tests.running import run_here
 
 Data = Database[dict[str, Any]]
@@ -46,7 +46,6 @@ def test_what_becomes_due_without_being_written_is_decided(due):
     ("query", "named"),
     [
         (DUE, "$expr"),
-        ('{"$and": [{"_id": {"$gte": 0}}, {"$or": [{"$expr": {"$gt": ["$_id", 3]}}]}]}', "$expr"),
         ('{"$sampleRate": 0.5}', "$sampleRate"),
     ],
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 from pymongo.database import Database
 
-from dedup_job.mongo import undecided as module
+from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.retry import NO_RETRY
 from dedup_job.mongo.source_settings import SourceSettings
 from tests.running import run_here
 
@@ -29,12 +29,12 @@ def decided(database):
 def new_of(database: Data, **settings: Any) -> PendingIds:
     """Return what finds undecided documents."""
     held = [database.target, database["target.ledger"]]
-    return PendingIds(database.source, SourceSettings(**settings), held, NO_RETRY)
+    return PendingIds(database.source, SourceSettings(**settings), decided=held)
 
 
 def numbers(found: PendingIds) -> list[int]:
     """Return the ids found."""
-    return [int.from_bytes(key[-4:], "little") for part, _ in found.ids() for key in part]
+    return [int.from_bytes(key[-4:], "little") for part, _ in found.pending() for key in part]
 
 
 WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})
@@ -67,35 +67,29 @@ def trusted(database: Data, without: int = -1) -> Any:
     return lambda: holds
 
 
-def test_the_index_spares_reading_the_targets_ids(decided, asked):
-    found = new_of(decided)
-    found.trust(trusted(decided))
+ALL, FEW = range(50, 51), range(10)  # pages of the target that are read
+
+
+@pytest.mark.parametrize(
+    ("settings", "index", "read"),
+    [
+        ({}, trusted, FEW),
+        ({"query": '{"_id": {"$gte": 0}}'}, trusted, FEW),
+        ({}, partial(trusted, without=645), FEW),  # which the server knows
+        ({"full_scan_every": 1}, trusted, ALL),  # a proof
+        ({}, lambda _: lambda: None, ALL),  # it would take too much memory
+    ],
+    ids=["all", "with a query", "all but one", "proof", "none"],
+)
+def test_the_index_spares_reading_the_targets_ids_and_overlooks_nothing(
+    decided, asked, settings, index, read
+):
+    found = new_of(decided, **settings)
+    found.trust(index(decided))
     assert numbers(found) == WANTED
     assert found.known == 1000 - len(WANTED)
-    assert asked.count("target") < 10 < asked.count("target.ledger")
-
-
-@pytest.mark.usefixtures("asked")
-def test_what_the_index_overlooks_the_server_knows(decided):
-    found = new_of(decided)
-    found.trust(trusted(decided, without=645))
-    assert numbers(found) == WANTED
-
-
-@pytest.mark.parametrize("settings", [{"full_scan_every": 1}, {"query": '{"_id": {"$gte": 0}}'}])
-def test_a_proof_asks_the_server_for_all(decided, asked, settings):
-    found = new_of(decided, **settings)
-    found.trust(trusted(decided))
-    assert numbers(found) == WANTED
-    is_proof = "full_scan_every" in settings
-    assert (asked.count("target") == asked.count("target.ledger")) is is_proof
-
-
-def test_an_index_that_takes_too_much_memory_is_not_asked(decided, asked):
-    found = new_of(decided)
-    found.trust(lambda: None)
-    assert numbers(found) == WANTED
-    assert asked.count("target") == 50
+    assert asked.count("target") in read
+    assert asked.count("target.ledger") == 50
 
 
 def test_a_kept_document_that_someone_removed_is_decided_again(standalone_database, tmp_path):

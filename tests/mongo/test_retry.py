@@ -30,14 +30,8 @@ from dedup_job.mongo.retry import RetryPolicy, is_transient
 from dedup_job.mongo.state import commits
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
-from tests.running import (
-    Forked,
-    assert_each_source_id_is_in_one_place,
-    environment_for,
-    outcome,
-    run_here,
-    uri_of,
-)
+from tests.mongo.test_signals import Run
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
 Db = Database[dict[str, Any]]
 # a standalone is written to otherwise; which errors pass is known by the code alone
@@ -85,7 +79,7 @@ def test_an_error_of_the_server_costs_nothing_but_time(corpus, code):
         assert_as_if_nothing_had_happened(corpus)
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.thorough), 5])
+@pytest.mark.parametrize("times", [1, 5])
 @pytest.mark.parametrize("command", ["find", "insert", "update", "commitTransaction"])
 def test_a_connection_that_is_closed_costs_nothing_but_time(corpus, command, times):
     with failing(corpus, command, times=times, closeConnection=True):
@@ -171,12 +165,12 @@ def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(
     assert_as_if_nothing_had_happened(database)
 
 
-@pytest.mark.parametrize(("command", "code"), [("find", 13), ("insert", 13)])
-def test_a_permanent_error_is_told_at_once(database, command, code):
+@pytest.mark.parametrize("command", ["find", "insert"])
+def test_a_permanent_error_is_told_at_once(database, command):
     database.source.insert_many(make_corpus(50, seed=3))
     start = time.monotonic()
     with (
-        failing(database, command, errorCode=code),
+        failing(database, command, errorCode=13),
         pytest.raises(UsageError, match="lacks a right"),
     ):
         run_here(database)
@@ -195,19 +189,11 @@ def test_when_the_time_is_over_the_run_ends_with_5_and_the_next_one_goes_on(corp
 
 
 def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus, tmp_path):
-    words = tmp_path / "stderr"
     with failing(corpus, "insert", closeConnection=True):
-        names = ("--db", corpus.name, "--source", "source", "--target", "target", "--yes")
-        process = Forked(["run", *names], environment_for(uri_of(corpus)), words)
-        deadline = time.monotonic() + 60
-        while "waiting for the database, 1 s" not in process.said:
-            assert time.monotonic() < deadline, process.said
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        start = time.monotonic()
-        assert process.wait(20) == 143
-    assert time.monotonic() - start < 8
-    assert "the same command goes on" in process.said
+        run = Run(corpus, tmp_path / "words")
+        run.wait_for("waiting for the database, 1 s")
+        assert run.end(signal.SIGTERM, within=8) == 143
+    assert "the same command goes on" in run.process.said
     assert (corpus["target.runs"].find_one({"_id": 1}) or {})["status"] == "stopped"
     run_here(corpus, run__batch_documents=25)
     assert_as_if_nothing_had_happened(corpus)

@@ -21,6 +21,7 @@ from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
     dedup,
+    held_elsewhere,
     invoke,
     refusal,
 )
@@ -125,9 +126,7 @@ NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
 def test_the_documented_rights_are_enough_for_everything(server, database, tmp_path):
     more = {"DEDUP_URI": user_with(server), "DEDUP_INDEX__FOLDER": str(tmp_path)}
     invoke("run", *NAMES, "--limit", "30", **more)
-    lease = {"host": "x", "machine": "y", "pid": 1, "session": {"id": session_id(database)}}
-    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
-    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    held_elsewhere(database, session_id(database))
     target = ("--target", "d.target")
     invoke("lease", "show", *target, **more)
     invoke("lease", "break", *target, "--yes", **more)

@@ -25,6 +25,7 @@ from tests.running import (
     Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
+    held_elsewhere,
     outcome,
     pause_at_work,
     run_here,
@@ -52,17 +53,12 @@ class Run:
         environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
         self.process = Forked(["run", *names, *more], environment, words, first)
 
-    @property
-    def words(self) -> str:
-        """What it said so far."""
-        return self.process.said
-
     def wait_for(self, words: str) -> None:
         """Wait until it says so."""
         deadline = time.monotonic() + 60
-        while words not in self.words:
-            assert time.monotonic() < deadline, self.words
-            assert self.process.poll() is None, self.words
+        while words not in self.process.said:
+            assert time.monotonic() < deadline, self.process.said
+            assert self.process.poll() is None, self.process.said
             time.sleep(0.02)
 
     def end(self, *signals: signal.Signals, within: float) -> int:
@@ -74,7 +70,7 @@ class Run:
             self.process.send_signal(signum)
         code = self.process.wait(60)
         assert time.monotonic() - start < within
-        assert "Traceback" not in self.words
+        assert "Traceback" not in self.process.said
         return code
 
 
@@ -82,13 +78,11 @@ class Run:
 def test_one_signal_ends_the_wait_for_the_lease(database, tmp_path, signum, code):
     database.source.insert_many(make_corpus(60, seed=1))
     run_here(database, limit=20)
-    lease = {"host": "far", "machine": "other", "pid": 7, "session": {"id": b"x"}}
-    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 600_000]}}
-    database["target.state"].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
+    held_elsewhere(database)
     run = Run(database, tmp_path / "words", "--lease-wait", "100")
     run.wait_for("waiting for the lease")
     assert run.end(signum, within=5) == code
-    assert "the same command goes on" in run.words
+    assert "the same command goes on" in run.process.said
     state = database["target.state"].find_one() or {}
     assert state["lease"]["host"] == "far"
 
@@ -106,7 +100,7 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
         run.wait_for("deduplicating")
         time.sleep(1)
         assert run.end(signum, signum, within=4) == code
-    assert "ended at once. Nothing is lost" in run.words
+    assert "ended at once. Nothing is lost" in run.process.said
     assert run_here(any_database).checkpoint.finished
     assert_each_source_id_is_in_one_place(any_database)
 

@@ -77,7 +77,6 @@ def _depth(value: Any) -> int:
 
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
-_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
 _HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
 _UUID_SUBTYPE, _UUID_BYTES = 4, 16
 _HEAD, _OBJECT_ID_KIND = 5, 0x07  # bytes before the value of an _id; a BSON type
@@ -129,17 +128,14 @@ def readings(written: str) -> Iterator[Any]:
     """Yield the ids that a person may mean, the likeliest first, each once.
 
     24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
-    others; then the string as it stands, unless it is the `unmistakable` form of another id. The
-    forms of former versions are understood, too. An id that no value stands for is one that was
-    made `storable`.
+    others; then the string as it stands, unless it is the `unmistakable` form of another id. An id
+    that no value stands for is one that was made `storable`.
     """
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
         values.append(ObjectId(match[1]))
     with suppress(ValueError):
         values.append(parsed(written, _FORMS[0]))
-    if match := _QUOTED.fullmatch(written):
-        values.append(match[1])
     values.append(written)
     seen = set()
     for value in values:

@@ -78,7 +78,7 @@ class Records:
 
     def __init__(self, target: TargetReader) -> None:
         self._target = target
-        self._source = target.source_reader()
+        self._source = Source(target.source, target.form.source, target.retry)
 
     def find(self, written: str) -> list[Record]:
         """Return what is known under each reading of an `_id`, the decided ones first."""
@@ -180,7 +180,7 @@ def texts_of_dropped(
 
     From the source, or from the ledger where the source no longer holds them.
     """
-    source = target.source_reader()
+    source = Source(target.source, target.form.source, target.retry)
     found = source.texts(keys)
     gone = [key for key in keys if key not in found]
     for row in some(majority(target.ledger), gone, {}, target.retry):

@@ -72,7 +72,7 @@ class Audited:
     @cached_property
     def source(self) -> Source:
         """The source."""
-        return self.target.source_reader()
+        return Source(self.target.source, self.target.form.source, self.target.retry)
 
     @cached_property
     def known(self) -> Container[int]:

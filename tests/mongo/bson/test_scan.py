@@ -32,7 +32,7 @@ from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows, signed
-from dedup_job.mongo.reading import PageSize, raw_page
+from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.bytes_column import Bytes, bytes_of
@@ -86,7 +86,7 @@ def array_of(*documents: bytes) -> Bytes:
 def source_of(field: str, most: int = 1_000_000) -> Source:
     """Return a source that is asked for nothing."""
     settings = SourceSettings(field=field, max_chars=most)
-    return Source(_NOBODY.d.source, settings, [], PageSize(1, 1))
+    return Source(_NOBODY.d.source, settings)
 
 
 def slow_row(one: bytes) -> RawDocument | None:

@@ -15,6 +15,7 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import LeaseHeld, LeaseLost
+from dedup_job.mongo.connection import ConnectionSettings, connect
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.state import lease
 from dedup_job.mongo.state.document import State
@@ -24,8 +25,10 @@ from tests.proving import good
 from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
+    held_elsewhere,
     run_here,
     scanned,
+    uri_of,
 )
 
 Db = Database[dict[str, Any]]
@@ -117,24 +120,17 @@ def test_a_run_that_was_taken_over_while_it_waited_writes_nothing_more(
     assert any_database.target.count_documents({}) == 0
 
 
-def test_a_run_that_was_taken_over_between_two_batches_says_so(source, monkeypatch):
-    after_batches(monkeypatch, 2, lambda: take_over(source))
-    with pytest.raises(LeaseLost, match="took the lease"):
-        run_here(source, **BATCH)
-    assert scanned(source) == 40
-
-
-def test_a_renewal_is_given_up_in_time(any_database, monkeypatch):
-    """A server that does not answer must not hold the renewals up."""
+def test_a_lease_that_this_process_holds_is_taken_again_and_a_renewal_is_given_up_in_time(
+    any_database, monkeypatch
+):
+    """As after an answer that was lost; a silent server must not hold the renewals up."""
     monkeypatch.setattr(lease, "RENEW_TIMEOUT", 0.5)
-    from dedup_job.mongo.connection import ConnectionSettings, connect
-    from tests.running import uri_of
-
     client, _ = connect(ConnectionSettings(uri=uri_of(any_database)))
     with client, client.start_session() as session:
         state = State(client[any_database.name].state)
         state.session_id = session.session_id
         state.seed("d.s", {})
+        state.acquire()
         state.acquire()
         with failing(any_database, "update", blockConnection=True, blockTimeMS=5000):
             start = time.monotonic()
@@ -150,24 +146,7 @@ def test_a_renewal_is_given_up_in_time(any_database, monkeypatch):
 def held(source):
     """Return a database whose target another machine's run holds for a minute."""
     run_here(source, limit=20)
-    source["target.state"].update_one(
-        {},
-        [
-            {
-                "$set": {
-                    "lease": {
-                        "host": "far",
-                        "machine": "another",
-                        "pid": 7,
-                        "process_started": 1.0,
-                        "session": {"id": b"x"},
-                        "since": "$$NOW",
-                        "expires": {"$add": ["$$NOW", 60_000]},
-                    }
-                }
-            }
-        ],
-    )
+    held_elsewhere(source)
     return source
 
 
@@ -190,18 +169,6 @@ def test_with_a_wait_the_run_begins_when_the_other_one_is_done(held, caplog):
     assert_each_source_id_is_in_one_place(held)
 
 
-def test_a_lease_that_this_process_took_already_is_its_own(source):
-    """As after an answer that was lost."""
-    with source.client.start_session() as session:
-        state = State(source["own"])
-        state.session_id = session.session_id
-        state.seed("d.s", {})
-        state.acquire()
-        state.acquire()
-        state.release()
-        assert (source["own"].find_one() or {})["lease"] is None
-
-
 @pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
 def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(monkeypatch):
     """The kernel then tells another time of the boot, and psutil another start of each process."""
@@ -218,8 +185,6 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     source, monkeypatch
 ):
     """There was no state when it asked, and there are documents a moment later."""
-    from dedup_job.mongo.state.document import State
-
     read, first = State.read, [True]
 
     def slow(state: State) -> dict[str, Any] | None:
@@ -232,6 +197,13 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     assert run_here(source).checkpoint.counts.scanned == 0
 
 
+def sleep_while_another_runs(database: Db, **flags: Any) -> None:
+    """Let the lease end, and another run take it over and finish."""
+    past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+    database["target.state"].update_one({}, past)
+    run_here(database, **flags)
+
+
 def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_another(
     source, monkeypatch
 ):
@@ -242,9 +214,7 @@ def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_anoth
     def late(collection: Any, *arguments: Any, **named: Any) -> Any:
         if collection.name == "target.runs" and not slept[0] and scanned(source) == 40:
             slept[0] = True
-            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
-            source["target.state"].update_one({}, past)
-            run_here(source, **BATCH)
+            sleep_while_another_runs(source, **BATCH)
         return update(collection, *arguments, **named)
 
     monkeypatch.setattr(Collection, "update_one", late)
@@ -261,9 +231,7 @@ def test_a_run_that_slept_before_it_began_adds_no_row(source, monkeypatch):
     def late(target: Target, *arguments: Any) -> Any:
         if not slept[0]:
             slept[0] = True
-            past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
-            source["target.state"].update_one({}, past)
-            run_here(source)
+            sleep_while_another_runs(source)
         return begin(target, *arguments)
 
     monkeypatch.setattr(Target, "begin", late)

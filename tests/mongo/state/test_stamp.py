@@ -35,13 +35,6 @@ def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database: Db)
     assert "form" not in stamp["index"]["candidate_generators"]
 
 
-def test_a_target_of_other_settings_is_refused_with_what_differs(database: Db) -> None:
-    fill(database)
-    with pytest.raises(StateMismatch, match=r"index\.distance = 3 then, 4 now") as found:
-        run_here(database, index__distance=4)
-    assert found.value.code == 6
-
-
 def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(
     database: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:

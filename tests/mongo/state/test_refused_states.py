@@ -1,0 +1,60 @@
+"""A state that dedup did not write is refused wherever a target is opened.
+
+All that may be wrong in it: test_fields.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.errors import StateMismatch
+from tests.proving import fill_alike, stored
+from tests.running import after_batches, refusal, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+
+COMMANDS = [
+    ("run", "--source", "source"),
+    ("run", "--source", "source", "--dry-run"),
+    ("check", "--source", "source"),
+    ("inspect", "1"),
+    ("inspect", "--text", "一道题目"),
+    ("list", "--what", "refused"),
+    ("restore", "1"),
+    ("undo", "2", "--yes"),
+    ("lease", "show"),
+    ("lease", "break", "--yes"),
+    ("index",),
+    ("index", "--rebuild"),
+]
+
+
+@pytest.fixture
+def made(database):
+    """Return a database with a target that two runs wrote."""
+    fill_alike(database)
+    return database
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_refuses_another_format(made, words):
+    made["target.state"].update_one({}, {"$set": {"format": 2}})
+    before = stored(made)
+    name, *more = words
+    group = [name, more.pop(0)] if name == "lease" else [name]
+    options = ["--target", "target", "--db", made.name]
+    error = refusal(*group, *options, *more, DEDUP_URI=uri_of(made))
+    assert isinstance(error, StateMismatch), error
+    assert "of format 2, this version of dedup knows 1" in str(error)
+    assert stored(made) == before
+
+
+def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatch):
+    made.source.insert_many([{"_id": f"new {i}", "text": f"第{i}道新的题目。"} for i in range(9)])
+    changed = {"$set": {"format": 2}}
+    after_batches(monkeypatch, 1, lambda: made["target.state"].update_one({}, changed))
+    with pytest.raises(StateMismatch, match="of format 2"):
+        run_here(made, source__max_chars=1500, run__batch_documents=2)
