@@ -14,6 +14,7 @@ from dedup_job.cleaning.space_folding import CLEAN
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
+from tests.cleaning.oracle.names import KNOWN
 
 HOW = How(html=True, read=False)
 NAMES = ["p", "b", "i", "u", "a", "span", "div", "br", "img", "td", "o:p", "st1:x", "x-y", "sub"]
@@ -120,3 +121,7 @@ def test_each_reference_means_what_html_says():
 def test_only_style_rules_need_a_closer_look(text, becomes):
     """Else the native way would be of no use."""
     assert (clean_batch(pack([text]), HOW).found & STATES).tolist() == [becomes]
+
+
+def test_the_oracle_knows_the_same_elements():
+    assert {*REPLACEMENT} == KNOWN
