@@ -76,8 +76,10 @@ PARTS = (
 @settings(max_examples=200)
 @given(st.lists(PARTS, max_size=14).map("".join))
 @example("<p a='x><p a='x")
-def test_broken_markup_is_read_as_by_the_oracle(text):
-    assert Cleaner().clean(text) == clean(text)
+def test_broken_markup_is_read_as_by_the_oracle_and_stays_when_cleaned_again(text):
+    found = Cleaner().clean(text)
+    assert found == clean(text)
+    assert Cleaner().clean(found) == found
 
 
 @settings(max_examples=200)

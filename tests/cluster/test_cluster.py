@@ -121,25 +121,6 @@ def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
         time.sleep(0.1)
 
 
-@pytest.mark.thorough
-def test_a_run_is_stopped_loses_ray_and_is_ended_without_a_cluster(subject):
-    slow = {**TWO_SHARDS, "DEDUP_RUN__MAX_RATE": "300"}
-    for number, code, said in (
-        (signal.SIGTERM, 143, "Stopped by SIGTERM after"),
-        (signal.SIGKILL, 5, "the cluster cannot go on"),
-    ):
-        run = subject.start("moved", "--cluster", "local:1", **slow)
-        assert subject.wait_for_batches(run, "moved", more=3)
-        struck = [psutil.Process(run.pid)]
-        if number is signal.SIGKILL:
-            struck = processes_of(run, "raylet/raylet")
-        struck[0].send_signal(number)
-        assert subject.end(run) == code, subject.said()
-        assert said in subject.said()
-    assert subject.run("moved") in (0, 3)
-    assert subject.differences("moved") == []
-
-
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     [
