@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,10 +41,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set how many examples show that a property holds."""
+    """Set how many examples show that a property holds, and let signals reach the tests."""
     examples = 100 if config.getoption("--thorough") else 40
     settings.register_profile("dedup", deadline=None, max_examples=examples)
     settings.load_profile("dedup")
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    for signum, handler in usual.items():
+        if signal.getsignal(signum) is signal.SIG_IGN:  # as `nohup` and `&` of a script leave it
+            signal.signal(signum, handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,16 +1,10 @@
-"""What the check of candidates and the second channel cost, and how it grows.
+"""Hostile collections: how slow the decision gets, and what it joins of questions that are alike.
 
-    python -m scripts.bench.decisions [--cost] [--memory] [--growth] [--worst] [--bank]
-                                      [--file FILE.jsonl.gz] [--documents 30000]
-                                      [--sizes 6e4,6e5,6e6] [--bank-size 1e5]
+    python -m scripts.bench.decisions [--worst] [--bank] [--file FILE.jsonl.gz] [--bank-size 1e5]
 
-All sections unless some are chosen. Documents are the exam questions of synthetic_corpus.py.
+Both sections unless one is chosen. Ordinary documents are the exam questions of
+synthetic_corpus.py; how candidates grow with a collection, scale.py tells.
 
-cost     the whole job on a real server, with checks and both channels, and with neither, in
-         turns; their ratio
-memory   bytes a kept document of each channel
-growth   candidates a document and texts fetched, at several sizes, and what a line through them
-         (their logarithms) says of 50 M; the texts are held in no memory but the engine's own
 worst    100,000 documents of one template, 10,000 equal ones, one of 10 MB, formulas only: the
          slowest batch of 100, microseconds a document (of the long one: a KB), beside the mean
 bank     100,000 questions of eight templates that differ in one number or one word, with 1,000
@@ -22,29 +16,22 @@ from __future__ import annotations
 
 import argparse
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
-from pymongo import MongoClient
 
-from dedup_job.documents import Channel, Decision, Duplicate, Kept
-from dedup_job.fingerprint import Fingerprinter
-from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.mongo.embedded import embedded_server
+from dedup_job.documents import Decision, Duplicate
 from dedup_job.settings import Settings
-from scripts.bench.command import DATA, ROOT, count, counts, parser_of, run_sections
-from scripts.bench.engines import Engine, key, number_of
+from scripts.bench.command import DATA, count, parser_of, run_sections
+from scripts.bench.engines import Engine, number_of
 from scripts.bench.synthetic_corpus import SyntheticCorpus
 from scripts.bench.templates import template_bank
 
-BATCH, WORST_BATCH, JOB_BATCH, TURNS, TARGET_SIZE = 1000, 100, 5000, 5, 50e6
-_WITHOUT = {"index__candidate_generators": ("simhash",), "decision__judge": "none"}
+WORST_BATCH, JOB_BATCH = 100, 5000
 
 
 def maker(arguments: argparse.Namespace) -> Callable[[int], str]:
@@ -66,94 +53,6 @@ class Timed:
         texts = [self._text(i) for i in numbers]
         began = time.perf_counter()
         return self.engine.decide_batch(numbers, texts), time.perf_counter() - began
-
-
-def cost(arguments: argparse.Namespace) -> None:
-    """Run the job with and without, in turns."""
-    text = maker(arguments)
-    n = arguments.documents
-    taken: dict[str, list[float]] = {"with": [], "without": []}
-    with embedded_server() as uri, MongoClient[dict[str, Any]](uri) as client:
-        client.bench.source.insert_many([{"_id": i, "text": text(i)} for i in range(n)])
-        for turn in range(TURNS):
-            for name, seconds in taken.items():
-                command = [
-                    sys.executable,
-                    "-m",
-                    "scripts.bench.decisions",
-                    "child",
-                    uri,
-                    f"{name}{turn}",
-                ]
-                result = subprocess.run(
-                    command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT
-                )
-                seconds.append(float(result.stdout.split()[-1]))
-    medians = {name: float(np.median(seconds)) for name, seconds in taken.items()}
-    ratio = medians["with"] / medians["without"]
-    for name, median in medians.items():
-        print(f"{name:8} {median:7.2f} s {n / median:9,.0f} docs/s   all: {taken[name]}")
-    print(f"with / without: {ratio:.2f}")
-
-
-def child(uri: str, name: str) -> None:
-    """Run the job once; print its seconds, from the first page to the last commit."""
-    from tests.running import run_here
-
-    flags = _WITHOUT if name.startswith("without") else {}
-    with MongoClient[dict[str, Any]](uri) as client:
-        print(run_here(client.bench, target=name, **flags).checkpoint.seconds)
-
-
-def memory(arguments: argparse.Namespace) -> None:
-    """Print what each channel takes of memory, grown document by document."""
-    text = maker(arguments)
-    n = 200_000
-    for channels in ((), (Channel.MINHASH,), (Channel.SENTENCES,)):
-        index = KeptIndex(IndexSettings(candidate_generators=channels))
-        fingerprinter = Fingerprinter(Settings().fingerprint, channels=channels)
-        before = psutil.Process().memory_info().rss
-        for start in range(0, n, BATCH):
-            prints = fingerprinter.fingerprint([text(i) for i in range(start, start + BATCH)])
-            index.add([key(i) for i in range(start, start + BATCH)], prints)
-        each = (psutil.Process().memory_info().rss - before) / n
-        print(f"{', '.join(channels) or 'simhash, equal texts, ids':28} {each:7.1f} bytes RSS")
-
-
-def growth(arguments: argparse.Namespace) -> None:
-    """Print candidates and fetched texts as the collection grows."""
-    engine = Timed(maker(arguments))
-    print("   documents      kept  candidates    p99    max  fetched  us/doc  bytes/kept")
-    points: list[tuple[int, float, float]] = []
-    done = kept = 0
-    for size in arguments.sizes:
-        candidates: list[int] = []
-        seconds, fetched = 0.0, 0
-        for start in range(done, size, BATCH):
-            before = engine.engine.decider.texts_fetched
-            decisions, taken = engine.decide(range(start, min(start + BATCH, size)))
-            kept += sum(isinstance(decision, Kept) for decision in decisions)
-            if start >= size - max(size // 10, BATCH):  # the last tenth
-                candidates += [
-                    d.candidates.found for d in decisions if isinstance(d, Kept | Duplicate)
-                ]
-                seconds += taken
-                fetched += engine.engine.decider.texts_fetched - before
-        done, counted = size, len(candidates)
-        points.append((size, float(np.mean(candidates)), fetched / counted))
-        print(
-            f"{size:12,} {kept:9,} {np.mean(candidates):11.3f} {np.percentile(candidates, 99):6.0f}"
-            f" {max(candidates):6,} {fetched / counted:8.3f} {seconds / counted * 1e6:7.1f}"
-            f" {engine.engine.index.nbytes / kept:11.1f}",
-            flush=True,
-        )
-    sizes, *columns = np.array(points, dtype=float).T
-    found = []
-    for column in columns:
-        seen = column > 0
-        line = np.polyfit(np.log(sizes[seen]), np.log(column[seen]), 1) if sum(seen) > 1 else [0, 0]
-        found.append(float(np.exp(np.polyval(line, np.log(TARGET_SIZE)))))
-    print(f"{TARGET_SIZE:12,.0f} by a line {found[0]:11.3f} {found[1]:22.3f}")
 
 
 def worst(arguments: argparse.Namespace) -> None:
@@ -251,13 +150,8 @@ def main() -> int:
     """Run the sections chosen."""
     parser = parser_of(__doc__)
     parser.add_argument("--file", type=Path, default=DATA / "exam_dev.jsonl.gz")
-    parser.add_argument("--documents", type=count, default=30_000)
-    parser.add_argument("--sizes", type=counts, default="6e4,6e5,6e6")
     parser.add_argument("--bank-size", type=count, default=100_000)
-    if sys.argv[1:2] == ["child"]:
-        child(*sys.argv[2:])
-        return 0
-    return run_sections(parser, cost, memory, growth, worst, bank)
+    return run_sections(parser, worst, bank)
 
 
 if __name__ == "__main__":

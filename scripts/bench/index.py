@@ -1,8 +1,8 @@
-"""Is the Hamming index exact, how fast, how large, and beside others: one table a section.
+"""How fast is the Hamming index, how large, and beside others: one table a section.
 
-    python -m scripts.bench.index [--data FOLDER] [--exact] [--speed] [--memory] [--peers]
-                                  [--distances] [--skewed] [--sizes 1e6,1e7,5e7,1e8]
-                  [--exact-size N] [--peers-size N] [--distances-size N] [--skewed-size N]
+    python -m scripts.bench.index [--data FOLDER] [--speed] [--memory] [--peers] [--distances]
+                                  [--skewed] [--sizes 1e6,1e7,5e7,1e8]
+                                  [--peers-size N] [--distances-size N] [--skewed-size N]
 
 All sections unless some are chosen. Of the queries one half is random, the other near: a stored
 fingerprint with 0 to 6 bits flipped. Times are microseconds a fingerprint on one thread:
@@ -19,20 +19,19 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import psutil
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import HammingIndex, Ids, Layout, hamming, layout_of, pairs_within
+from dedup_job.index import HammingIndex, Ids, pairs_within
 from dedup_job.index.equal import OBJECT_ID
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.cache_lines import NEXT
@@ -40,9 +39,9 @@ from scripts.bench.command import DATA, count, counts, parser_of, run_sections, 
 from scripts.bench.fingerprint import arithmetic
 
 BATCH, SMALL_BATCH, QUERIES, FEW, REPEATS, SAMPLES = 1000, 100, 50_000, 300, 5, 200
-STEP, PLANTED, ADVERSARIAL, EQUAL = 100_000, 20, 20_000, 1_000_000
+STEP, EQUAL = 100_000, 1_000_000
 FAISS = [(2, 20, 1), (2, 22, 1), (2, 24, 1), (2, 32, 1), (3, 21, 1), (4, 16, 0)]  # all exact
-SIZES = {"exact": 10**6, "peers": 5 * 10**6, "distances": 5 * 10**7, "skewed": 5 * 10**7}
+SIZES = {"peers": 5 * 10**6, "distances": 5 * 10**7, "skewed": 5 * 10**7}
 RNG = np.random.default_rng(42)
 Function, Array = Callable[..., Any], np.ndarray
 
@@ -91,53 +90,6 @@ def brute(prints: Array, queries: Array, distance: int) -> Array:
 def pairs(offsets: Array, numbers: Array, n: int) -> Array:
     """Return what was found in the form of `brute`."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets.astype(np.int64))) * n + numbers
-
-
-def differences(k: int, layout: Layout | None, prints: Array, queries: Array) -> list[int]:
-    """Return how many are found, missed, and found but wrong, twice or in the wrong order."""
-    with mock.patch.object(hamming, "layout_of", (lambda *_: layout) if layout else layout_of):
-        index = HammingIndex(k)
-        for part in np.split(prints, sorted([1, 1000, len(prints) // 3, len(prints) // 2])):
-            index.extend(part)
-    n, every, missed, extra = len(prints), brute(prints, queries, k), 0, 0
-    firsts = np.unique(prints, return_index=True)[1]
-    for collapsed, expected in ((False, every), (True, every[np.isin(every % n, firsts)])):
-        candidates = index.search(queries, most_equal=int(collapsed))
-        found = pairs(candidates.offsets, candidates.numbers, n)
-        apart = np.bitwise_count(prints[found % n] ^ queries[found // n])
-        missed += len(np.setdiff1d(expected, found))
-        extra += len(np.setdiff1d(found, expected)) + np.sum(np.diff(found) <= 0)
-        extra += np.sum(apart != candidates.distances)
-    return [len(every), missed, extra]
-
-
-def adversarial(layout: Layout) -> Iterator[tuple[Array, Array]]:
-    """Yield sets and queries: in one bucket, unlike in one block, for all blocks; planted."""
-    masks = np.array([((1 << b.bits) - 1) << b.offset for b in layout.blocks], dtype=np.uint64)
-    base, mask, queries = drawn(1), np.resize(masks, ADVERSARIAL), drawn(FEW)
-    for changing in (~mask, mask):
-        prints = base ^ (drawn(ADVERSARIAL) & changing)
-        yield prints, near(prints, FEW, layout.distance + 1)
-    apart = layout.distance + np.arange(FEW * PLANTED) % 2
-    yield flipped(np.repeat(queries, PLANTED), apart), queries
-
-
-def exact(arguments: argparse.Namespace) -> int:
-    """Compare each layout with brute force; return how many answers are missed or wrong."""
-    bad, kinds = 0, [drawn(arguments.exact_size), real(arguments.data)]
-    sets = [(prints, np.concatenate([prints[:100], near(prints, FEW, 9)])) for prints in kinds]
-    print(f"pairs found among {len(kinds[0]):,} random and {len(kinds[1]):,} real fingerprints,")
-    print("in one bucket, unlike in one block only, planted at k and k + 1; beside brute force")
-    columns = "random real bucket block planted missed extra".replace(" ", ":>9, ")
-    row = table(f"k:<1 layout:<50 {columns}:>9,")
-    for k in range(8):
-        for layout in [None, *dict.fromkeys(layout_of(k, 10**6, blocks) for blocks in range(9))]:
-            every = [*sets, *adversarial(layout or HammingIndex(k).layout)]
-            results = np.array([differences(k, layout, p, q) for p, q in every])
-            missed, extra = results[:, 1:].sum(axis=0)
-            row(k, str(layout or "as it grows"), *results[:, 0], missed, extra)
-            bad += missed + extra
-    return int(bad)
 
 
 def asked(index: HammingIndex, make: Function) -> tuple[float, float]:
@@ -331,7 +283,7 @@ def main() -> int:
     )
     for name, size in SIZES.items():
         parser.add_argument(f"--{name}-size", type=count, default=size)
-    return run_sections(parser, exact, speed, memory, peers, distances, skewed)
+    return run_sections(parser, speed, memory, peers, distances, skewed)
 
 
 if __name__ == "__main__":

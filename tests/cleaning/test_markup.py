@@ -14,6 +14,7 @@ from dedup_job.cleaning.space_folding import CLEAN
 from dedup_job.cleaning.vocabulary import REPLACEMENT
 from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
+from tests.cleaning.oracle.names import KNOWN
 
 HOW = How(html=True, read=False)
 NAMES = ["p", "b", "i", "u", "a", "span", "div", "br", "img", "td", "o:p", "st1:x", "x-y", "sub"]
@@ -75,8 +76,10 @@ PARTS = (
 @settings(max_examples=200)
 @given(st.lists(PARTS, max_size=14).map("".join))
 @example("<p a='x><p a='x")
-def test_broken_markup_is_read_as_by_the_oracle(text):
-    assert Cleaner().clean(text) == clean(text)
+def test_broken_markup_is_read_as_by_the_oracle_and_stays_when_cleaned_again(text):
+    found = Cleaner().clean(text)
+    assert found == clean(text)
+    assert Cleaner().clean(found) == found
 
 
 @settings(max_examples=200)
@@ -120,3 +123,7 @@ def test_each_reference_means_what_html_says():
 def test_only_style_rules_need_a_closer_look(text, becomes):
     """Else the native way would be of no use."""
     assert (clean_batch(pack([text]), HOW).found & STATES).tolist() == [becomes]
+
+
+def test_the_oracle_knows_the_same_elements():
+    assert {*REPLACEMENT} == KNOWN

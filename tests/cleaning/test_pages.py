@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from dedup_job.cleaning import Cleaner
 from tests.cleaning.oracle import clean
 from tests.cleaning.pages import page
 
-PAGES = 3000
 
-
-def test_random_pages_are_cleaned_as_by_the_oracle():
-    rng = random.Random(7)
-    pages = [page(rng) for _ in range(PAGES)]
-    native = Cleaner().clean_all(pages)
+@pytest.mark.parametrize("count", [3000, pytest.param(50_000, marks=pytest.mark.thorough)])
+def test_random_pages_are_cleaned_as_by_the_oracle_and_stay_as_they_are_when_cleaned_again(count):
+    rng, cleaner = random.Random(count), Cleaner()
+    pages = [page(rng) for _ in range(count)]
+    native = cleaner.clean_all(pages)
     unlike = [p for p, n in zip(pages, native, strict=True) if clean(p) != n]
     assert unlike == []
-
-
-def test_random_pages_stay_as_they_are_when_cleaned_again():
-    rng = random.Random(8)
-    cleaner = Cleaner()
-    once = cleaner.clean_all([page(rng) for _ in range(PAGES)])
-    assert cleaner.clean_all(once) == once
+    assert cleaner.clean_all(native) == native

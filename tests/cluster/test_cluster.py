@@ -81,7 +81,8 @@ def subject(replica_set, tmp_path_factory):
     with MongoClient(replica_set) as client, suppress(OperationFailure):
         client.admin.command("createUser", "cluster", pwd=PASSWORD, roles=["root"])
     uri = replica_set.replace("mongodb://", f"mongodb://cluster:{PASSWORD}@", 1)
-    return Subject(uri, tmp_path_factory.mktemp("cluster"), name="cluster")
+    folder, cutting = tmp_path_factory.mktemp("cluster"), {"DEDUP_CLEANING__CUT_AT": '["（"]'}
+    return Subject(uri, folder, name="cluster", environment=cutting)
 
 
 def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(subject):
@@ -96,13 +97,16 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     written = [file.read_bytes() for file in Path(session).rglob("*") if file.is_file()]
     assert len(written) > 5
     assert not any(PASSWORD.encode() in one for one in [*written, *map(str.encode, shown)])
-    (machine,) = subject.database["target.runs"].find_one({"_id": 1})["machines"]
+    row = subject.database["target.runs"].find_one({"_id": 1})
+    assert row["counts"]["cleaning"]["cut"]["documents"] > 0
+    (machine,) = row["machines"]
     assert machine["documents"] == subject.documents
     assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
 
 
+@pytest.mark.thorough
 def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
     run = subject.start("killed", "--cluster", "local:1", DEDUP_RUN__MAX_RATE="300", **TWO_SHARDS)
     assert subject.wait_for_batches(run, "killed", more=3)
@@ -115,34 +119,6 @@ def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
     while left := [one for one in all_ if one.is_running() and one.status() != "zombie"]:
         assert time.monotonic() < end, left
         time.sleep(0.1)
-
-
-@pytest.mark.thorough
-def test_a_run_is_stopped_loses_ray_and_is_ended_without_a_cluster(subject):
-    slow = {**TWO_SHARDS, "DEDUP_RUN__MAX_RATE": "300"}
-    for number, code, said in (
-        (signal.SIGTERM, 143, "Stopped by SIGTERM after"),
-        (signal.SIGKILL, 5, "the cluster cannot go on"),
-    ):
-        run = subject.start("moved", "--cluster", "local:1", **slow)
-        assert subject.wait_for_batches(run, "moved", more=3)
-        struck = [psutil.Process(run.pid)]
-        if number is signal.SIGKILL:
-            struck = processes_of(run, "raylet/raylet")
-        struck[0].send_signal(number)
-        assert subject.end(run) == code, subject.said()
-        assert said in subject.said()
-    assert subject.run("moved") in (0, 3)
-    assert subject.differences("moved") == []
-
-
-def test_what_cleaning_cuts_off_is_counted_as_in_a_run_here(subject):
-    cutting = {"DEDUP_CLEANING__CUT_AT": '["（"]'}
-    assert subject.run("here", **cutting) in (0, 3), subject.said()
-    assert subject.run("there", "--cluster", "local:1", **cutting) in (0, 3), subject.said()
-    here, there = (subject.database[f"{name}.runs"].find_one() for name in ("here", "there"))
-    assert here["counts"] == there["counts"]
-    assert here["counts"]["cleaning"]["cut"]["documents"] > 0
 
 
 @pytest.mark.parametrize(

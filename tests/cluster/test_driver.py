@@ -147,7 +147,9 @@ def test_a_driver_ends_with_its_command(running, monkeypatch, tmp_path):
     assert time.monotonic() - began < 30
 
 
-def test_who_is_asked_agrees_or_ends_the_run(attended):
+def test_who_is_asked_agrees_or_ends_the_run(attended, monkeypatch):
+    monkeypatch.setattr(driver, "_LAST_SECONDS", 0.5)
+
     def does(line):
         threading.Thread(target=line.listen, daemon=True).start()
         line.watch().agree("a", "b")

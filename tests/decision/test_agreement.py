@@ -19,7 +19,7 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import bands, look_up, snapshot
 from dedup_job.index import segment as segment_module
 from dedup_job.index.segment import sealed
-from tests.deciding import Decider, as_of_any_process
+from tests.deciding import Decider
 from tests.judging import DigitJudge, verdict
 from tests.reference.decision import NaiveDecision, NaiveFirstWins, NaiveText
 
@@ -158,8 +158,8 @@ def decider_of(options):
 
 
 @pytest.fixture(scope="module")
-def pool():
-    return Pool(corpus(3000))
+def pool(pytestconfig):
+    return Pool(corpus(3000 if pytestconfig.getoption("--thorough") else 1500))
 
 
 TEXTS = 84
@@ -170,11 +170,11 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
 @pytest.mark.parametrize(
     ("size", "options"),
     [
-        (1500, DEFAULT),
+        (1200, DEFAULT),
         pytest.param(3000, DEFAULT, marks=pytest.mark.thorough),
-        (2000, FULL),
+        (1500, FULL),
         (1000, FULL | {"most_candidates": 3}),
-        (2000, {"channels": (Channel.SIMHASH,), "distance": 7, "judge": Judging.NONE}),
+        (1500, {"channels": (Channel.SIMHASH,), "distance": 7, "judge": Judging.NONE}),
         (1500, {"channels": (Channel.SIMHASH, Channel.SENTENCES), "distance": 5}),
         (800, {"channels": (Channel.MINHASH,), "similarity": 0.9}),
         (300, {"channels": ALL, "similarity": 0.85}),
@@ -332,18 +332,3 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
         naive.forget()  # what is gone is not even known any more
         for kept in there:
             naive.keep(kept.number, kept.text)
-
-
-def test_a_thousand_documents_are_decided_alike_in_batches_of_any_size_and_over_a_restart(pool):
-    """The same as above at the product's own sizes, without the naive version."""
-    rows = list(range(1000))
-    alone = decider_of(FULL)
-    whole = as_of_any_process(alone.decide(pool.batch(rows, 0, FORM)))
-    for sizes in ([1] * 200 + [800], [7] * 143, [999, 1], [500, 500]):
-        decider, found, start = decider_of(FULL), [], 0
-        for size in sizes:
-            some = rows[start : start + size]
-            found += as_of_any_process(decider.decide(pool.batch(some, start, FORM)))
-            start += size
-        assert found == whole
-    assert len(alone.index) == sum(isinstance(d, Kept) for d in whole)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
+from dedup_job.decision import DecisionSettings
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Document, Duplicate, Kept, Pair, Quarantined, Reason, Skipped
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from tests.deciding import Decider
+from tests.judging import DigitJudge
 from tests.reference.recipe import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
+MISSING, LARGE = Skipped(Reason.MISSING), Quarantined(Reason.TOO_LARGE, "17 MiB")
 
 
 def key_of(id_):
@@ -27,10 +26,6 @@ def key_of(id_):
 def text(id_, value, digest=None, *, short=False):
     """Make a document by hand; texts are equal where value and digest are."""
     return id_, value, id_ if digest is None else digest, short
-
-
-def without_text(id_, refusal):
-    return id_, refusal
 
 
 def arrays(rows):
@@ -82,20 +77,64 @@ def decide(*rows, distance=3, after=()):
     return [told(decision) for decision in decider.decide(batch(rows))]
 
 
-def test_the_first_of_equal_texts_is_kept():
-    assert decide(text(1, A, 9), text(2, A, 9), text(3, A, 9)) == [
-        "kept",
-        (1, 0, "exact"),
-        (1, 0, "exact"),
-    ]
+CASES = {
+    "the first of equal texts is kept": (
+        [text(1, A, 9), text(2, A, 9), text(3, A, 9)],
+        ["kept", (1, 0, "exact"), (1, 0, "exact")],
+    ),
+    "the first of near texts is kept": (
+        [text(1, A), text(2, A ^ 0b111)],
+        ["kept", (1, 3, "near")],
+    ),
+    "a text beyond the distance is kept": ([text(1, A), text(2, A ^ 0b1111)], ["kept", "kept"]),
+    "equal fingerprints of different texts are near, not exact": (
+        [text(1, A, 8), text(2, A, 9)],
+        ["kept", (1, 0, "near")],
+    ),
+    "nothing is chained through a dropped document": (
+        [text(1, A), text(2, A ^ 0b111), text(3, A ^ 0b111111)],
+        ["kept", (1, 3, "near"), "kept"],
+    ),
+    "an equal text of a dropped document is near to the kept one again": (
+        [text(1, A), text(2, A ^ 1, 9), text(3, A ^ 1, 9)],
+        ["kept", (1, 1, "near"), (1, 1, "near")],
+    ),
+    "the nearest kept document is named": (
+        [text(1, A), text(2, A ^ 0b1111), text(3, A ^ 0b0111)],
+        ["kept", "kept", (2, 1, "near")],
+    ),
+    "of equally near documents the one kept first is named": (
+        [text(8, A ^ 0b0011), text(2, A ^ 0b1100), text(9, A)],
+        ["kept", "kept", (8, 2, "near")],
+    ),
+    "short texts are duplicates only where they are equal": (
+        [text(1, A, 7, short=True), text(2, A ^ 1, short=True), text(3, A, 7, short=True)],
+        ["kept", "kept", (1, 0, "exact")],
+    ),
+    "short and long texts are never near each other": (
+        [text(1, A, short=True), text(2, A), text(3, A ^ 1, short=True)],
+        ["kept"] * 3,
+    ),
+    "short texts between long ones do not confuse who is who": (
+        [
+            text(10, A, short=True),
+            text(11, A),
+            text(12, A ^ 0xFF, short=True),
+            text(13, A ^ 0xFF00),
+            text(14, A ^ 0xFF01),
+        ],
+        ["kept"] * 4 + [(13, 1, "near")],
+    ),
+    "documents without text keep their reason and their place": (
+        [(1, MISSING), text(2, A), (3, LARGE), text(4, A ^ 1), (5, MISSING)],
+        [MISSING, "kept", LARGE, (2, 1, "near"), MISSING],
+    ),
+}
 
 
-def test_the_first_of_near_texts_is_kept():
-    assert decide(text(1, A), text(2, A ^ 0b111)) == ["kept", (1, 3, "near")]
-
-
-def test_a_text_beyond_the_distance_is_kept():
-    assert decide(text(1, A), text(2, A ^ 0b1111)) == ["kept", "kept"]
+@pytest.mark.parametrize(("rows", "expected"), CASES.values(), ids=CASES)
+def test_a_batch_is_decided_first_wins(rows, expected):
+    assert decide(*rows) == expected
 
 
 @pytest.mark.parametrize("distance", range(8))
@@ -105,95 +144,15 @@ def test_the_distance_is_the_one_asked_for(distance):
     assert decide(text(1, A), text(2, near), distance=distance) == ["kept", (1, distance, "near")]
 
 
-def test_equal_fingerprints_of_different_texts_are_near_not_exact():
-    assert decide(text(1, A, 8), text(2, A, 9)) == ["kept", (1, 0, "near")]
-
-
-def test_nothing_is_chained_through_a_dropped_document():
-    """3 is near the dropped 2, but not near the kept 1."""
-    assert decide(text(1, A), text(2, A ^ 0b111), text(3, A ^ 0b111111)) == [
-        "kept",
-        (1, 3, "near"),
-        "kept",
-    ]
-
-
-def test_an_equal_text_of_a_dropped_document_is_near_to_the_kept_one_again():
-    assert decide(text(1, A), text(2, A ^ 1, 9), text(3, A ^ 1, 9)) == [
-        "kept",
-        (1, 1, "near"),
-        (1, 1, "near"),
-    ]
-
-
-def test_of_is_the_nearest_kept_document():
-    assert decide(text(1, A), text(2, A ^ 0b1111), text(3, A ^ 0b0111)) == [
-        "kept",
-        "kept",
-        (2, 1, "near"),
-    ]
-
-
-def test_of_equally_near_documents_it_is_the_one_kept_first():
-    """Both kept ones differ from the last by two bits."""
-    assert decide(text(8, A ^ 0b0011), text(2, A ^ 0b1100), text(9, A))[2] == (8, 2, "near")
-
-
 def test_exact_goes_before_near():
     """The kept 2 has the same fingerprint as 1 but for a bit, and 3 has the text of 2."""
     before = [[(1, text(1, A)), (1, text(2, A ^ 1, 9))]]
     assert decide(text(3, A ^ 1, 9), after=before) == [(2, 0, "exact")]
 
 
-def test_short_texts_are_duplicates_only_where_they_are_equal():
-    assert decide(
-        text(1, A, 7, short=True), text(2, A ^ 1, short=True), text(3, A, 7, short=True)
-    ) == ["kept", "kept", (1, 0, "exact")]
-
-
-def test_short_and_long_texts_are_never_near_each_other():
-    assert decide(text(1, A, short=True), text(2, A), text(3, A ^ 1, short=True)) == ["kept"] * 3
-
-
-def test_short_texts_between_long_ones_do_not_confuse_who_is_who():
-    rows = [
-        text(10, A, short=True),
-        text(11, A),
-        text(12, A ^ 0xFF, short=True),
-        text(13, A ^ 0xFF00),
-        text(14, A ^ 0xFF01),
-    ]
-    assert decide(*rows)[-1] == (13, 1, "near")
-
-
 def test_a_kept_decision_tells_fingerprint_and_shortness():
     decisions = Decider().decide(batch([text(1, 2**64 - 1), text(2, 5, short=True)]))
     assert [*decisions] == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
-
-
-def test_documents_without_text_keep_their_reason_and_their_place():
-    missing, large = Skipped(Reason.MISSING), Quarantined(Reason.TOO_LARGE, "17 MiB")
-    rows = [
-        without_text(1, missing),
-        text(2, A),
-        without_text(3, large),
-        text(4, A ^ 1),
-        without_text(5, missing),
-    ]
-    assert decide(*rows) == [missing, "kept", large, (2, 1, "near"), missing]
-
-
-def test_an_empty_batch_has_no_decisions():
-    assert decide() == []
-
-
-def test_it_counts_what_is_kept():
-    decider = Decider()
-    decider.remember([page((1, text(1, A)))], {})
-    decider.decide(
-        batch([text(3, ~A & (2**64 - 1)), text(4, 5, short=True), text(5, ~A & (2**64 - 1), 3)])
-    )
-    assert len(decider.index) == 3
 
 
 def test_remembered_documents_win_over_new_ones():
@@ -203,107 +162,32 @@ def test_remembered_documents_win_over_new_ones():
     ]
 
 
-def test_nothing_remembered_is_fine():
-    assert decide(text(1, A), after=[]) == ["kept"]
-    assert decide(text(1, A), after=[[], []]) == ["kept"]
+def comparing(*rows, texts=None):
+    """Return what compares texts, after others; texts: what the target holds in their place."""
+    decider = Decider(DecisionSettings(judge="similarity"), DigitJudge())
+    held = {key_of(row[0]): written(row) for row in rows}
+    decider.remember([page(*((1, row) for row in rows))], held | (texts or {}))
+    return decider
 
 
-@pytest.mark.parametrize(
-    ("runs", "first"),
-    [((1, 1, 1), 30), ((2, 1, 1), 20), ((2, 2, 1), 10), ((1, 2, 3), 30), ((2, 10, 2), 30)],
-)
-def test_remembered_documents_stand_in_order_of_run_and_then_as_given(runs, first):
-    """All three are equally near to the new one, so it is told apart by their order alone."""
-    given_order = [text(30, A ^ 0b11), text(20, A ^ 0b1100), text(10, A ^ 0b110000)]
-    rows = list(zip(runs, given_order, strict=True))
-    assert decide(text(99, A), after=[rows]) == [(first, 2, "near")]
-    assert decide(text(99, A), after=[[row] for row in rows]) == [(first, 2, "near")]
+def test_equal_hashes_of_unequal_texts_are_no_twins():
+    decider = comparing(text(1, A, 9), texts={key_of(1): "子丑寅卯辰巳"})
+    (decision,) = decider.decide(batch([text(2, A, 9)]))
+    assert isinstance(decision, Kept)
+    assert decision.nearest.of == key_of(1)  # a candidate like any other
+    assert decision.candidates.missing == ()
 
 
-def test_of_remembered_equal_texts_the_earliest_run_counts():
-    pages = [[(2, text(1, A, 9)), (1, text(2, A, 9))]]
-    assert decide(text(3, A, 9), after=pages) == [(2, 0, "exact")]
+def test_of_a_text_with_a_twin_no_other_candidate_is_asked_for():
+    decider = comparing(text(1, A, 9), text(2, A ^ 1))
+    assert [told(one) for one in decider.decide(batch([text(3, A, 9)]))] == [(1, 0, "exact")]
+    assert decider.asked == [key_of(1)]
 
 
-@st.composite
-def sequences(draw):
-    """Documents huddled around three centres, so that all kinds of decisions occur."""
-    rows = []
-    for id_ in range(draw(st.integers(0, 25))):
-        if draw(st.integers(0, 9)) == 0:
-            rows.append(without_text(id_, Skipped(Reason.EMPTY)))
-            continue
-        value = draw(st.sampled_from([0, A, 2**64 - 1]))
-        for bit in draw(st.sets(st.sampled_from([0, 1, 2, 15, 16, 17, 40, 63]), max_size=5)):
-            value ^= 1 << bit
-        rows.append(text(id_, value, draw(st.integers(0, 2)), short=draw(st.booleans())))
-    return rows
-
-
-@given(sequences(), st.lists(st.integers(0, 25)), st.integers(0, 7))
-def test_decisions_do_not_depend_on_where_batches_end(rows, cuts, distance):
-    decider = Decider(distance=distance)
-    bounds = [0, *sorted(cuts), len(rows)]
-    pieces = [rows[a:b] for a, b in pairwise(bounds)]
-    decisions = [told(d) for piece in pieces for d in decider.decide(batch(piece))]
-    assert decisions == decide(*rows, distance=distance)
-
-
-@given(sequences(), st.integers(0, 25), st.integers(0, 7))
-def test_a_run_that_is_resumed_decides_as_one_left_alone(rows, cut, distance):
-    before, rest = rows[:cut], rows[cut:]
-    whole = decide(*rows, distance=distance)
-    kept = [(1, row) for row, d in zip(before, whole, strict=False) if d == "kept"]
-    assert decide(*rest, distance=distance, after=[kept]) == whole[cut:]
-
-
-@given(sequences(), st.integers(0, 7))
-def test_each_dropped_text_points_to_an_earlier_kept_one_and_no_kept_one_has_one(rows, distance):
-    decisions = decide(*rows, distance=distance)
-    kept = {}
-    for row, decision in zip(rows, decisions, strict=True):
-        if len(row) == 2:
-            continue
-        id_, value, digest, short = row
-        equal = [i for i, v, g, _ in kept.values() if (v, g) == (value, digest)]
-        near = {
-            i: (v ^ value).bit_count()
-            for i, v, _, s in kept.values()
-            if not s and not short and (v ^ value).bit_count() <= distance
-        }
-        if decision == "kept":
-            assert not equal
-            assert not near
-            kept[id_] = row
-        elif decision[2] == "exact":
-            assert decision == (equal[0], 0, "exact")
-        else:
-            assert not equal
-            assert decision == (min(near, key=near.__getitem__), min(near.values()), "near")
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return [(d["_id"], d.get("text")) for d in make_corpus(400)]
-
-
-@pytest.fixture(scope="module")
-def by_the_book(corpus):
-    return naive_decide(corpus, Cleaner().clean)
-
-
-@pytest.fixture(scope="module")
-def fingerprinter():
-    return Fingerprinter(FingerprintSettings())
-
-
-@pytest.mark.parametrize("size", [1, 37, 400])
-def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
-    corpus, by_the_book, fingerprinter, size
-):
-    cleaner = Cleaner()
-    decider = Decider()
-    kept, dropped = [], {}
+def test_the_whole_recipe_equals_the_naive_version_on_a_corpus():
+    corpus = [(d["_id"], d.get("text")) for d in make_corpus(400)]
+    cleaner, decider, fingerprinter = Cleaner(), Decider(), Fingerprinter(FingerprintSettings())
+    kept, dropped, size = [], {}, 37
     ids = {key_of(id_): id_ for id_, _ in corpus}
     for start in range(0, len(corpus), size):
         documents = [document_of(*pair, cleaner) for pair in corpus[start : start + size]]
@@ -317,7 +201,7 @@ def test_the_whole_recipe_equals_the_naive_version_on_a_corpus(
                     dropped[document.id] = ("duplicate", ids[of], distance, str(reason))
                 case _:
                     dropped[document.id] = ("skipped", None, None, str(decision.reason))
-    assert (kept, dropped) == by_the_book
+    assert (kept, dropped) == naive_decide(corpus, cleaner.clean)
     reasons = {reason for *_, reason in dropped.values()}
     assert reasons == {"exact", "near", "empty", "missing", "not_text"}  # all kinds took part
 

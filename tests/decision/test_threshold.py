@@ -33,10 +33,6 @@ def compare(text, *others, **values):
     return compared([text], np.zeros_like(rows), others, rows, **values)
 
 
-def test_equal_texts_agree_wholly():
-    assert compare(LONG, LONG) == [(1.0, True)]
-
-
 @pytest.mark.parametrize(
     ("text", "other"),
     [
@@ -51,14 +47,6 @@ def test_two_versions_of_one_text_are_wholly_alike(text, other):
     assert compare(text, other) == [(1.0, True)]
 
 
-def test_a_source_of_more_than_a_fifth_of_the_text_counts():
-    text = "水在什么温度下结冰？"
-    source = "（2021·某省某市第一中学高三上学期期中联合考试模拟）"
-    ((similarity, agrees),) = compare(text, source + text)
-    assert similarity < 0.5
-    assert not agrees
-
-
 LETTERS = "".join(c for c in map(chr, range(0x6C34, 0x6D34)) if simplified()[c] == c)
 
 
@@ -71,13 +59,6 @@ def test_a_character_less_is_enough_for_texts_of_every_length_from_14_on():
         assert similarity == (grams - 3) / (grams + 2)
         assert agrees
     assert not compare(LETTERS[:13], LETTERS[:7] + LETTERS[8:13])[0][1]
-
-
-def test_at_the_threshold_texts_agree():
-    text = LETTERS[:102]
-    other = text[:-10] + "aaaaaaaaaa"
-    assert compare(text, other, similarity=90 / 103) == [(90 / 103, True)]
-    assert compare(text, other, similarity=0.88)[0][1] is False
 
 
 @pytest.mark.parametrize("similarity", [0.0, 1.0])

@@ -14,26 +14,18 @@ from enum import StrEnum
 from typing import Any
 
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection
 
 from dedup_job.index import snapshot
 from dedup_job.mongo import target
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import commits
 from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import State
-
-_WRITES = (
-    "insert_many", "insert_one", "update_one", "replace_one", "delete_many", "delete_one",
-    "find_one_and_update",
-)  # fmt: skip
 
 
 class Point(StrEnum):
     """Where a run dies or falls asleep."""
 
     READ = "after a read"
-    WRITE = "after a write"
     BEFORE = "before the transaction"
     INSIDE = "inside the transaction"
     WRITTEN = "all written, not committed"
@@ -56,11 +48,6 @@ def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> 
     match point:
         case Point.READ:
             _before_each(Source, "pages", here)
-        case Point.WRITE:
-            for name in _WRITES:
-                _around(Collection, name, here)
-            _around(commits, "insert", here)
-            _around(ClientSession, "commit_transaction", here)
         case Point.BEFORE:
             _around(Commits, "commit", here, before=True)
         case Point.INSIDE:  # what a standalone server has by then is a part of the batch

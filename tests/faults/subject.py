@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,17 @@ from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from tests.faults.commands import Commands
-from tests.faults.points import Point
-from tests.running import Documents, Forked, finished, outcome, scanned
+from tests.faults.points import Point, die_at
+from tests.running import Documents, Forked, environment_for, finished, outcome, scanned
 
 Db = Database[dict[str, Any]]
 Fault = Callable[[Forked], bool]
 ENDED_WELL = (0, 3)  # 3: some documents are quarantined
 _PARTS = ("", ".ledger", ".runs", ".state")
+_LONGEST = 300.0  # seconds of a command
 
 
-class Subject(Commands):
+class Subject:
     """A source, what a run left alone makes of it, and runs of other targets."""
 
     def __init__(
@@ -39,13 +40,14 @@ class Subject(Commands):
         **more: Any,
     ) -> None:
         """Make the source and the run left alone; more: options of this suite's own client."""
-        settings = {
-            "DEDUP_RUN__BATCH_DOCUMENTS": "50",
+        self._folder, self._count, self.uri = folder, 0, uri
+        self.environment = {
+            "DEDUP_URI": uri,
             "DEDUP_INDEX__FOLDER": str(folder),
+            "DEDUP_RUN__BATCH_DOCUMENTS": "50",
+            "COLUMNS": "200",
             **(environment or {}),
         }
-        super().__init__(uri, folder, name, **settings)
-        self.uri = uri
         self.documents = documents
         self._client = MongoClient[dict[str, Any]](uri, **more)
         weakref.finalize(self, self._client.close)  # else it warns when it is collected
@@ -75,9 +77,39 @@ class Subject(Commands):
         uri: str | None = None,
         **environment: str,
     ) -> Forked:
-        """Start `dedup run` into a target; see `Commands.start_command`."""
+        """Start `dedup run` into a target; at: where it dies, and the how many-th time there.
+
+        first: what its process does before it becomes `dedup`.
+        """
         words = ("run", "--source", "source", "--target", target, "--yes", *more)
-        return self.start_command(*words, at=at, first=first, uri=uri, **environment)
+        given = {"DEDUP_URI": uri or self.uri, **environment}
+        return self._start(words, first if at is None else partial(_prepare, at, first), given)
+
+    def _start(
+        self,
+        words: tuple[str, ...],
+        first: Callable[[], None] | None,
+        environment: dict[str, str],
+    ) -> Forked:
+        self._count += 1
+        arguments = [words[0], "--db", self.database.name, *words[1:]]
+        whole = {**environment_for(None), **self.environment, **environment}
+        return Forked(arguments, whole, self._log(self._count), first)
+
+    def end(self, process: Forked, seconds: float = _LONGEST) -> int:
+        """Wait for the end of a command; return its exit code, negative if it died."""
+        return process.wait(seconds)
+
+    def command(self, *words: str) -> int:
+        """Run a command to its end."""
+        return self.end(self._start(words, None, {}))
+
+    def said(self, back: int = 0) -> str:
+        """Return what the last command printed, or one so many before it."""
+        return self._log(self._count - back).read_text(encoding="utf-8", errors="replace")
+
+    def _log(self, number: int) -> Path:
+        return self._folder / f"{self.database.name}{number}.log"
 
     def run(self, target: str = "target", *more: str, **environment: str) -> int:
         """Run to the end; return the exit code."""
@@ -175,3 +207,9 @@ class Subject(Commands):
             self.must_end_well(process)
             met, vain = met + here, 0 if here else vain + 1
             assert vain < 3, "the fault did not come about"
+
+
+def _prepare(at: tuple[Point, int], first: Callable[[], None] | None) -> None:
+    die_at(*at)
+    if first is not None:
+        first()

@@ -137,16 +137,3 @@ def test_a_node_with_another_version_of_a_package_is_refused_by_name(subject, tm
         assert subject.run("target", "--cluster", cluster.address, **SHARDS) == _USAGE
     assert "xxhash 0.1" in subject.said()
     subject.drop()
-
-
-@pytest.mark.parametrize(
-    ("begun", "ended"), [([], ["--cluster", "local:1"]), (["--cluster", "local:1"], [])], ids=str
-)
-def test_a_run_that_is_killed_ends_elsewhere(subject, times, begun, ended):
-    for seed in range(times(3)):
-        process = subject.start("target", *begun, **SHARDS)
-        more = 1 + random.Random(seed).randrange(subject.documents // 2)
-        subject.wait_for_batches(process, more=more)
-        process.kill()
-        subject.end(process)
-        assert_it_ends_as_one_left_alone(subject, subject.run("target", *ended, **SHARDS))

@@ -66,38 +66,40 @@ class FailPoint:
 
 SHORT = pytest.mark.short
 IN_A_ROW = (1, 2, 5)
+COMMANDS = ("find", *_WRITES)
+CLOSED = {"closeConnection": True}
+PAGE = [
+    *((n, CLOSED) for n in IN_A_ROW),
+    *((3, {"errorCode": code}) for code in _ERRORS),
+]
+FAULTS = [
+    *((n, [command], how) for command in COMMANDS for n, how in PAGE),
+    *(
+        (3, [command], {"writeConcernError": {"code": code, "errmsg": message}})
+        for command in _WRITES
+        for code, message in _WRITE_CONCERN_ERRORS.items()
+    ),
+    # the commit goes on without an answer
+    pytest.param(2, [], {"name": _COMMIT, **CLOSED}, marks=SHORT),
+    *((n, [], {"name": _COMMIT, **CLOSED}) for n in (1, 5)),
+    # it is refused
+    *(
+        (2, [], {"name": _COMMIT, "closeConnection": False, "failBeforeCommitExceptionCode": code})
+        for code in (112, 10107)  # WriteConflict, NotWritablePrimary
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("command", "in_a_row"),
-    [(command, n) for command in ("find", *_WRITES) for n in IN_A_ROW],
-)
-def test_a_command_whose_connection_closes_is_sent_again(
-    subject, settled, times, command, in_a_row
-):
-    point = FailPoint(settled, in_a_row, command, closeConnection=True)
+@pytest.mark.parametrize(("in_a_row", "commands", "how"), FAULTS, ids=str)
+def test_a_command_that_fails_is_sent_again(subject, settled, times, in_a_row, commands, how):
+    point = FailPoint(settled, in_a_row, *commands, **how)
     subject.meet(times(_TIMES), point, **_SMALL)
     assert point.fired >= times(_TIMES) * in_a_row
 
 
-@pytest.mark.parametrize("code", _ERRORS)
-@pytest.mark.parametrize("command", ["find", *_WRITES])
-def test_a_command_that_ends_with_an_error_is_sent_again(subject, settled, times, command, code):
-    subject.meet(times(_TIMES), FailPoint(settled, 3, command, errorCode=code), **_SMALL)
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        *({"closeConnection": True, "times": n} for n in IN_A_ROW),
-        *({"errorCode": code, "times": 3} for code in _ERRORS),
-    ],
-    ids=str,
-)
-def test_a_page_of_several_answers_is_read_again(large, settled, times, how):
-    in_a_row = how["times"]
-    more = {name: value for name, value in how.items() if name != "times"}
-    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "getMore", **more), **_LARGE)
+@pytest.mark.parametrize(("in_a_row", "how"), PAGE, ids=str)
+def test_a_page_of_several_answers_is_read_again(large, settled, times, in_a_row, how):
+    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "getMore", **how), **_LARGE)
 
 
 @pytest.mark.parametrize("command", _AT_START)
@@ -108,29 +110,6 @@ def test_a_command_of_the_start_whose_connection_closes_is_sent_again(subject, s
     process = subject.start()
     subject.must_end_well(process)
     assert node.fail("failCommand", "off") - before == 2
-
-
-@pytest.mark.parametrize("code", _WRITE_CONCERN_ERRORS, ids=_WRITE_CONCERN_ERRORS.get)
-@pytest.mark.parametrize("command", _WRITES)
-def test_a_write_that_may_not_be_durable_is_made_sure_of(subject, settled, times, command, code):
-    concern = {"code": code, "errmsg": _WRITE_CONCERN_ERRORS[code]}
-    subject.meet(times(_TIMES), FailPoint(settled, 3, command, writeConcernError=concern), **_SMALL)
-
-
-@pytest.mark.parametrize("in_a_row", [1, pytest.param(2, marks=SHORT), 5])
-def test_a_commit_that_goes_on_without_an_answer_is_found_to_be_there(
-    subject, settled, times, in_a_row
-):
-    point = FailPoint(settled, in_a_row, name=_COMMIT, closeConnection=True)
-    subject.meet(times(_TIMES), point, **_SMALL)
-
-
-@pytest.mark.parametrize(
-    "code", [112, 10107], ids={112: "WriteConflict", 10107: "NotWritablePrimary"}.get
-)
-def test_a_commit_that_is_refused_is_tried_again(subject, settled, times, code):
-    how = {"closeConnection": False, "failBeforeCommitExceptionCode": code}
-    subject.meet(times(_TIMES), FailPoint(settled, 2, name=_COMMIT, **how), **_SMALL)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dedup_job.index import kept, snapshot
 from dedup_job.index.snapshot import NoSnapshotError
 from tests.faults.points import Point
 from tests.faults.subject import ENDED_WELL, Subject
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome, run_here
+from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -183,11 +183,6 @@ def small_segments() -> None:
     commands_run.index_memory = lambda *_: 10_000.0
 
 
-def segments_never_merged() -> None:
-    """Let each run add a segment."""
-    kept._LEAST, kept._TIMES = 0, 0
-
-
 def without_runs(subject: Subject, target: str):
     """Return a target and its ledger without the numbers of runs."""
     documents, ledger = outcome(subject.database, target)
@@ -208,29 +203,3 @@ def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_seco
         at_night(nights, night, first=small_segments)
     assert all(killed.values()) or count < len(points)
     assert without_runs(nights, "alone") == without_runs(nights, "target")
-
-
-def test_an_index_of_many_segments_decides_as_one_of_a_single_one(nights):
-    for night in grow(nights):
-        at_night(nights, night, first=segments_never_merged)
-        at_night(nights, night, "merged")
-    assert len(files_of(nights, "target")) == _NIGHTS
-    assert len(files_of(nights, "merged")) == 1
-    assert outcome(nights.database, "target") == outcome(nights.database, "merged")
-
-
-@pytest.mark.short
-def test_a_half_written_batch_on_a_standalone_is_undone(standalone, tmp_path):
-    """The intent names the ids of a batch that was cut off between its writes."""
-    subject = Subject(standalone, tmp_path, documents=300, name="faults_half")
-    database = subject.database
-    run_here(database, limit=200)
-    ids = [d["_id"] for d in database.source.find({"_id": {"$gt": 200}}, {"_id": 1}).limit(20)]
-    # later documents of the batch are there already, earlier ones are not
-    database.target.insert_many(list(database.alone.find({"_id": {"$in": ids[10:]}})))
-    database["target.state"].update_one({}, {"$set": {"intent": ids}})
-    run_here(database)
-    (there, rows), (alone, alone_rows) = (without_runs(subject, t) for t in ("target", "alone"))
-    assert [row["_id"] for row in there] == [row["_id"] for row in alone]
-    assert rows == alone_rows
-    subject.end_all()

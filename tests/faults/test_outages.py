@@ -1,15 +1,27 @@
-"""A run waits for servers that die, step down, hang or cannot be reached, and then goes on."""
+"""A run waits for servers that die, step down, hang or cannot be reached, and then goes on.
+
+A primary that dies with writes that no other server has rolls them back when it returns. What a
+run reported is not lost then, and what is rolled back in the source is not kept. Two controls, a
+writer with w:1 and a reader with local reads, do lose or keep such documents.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 import signal
 import time
+from contextlib import suppress
 
 import pytest
+from bson import encode
+from pymongo import WriteConcern
+from pymongo.read_concern import ReadConcern
 
+from dedup_job.mongo import pending_ids, reading
+from dedup_job.mongo.pending_ids import PendingIds
 from tests.faults.proxy import proxy
-from tests.faults.servers import Node
+from tests.faults.servers import Node, wait_for
 from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
@@ -18,23 +30,19 @@ _HANG_SECONDS = 12.0
 _CUT_SECONDS = (0.1, 2.0)
 _SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
 _SLOW_SECONDS = 2.0
+_ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
+_ROLLBACK_SECONDS = 30.0
+_HELD_SECONDS, _COME_SECONDS = 2.0, 10.0  # of a read that is held; for it to come
+_ROLLED_BACK = re.compile(r'"msg":"Rollback successful"')
 
 
 @pytest.fixture(scope="module")
 def subject(three, is_long, tmp_path_factory):
-    documents = 2000 if is_long else 600
+    documents = 2000 if is_long else 1000
     folder = tmp_path_factory.mktemp("subject")
     subject = Subject(three.uri, folder, documents=documents, serverSelectionTimeoutMS=2000)
     yield subject
     subject.end_all()
-
-
-@pytest.fixture(scope="module")
-def between(three):
-    """Return a proxy to the primary, which stays primary from now on."""
-    three.settle()
-    with proxy(three.primary.port) as running:
-        yield running
 
 
 def term(node: Node) -> int:
@@ -89,6 +97,152 @@ def test_a_run_follows_to_another_primary_when_the_first_hangs(subject, three):
         return met
 
     subject.meet(1, hang)
+
+
+def rolled_back(servers, meanwhile):
+    """Let the primary write what no other server gets, kill it, and let another take over.
+
+    Return what `meanwhile` returns, called while the primary is on its own, and whether the
+    killed server rolled anything back when it returned.
+    """
+    old, others = servers.primary, servers.secondaries
+    before = len(_ROLLED_BACK.findall(old.log))
+    for node in others:
+        node.fail("stopReplProducer", "alwaysOn")
+    try:
+        seen = meanwhile(old)
+        old.kill()
+    finally:
+        for node in others:
+            node.fail("stopReplProducer", "off")
+    wait_for(lambda: any(node.is_primary() for node in others))
+    servers.heal()
+    with suppress(TimeoutError):  # it finds out a moment after its return
+        wait_for(lambda: len(_ROLLED_BACK.findall(old.log)) > before, _ROLLBACK_SECONDS, 0.2)
+    servers.heal()
+    return seen, len(_ROLLED_BACK.findall(old.log)) > before
+
+
+def decided(client) -> frozenset[bytes]:
+    """Return the ids in target and ledger that a majority of the servers has."""
+    concern = ReadConcern("majority")
+    return frozenset(
+        encode(row)
+        for name in ("target", "target.ledger")
+        for row in client.faults.get_collection(name, read_concern=concern).find({}, {"_id": 1})
+    )
+
+
+def reported(old, process):
+    """Wait until the primary has what nobody else has.
+
+    Return the ids that the run reported, and how many documents are undone by a rollback.
+    """
+    time.sleep(_ALONE_SECONDS)
+    done, here = (
+        old.client.faults.get_collection(
+            "target.state", read_concern=ReadConcern(level)
+        ).find_one()["checkpoint"]["counts"]["scanned"]
+        for level in ("majority", "local")
+    )
+    ids = decided(old.client)
+    assert len(ids) == done
+    assert process.is_alive()
+    return ids, here - done
+
+
+@pytest.mark.short
+def test_a_run_that_goes_on_after_a_rollback_lost_nothing_that_it_reported(subject, three, times):
+    def fault(process) -> bool:
+        (ids, undone), happened = rolled_back(three, lambda old: reported(old, process))
+        assert ids <= decided(subject.database.client)
+        return happened and undone > 0
+
+    subject.meet(times(4), fault)
+
+
+@pytest.mark.parametrize(("is_killed", "code"), [(True, -9), (False, 5)], ids=["killed", "gave up"])
+def test_a_run_that_is_started_again_after_a_rollback_lost_nothing_that_it_reported(
+    subject, three, times, is_killed, code
+):
+    for _ in range(times(2)):
+        process = subject.start(DEDUP_RUN__BATCH_DOCUMENTS="10", DEDUP_RUN__RETRY_FOR="0")
+        subject.wait_for_batches(process, more=300)
+
+        def meanwhile(old, process=process):
+            found = reported(old, process)
+            if is_killed:
+                process.kill()
+            return found
+
+        (ids, undone), happened = rolled_back(three, meanwhile)
+        assert subject.end(process) == code
+        assert ids <= decided(subject.database.client)
+        assert happened
+        assert undone > 0
+        subject.must_end_well(subject.start())
+
+
+def test_control_a_writer_with_w1_loses_what_was_acknowledged(three):
+    three.primary.client.control.create_collection("rows", write_concern=WriteConcern("majority"))
+
+    def write(old) -> int:
+        rows = old.client.control.get_collection("rows", write_concern=WriteConcern(1, j=False))
+        return sum(rows.insert_one({"_id": i}).acknowledged for i in range(1000))
+
+    acknowledged, happened = rolled_back(three, write)
+    assert happened
+    assert acknowledged == 1000 > three.primary.client.control.rows.count_documents({})
+
+
+def read_locally() -> None:
+    """Let this process read the source as most programs do."""
+    majority, local = reading.majority, ReadConcern("local")
+    for module in (reading, pending_ids):
+        module.majority = lambda c: majority(c).with_options(read_concern=local)
+    PendingIds.read_after = lambda *_: None
+
+
+@pytest.mark.parametrize("is_control", [False, True], ids=["run", "control with local reads"])
+def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, three, is_control):
+    """The next read of the source is held on the server until they are there.
+
+    Else it would not read in the short time in which the commits of the run wait.
+    """
+    reads = read_locally if is_control else None
+    process = subject.start(first=reads, DEDUP_RUN__BATCH_DOCUMENTS="20")
+    wait_for(lambda: subject.scanned() >= 200, pause=0.005)
+    of = {"failCommands": ["find"], "appName": "dedup", "namespace": "faults.source"}
+    blocked = {"blockConnection": True, "blockTimeMS": _HELD_SECONDS * 1000}
+    before = three.primary
+    entered = before.fail("failCommand", {"times": 1}, **of, **blocked)
+    assert before.entered("failCommand", entered + 1, _COME_SECONDS)
+    double = {"_id": {"$type": "double"}}
+
+    def meanwhile(old) -> int:
+        time.sleep(0.3)  # for the secondaries to stop
+        plain = old.client.faults.get_collection("source", write_concern=WriteConcern(1, j=False))
+        texts = (f"不存在的文档，第{i}篇" for i in range(1, subject.documents))
+        plain.insert_many({"_id": i + 0.5, "text": text} for i, text in enumerate(texts, 1))
+        time.sleep(_HELD_SECONDS + 1)
+        return plain.with_options(read_concern=ReadConcern("local")).count_documents(double)
+
+    shown, happened = rolled_back(three, meanwhile)
+    subject.end(process)
+    assert happened
+    assert shown > 0 == subject.database.source.count_documents(double)
+    names = ("target", "target.ledger")
+    kept = sum(subject.database[name].count_documents(double) for name in names)
+    assert (kept > 0) is is_control
+    subject.drop()
+
+
+@pytest.fixture(scope="module")
+def between(three):
+    """Return a proxy to the primary, which stays primary from now on."""
+    three.settle()
+    with proxy(three.primary.port) as running:
+        yield running
 
 
 @pytest.mark.short

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Route, hamming, text_hash
-from tests.reference.recipe import PLAIN, naive_fingerprint, naive_route
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Route, hamming
+from tests.reference.recipe import naive_route
 
 # two unlike texts of a kind, of 30 characters and more
 TEXTS = {
@@ -57,10 +57,6 @@ TEXTS = {
     ),
 }
 WORDS = {"traditional", "simplified", "english", "numbers"}
-MIXED_UP = {
-    "chinese and kana": "学校の学生は数学と物理学を勉強する",
-    "few words": "求x÷12的值是多少",
-}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -125,18 +121,3 @@ def test_half_of_the_letters_are_enough_for_words(fingerprinter, kana, route):
     assert len(han) == 25
     assert fingerprinter.explain(text).route is route
     assert naive_route(text)[0] == route
-
-
-@pytest.mark.parametrize(
-    "text", [t for pair in TEXTS.values() for t in pair] + [*MIXED_UP.values()]
-)
-def test_ngram_0_is_the_plain_recipe(text):
-    found = Fingerprinter(FingerprintSettings(**PLAIN, ngram=0)).fingerprint([text])
-    plain = naive_fingerprint(text, ngram=0)
-    assert (int(found.values[0]), bool(found.short[0])) == plain
-
-
-def test_a_text_that_stands_for_itself_has_no_features(fingerprinter):
-    seen = fingerprinter.explain("求x÷12")
-    assert (seen.route, seen.features) == (Route.WHOLE, ())
-    assert int(fingerprinter.fingerprint(["求x÷12"]).values[0]) == text_hash("求x÷12")

@@ -41,42 +41,8 @@ def test_no_features_give_zero():
     assert fingerprint([]) == 0
 
 
-def test_one_feature_is_its_own_fingerprint():
-    assert fingerprint([(0xDEADBEEF00000001, 0.25)]) == 0xDEADBEEF00000001
-
-
 def test_features_that_cancel_out_leave_a_zero_bit():
     assert fingerprint([(0b01, 2.0), (0b10, 2.0)]) == 0
-
-
-@given(FEATURES, st.integers(2, 5))
-def test_repeating_all_features_changes_nothing(features, times):
-    assert fingerprint(features * times) == fingerprint(features)
-
-
-@given(st.lists(st.tuples(U64, WEIGHT), max_size=20), st.integers(-20, 20))
-def test_scaling_all_weights_changes_nothing(features, power):
-    scaled = [(h, w * 2.0**power) for h, w in features]
-    assert fingerprint(scaled) == fingerprint(features)
-
-
-@given(FEATURES, st.randoms(use_true_random=False))
-def test_the_order_of_features_does_not_matter_where_sums_are_exact(features, random):
-    shuffled = random.sample(features, len(features))
-    assert fingerprint(shuffled) == fingerprint(features)
-
-
-@given(st.lists(U64, min_size=1, max_size=15).filter(lambda hashes: len(hashes) % 2 == 1))
-def test_complement_hashes_lie_at_distance_64(hashes):
-    """An odd number of equal weights leaves no tie, where both would have a zero."""
-    straight = fingerprint([(h, 1.0) for h in hashes])
-    complement = fingerprint([(h ^ (2**64 - 1), 1.0) for h in hashes])
-    assert hamming(straight, complement) == 64
-
-
-@given(U64, st.lists(U64, max_size=10))
-def test_a_feature_heavier_than_all_others_together_decides_every_bit(heavy, light):
-    assert fingerprint([*((h, 1.0) for h in light), (heavy, len(light) + 1.0)]) == heavy
 
 
 @given(TOKENS)

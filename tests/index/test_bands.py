@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedup_job.columns import Fingerprints, Sketches
-from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import look_up as in_turn
 from dedup_job.index.bands import MOST_EQUAL, BandIndex
-from dedup_job.index.candidates import Found
 from dedup_job.index.sharing import pairs_sharing
-from dedup_job.native.cache_lines import NEXT
 from dedup_job.native.growable_array import GrowableArray
 from tests.reference.sketch import NaiveBands
 
@@ -86,15 +80,6 @@ def growing(monkeypatch):
     monkeypatch.setattr("dedup_job.index.bands._LOAD", 0.1)
 
 
-def test_an_empty_index_finds_nothing():
-    index = BandIndex(2)
-    assert len(index) == 0
-    assert rows_of(index.search(array([[0, 0], [1, LAST]], 2))) == [[], []]
-    assert rows_of(index.search(array([], 2))) == []
-    index.extend(array([], 2))
-    assert len(index) == 0
-
-
 @pytest.mark.parametrize("bit", range(KEY_BITS))
 def test_keys_that_differ_in_any_bit_are_told_apart(bit):
     index = BandIndex(1)
@@ -125,44 +110,6 @@ def test_it_finds_what_a_dictionary_finds_after_its_buckets_were_split(make, ste
 
 
 @pytest.mark.usefixtures("growing")
-def test_what_belongs_into_the_next_bucket_is_found_where_it_still_is():
-    """Document i has the address of bucket 2**14 + i, which comes into being much later."""
-    index = BandIndex(1)
-    index.extend(np.arange(2**14, 2**14 + 1600, dtype=np.uint32).reshape(-1, 1))
-    assert index._buckets == 2**14
-    while (bucket := index._buckets) < 2**14 + 1600:
-        assert rows_of(index.search(array([[bucket]], 1))) == [[(bucket - 2**14, 1)]]
-        index.extend(array([[3]], 1))
-
-
-@pytest.mark.usefixtures("growing")
-def test_a_split_needs_no_more_chunks_and_loses_none():
-    rng = np.random.default_rng(1)
-    index = BandIndex(COLUMNS)
-    index.extend(skewed_keys(rng, 1600))  # not yet split
-    assert index._buckets == buckets_of(0)
-    used = index._used
-    index._grow(20_000)
-    assert index._used == used
-    more, heads = index._more.array, index._heads.array
-    chunks, free = 0, 0
-    at = heads[:, NEXT][heads[:, NEXT] != 0]
-    while len(at):
-        chunks, at = chunks + len(at), more[at, NEXT]
-        at = at[at != 0]
-    chunk = more[0, NEXT]
-    while chunk:
-        free, chunk = free + 1, more[chunk, NEXT]
-    assert 1 + chunks + free == used
-    assert free > 0
-
-
-def buckets_of(size):
-    """Return how many buckets there are at least for so many documents, 0.1 in each."""
-    return max(2**14, 10 * size)
-
-
-@pytest.mark.usefixtures("growing")
 @many_examples
 @given(st.lists(st.tuples(ROWS, st.integers(0, 5000)), max_size=5), st.integers(1, 12))
 def test_it_agrees_with_the_dictionary_at_every_step(steps, most_equal):
@@ -185,13 +132,6 @@ def test_of_equal_keys_the_first_are_held_and_the_others_counted(most_equal):
     assert index.dropped.tolist() == [201 - most_equal, 2 * (most_equal == 1)]
     found = [number for number, _ in rows_of(index.search(array([[7, 500]], 2)))[0]]
     assert found == list(range(most_equal))
-
-
-def test_rows_that_find_much_are_no_matter():
-    """More than the room that is made at first, in one call."""
-    keys = np.random.default_rng(4).integers(0, 3, (400, 21), dtype=np.uint32)
-    index, naive = both(keys)
-    assert_naive(index, naive, keys)
 
 
 @pytest.mark.parametrize("columns", [0, -1, 33])
@@ -270,20 +210,6 @@ def test_it_says_what_memory_it_takes():
     assert 8 * 2 < index.nbytes / 400_000 < 11 * 2
 
 
-@many_examples
-@given(ROWS)
-def test_pairs_are_the_earlier_rows_that_share_a_key(rows):
-    expected = [
-        [
-            (j, sum(2**c for c in range(COLUMNS) if row[c] == rows[j][c]))
-            for j in range(i)
-            if any(a == b for a, b in zip(row, rows[j], strict=True))
-        ]
-        for i, row in enumerate(rows)
-    ]
-    assert rows_of(pairs_sharing(array(rows))) == expected
-
-
 @pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
 def test_pairs_among_many_rows_are_those_of_a_dictionary(make):
     keys = make(np.random.default_rng(2), 300, 21)
@@ -291,52 +217,3 @@ def test_pairs_among_many_rows_are_those_of_a_dictionary(make):
     for row, found in zip(keys.tolist(), rows_of(pairs_sharing(keys)), strict=True):
         assert found == naive.search(row)
         naive.add(row)
-
-
-@many_examples
-@given(ROWS, ROWS, st.integers(1, 5), st.randoms(use_true_random=False))
-def test_a_batch_in_turn_is_the_same_as_one_by_one(held, batch, most_equal, random_):
-    """Whichever rows are kept, every row finds the same documents by the same columns."""
-    assert_in_turn(array(held), array(batch), most_equal, random_)
-
-
-@pytest.mark.parametrize("make", [skewed_keys, equal_keys])
-def test_a_large_batch_in_turn_is_the_same_as_one_by_one(make):
-    rng = np.random.default_rng(6)
-    assert_in_turn(make(rng, 100), make(rng, 300), 128, random.Random(1))
-
-
-def assert_in_turn(held, batch, most_equal, random_):
-    index, naive = both(held, most_equal=most_equal)
-    rows, kept = len(batch), []
-    zeros = np.zeros(rows, dtype=np.uint64)
-    short = np.ones(rows, dtype=np.bool_)  # so that nothing is found by simhash
-    sketches = Sketches(batch, np.empty((rows, 0), dtype=np.uint64), (Channel.MINHASH,) * COLUMNS)
-    texts = Fingerprints(zeros, zeros, short, sketches)
-    there = index.search(batch)
-    found = Found(there, there, zeros.astype(np.int64))
-    turns = in_turn.turns_of(found, texts, in_turn.Limits(COLUMNS, most_equal, 1))
-    before, within = rows_of(turns.held), rows_of(turns.pairs)
-    for row, keys in enumerate(batch.tolist()):
-        found = list(before[row])
-        for earlier, columns in within[row]:
-            if seen := columns & int(turns.visible[earlier]):
-                found.append((len(held) + kept.index(earlier), seen))
-        assert found == naive.search(keys)
-        if random_.random() < 0.6:
-            in_turn.keep(turns, row)
-            kept.append(row)
-            left_out = naive.dropped.copy()
-            naive.add(keys)
-            assert int(turns.stored[row]) == stored_in(left_out, naive.dropped)
-    assert np.flatnonzero(turns.kept).tolist() == kept
-    index.extend(batch[kept], turns.stored[kept] if random_.random() < 0.7 else None)
-    assert_naive(index, naive, np.concatenate([batch, held]))
-    in_turn.begin(turns)
-    assert not turns.kept.any()
-    assert not turns.visible.any()
-
-
-def stored_in(before, after):
-    """Return the columns that did not leave one more document out, as bits."""
-    return sum(2**c for c, (a, b) in enumerate(zip(before, after, strict=True)) if a == b)

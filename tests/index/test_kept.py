@@ -167,29 +167,6 @@ def sketches(keys, bits, channels=(Channel.MINHASH, Channel.SENTENCES)):
     return Sketches(np.array(keys, dtype=np.uint32), np.array(bits, dtype=np.uint64), channels)
 
 
-def test_a_snapshot_brings_back_sketches_and_goes_on_growing(tmp_path):
-    rng = np.random.default_rng(3)
-    keys, bits = rng.integers(0, 40, (90, 2)), rng.integers(0, 2**63, (90, 2))
-    rows = near_each_other(90)
-    whole, first = KeptIndex(IndexSettings()), KeptIndex(IndexSettings())
-    second = KeptIndex(IndexSettings())
-    names = [key_of(row[0]) for row in rows]
-    whole.add(names, arrays(rows, sketches(keys, bits)))
-    first.add(names[:50], arrays(rows[:50], sketches(keys[:50], bits[:50])))
-    snapshot.write(tmp_path / "index", *first.sealed())
-    saved = snapshot.read(tmp_path / "index")
-    second.load(saved.facts, saved.parts)
-    second.add(names[50:], arrays(rows[50:], sketches(keys[50:], bits[50:])))
-    assert order(second) == order(whole)
-    query = arrays(rows, sketches(keys, bits))
-    least = np.full(90, 60)
-    for one, other in [(whole.look_up(query, least), second.look_up(query, least))]:
-        for column in ("offsets", "numbers", "columns", "distances", "agreements"):
-            expected, found = getattr(one.candidates, column), getattr(other.candidates, column)
-            assert np.array_equal(expected, found)
-        assert len(one.candidates.numbers) > 200
-
-
 @settings(
     max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

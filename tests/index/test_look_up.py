@@ -129,32 +129,10 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 index.seal()
 
 
-def test_a_text_that_was_not_kept_is_found_by_none():
-    index = KeptIndex(IndexSettings())
-    found = index.look_up(made([(A, False, (), 0)] * 3, ()), np.zeros(3, dtype=np.int64))
-    assert [int(found.turns.visible[row]) for row in range(3)] == [0, 0, 0]
-    look_up.keep(found.turns, 1)
-    assert [int(found.turns.visible[row]) for row in range(3)] == [0, BY_SIMHASH, 0]
-
-
 def test_no_texts_find_nothing():
     for channels in CHANNELS.values():
         found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
         assert found.candidates.offsets.tolist() == [0]
-
-
-@pytest.mark.parametrize("held", range(5))
-def test_of_equal_fingerprints_held_and_new_the_first_so_many_are_found(monkeypatch, held):
-    monkeypatch.setattr(look_up, "MOST_EQUAL", 3)
-    monkeypatch.setattr(look_up, "MOST_SKETCHED", 3)
-    index, row = KeptIndex(IndexSettings()), (A, False, (), 0)
-    index.add([b"key"] * held, made([row] * held, ()))
-    found = index.look_up(made([row] * 6, ()), np.zeros(6, dtype=np.int64))
-    for number in range(5):
-        look_up.keep(found.turns, number)
-    visible = [bool(int(found.turns.visible[number])) for number in range(6)]
-    assert visible == [number < 3 - held for number in range(6)]
-    assert len(found_by(found, 5)[0]) == min(held, 3)
 
 
 def test_alone_is_what_finds_nothing_and_meets_no_other_text():

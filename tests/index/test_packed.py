@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -58,9 +58,14 @@ def filled(keys, **options):
     return index
 
 
-@pytest.mark.parametrize("columns", [1, 3, 21, 32])
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 1000, 1023, 1024, 70_000])
-def test_they_find_what_a_dictionary_finds(tmp_path, columns, n):
+SIZES = [
+    pytest.param(n, columns, marks=pytest.mark.thorough if n > 2000 and columns != 3 else ())
+    for n, columns in product([0, 1, 15, 16, 17, 1000, 1023, 1024, 70_000], [1, 3, 21, 32])
+]
+
+
+@pytest.mark.parametrize(("n", "columns"), SIZES)
+def test_they_find_what_a_dictionary_finds(tmp_path, n, columns):
     rng = np.random.default_rng(n)
     n = n if columns < 21 else n // 10
     keys = crowded_keys(rng, n, columns)

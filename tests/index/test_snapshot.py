@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -146,37 +143,6 @@ def test_a_write_that_fails_leaves_the_former_file(file, monkeypatch):
         snapshot.write(file, {"kept": 1}, pieces())
     assert snapshot.read(file).facts == FACTS
     assert [f.name for f in file.parent.iterdir()] == ["one.index"]
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-import numpy as np
-from dedup_job.index import snapshot
-from dedup_job.index.snapshot import Pieces
-numbers = np.arange(4_000_000, dtype=np.uint64)
-for turn in range(10**6):
-    snapshot.write(Path(sys.argv[1]), {"turn": turn}, [("numbers", Pieces.of(numbers + turn))])
-    print(turn, flush=True)
-"""
-
-
-def test_a_process_killed_while_it_saves_leaves_a_whole_file(file):
-    rng = random.Random(1)
-    for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(file)], stdout=subprocess.PIPE, text=True
-        )
-        process.stdout.readline()
-        time.sleep(rng.random() * 0.1)
-        process.kill()
-        process.communicate()
-        saved = snapshot.read(file)
-        numbers = saved.parts["numbers"]
-        assert numbers[0] == saved.facts["turn"]
-        assert numbers.size == 4_000_000
-        snapshot.remove_partial(file)
-        assert [f.name for f in file.parent.iterdir()] == ["one.index"]
 
 
 def index_of(n):

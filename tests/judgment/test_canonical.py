@@ -121,15 +121,10 @@ def test_it_agrees_with_the_naive_version(texts):
     assert native(*texts) == [canonical(text) for text in texts]
 
 
-def test_it_agrees_with_the_naive_version_on_many_texts():
+def test_it_agrees_with_the_naive_version_on_many_and_nasty_texts():
     rng = random.Random(11)
-    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 40))) for _ in range(4000)]
-    for got, text in zip(native(*texts), texts, strict=True):
-        assert got == canonical(text), text
-
-
-def test_it_agrees_with_the_naive_version_on_nasty_strings():
-    texts = [text[:400] for text in NASTY]
+    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 40))) for _ in range(2000)]
+    texts += [text[:400] for text in NASTY]
     for got, text in zip(native(*texts), texts, strict=True):
         assert got == canonical(text), text
 
@@ -316,11 +311,6 @@ def test_the_answer_key_is_kept_by_its_words(note, answer):
     assert form == canonical(text)
 
 
-def test_the_answer_key_may_stand_in_the_stem():
-    form = native("下列说法正确的是（ B ）\nA. 水\nB. 火\nC. 土")[0]
-    assert (form.stem, form.answer) == ("下列说法正确的是", ("火",))
-
-
 def test_more_than_eight_choices_belong_to_the_stem():
     letters = "ABCDEFGHIJ"
     form = native("选" + "".join(f"\n{letter}. 词{letter}" for letter in letters))[0]
@@ -370,14 +360,6 @@ def test_flags():
     assert native("……水沸腾以后就变成了水蒸气…")[0].flags == {"cut left", "cut right"}
     assert native("先加一勺水，再慢慢地加热")[0].flags == {"sequence"}
     assert native("先加水")[0].flags == {"sequence", "short"}
-
-
-def test_a_batch_is_the_texts_one_by_one():
-    rng = random.Random(3)
-    texts = ["".join(rng.choices(PIECES, k=rng.randint(0, 60))) for _ in range(300)]
-    together = native(*texts)
-    assert together == [native(text)[0] for text in texts]
-    assert native() == []
 
 
 def test_threads_share_nothing():

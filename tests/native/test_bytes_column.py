@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.native import byte_strings as columns
+from dedup_job.native import bytes_column as columns
 from dedup_job.native.bytes_column import are_equal, joined, strings_of
 
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)

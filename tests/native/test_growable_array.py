@@ -41,7 +41,7 @@ def memory(request, monkeypatch):
 
 @KINDS
 @pytest.mark.usefixtures("memory")
-def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
+def test_it_keeps_its_contents_begins_at_a_page_and_is_zero_beyond_them(width, dtype):
     rng = np.random.default_rng(width)
     growing = GrowableArray(0, width, dtype)
     held = np.zeros((0, width) if width else 0, dtype)
@@ -50,21 +50,11 @@ def test_it_keeps_its_contents_and_is_zero_beyond_them(width, dtype):
         assert growing.array.dtype == dtype
         assert growing.array.shape[1:] == held.shape[1:]
         assert len(growing.array) >= rows
+        assert growing.array.ctypes.data % PAGE == 0
         assert np.array_equal(growing.array[: len(held)], held)
         assert not growing.array[len(held) :].any()
         held = rng.integers(0, 2, (rows, width) if width else rows).astype(dtype)
         growing.array[:rows] = held
-
-
-@KINDS
-@pytest.mark.usefixtures("memory")
-def test_it_begins_at_a_page_however_often_it_grows(width, dtype):
-    growing = GrowableArray(10, width, dtype)
-    for rows in [10, *ROWS]:
-        growing.grow(rows)
-        assert growing.array.ctypes.data % PAGE == 0
-        assert growing.array.flags.c_contiguous
-        assert growing.array.flags.writeable
 
 
 def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
@@ -80,24 +70,6 @@ def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
     growing.grow(100_000)
     growing.grow(200_000)
     assert [one.closed for one in made] == [True, True, False]
-
-
-def test_where_there_is_no_private_memory_it_works_as_well(monkeypatch):
-    monkeypatch.setattr("dedup_job.native.growable_array.mmap.mmap", Stiff)
-    monkeypatch.delattr("dedup_job.native.growable_array.mmap.MAP_PRIVATE")
-    growing = GrowableArray(1, 0, np.uint64)
-    growing.array[0] = 7
-    growing.grow(100_000)
-    assert growing.array[:100_000].tolist() == [7] + [0] * 99_999
-
-
-@pytest.mark.parametrize("rows", [1, 5000, 100_000])
-@KINDS
-def test_there_is_room_from_the_beginning_for_the_rows_asked_for(rows, width, dtype):
-    growing = GrowableArray(rows, width, dtype)
-    assert len(growing.array) >= rows
-    assert not growing.array.any()
-    assert growing.nbytes >= growing.array.nbytes
 
 
 def test_room_that_is_there_already_is_not_asked_for_again():
@@ -117,21 +89,6 @@ def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
         sizes.add(growing.nbytes)
     assert 1 < len(sizes) < 150
     assert growing.nbytes < 1.05 * 8 * 200_000
-
-
-def test_it_does_not_take_much_more_than_it_is_asked_for():
-    growing = GrowableArray(0, 0, np.uint64)
-    growing.grow(1_000_000)
-    assert 8_000_000 <= growing.nbytes < 8_000_000 + PAGE
-
-
-def test_it_grows_beyond_the_size_at_which_large_pages_are_asked_for():
-    growing = GrowableArray(1, 0, np.uint64)
-    growing.array[0] = 1
-    growing.grow(1 << 23)
-    growing.array[-1] = 2
-    assert growing.nbytes >= 1 << 26
-    assert (growing.array[0], growing.array[1], growing.array[-1]) == (1, 0, 2)
 
 
 def test_an_array_that_never_grows_is_held_as_it_is():

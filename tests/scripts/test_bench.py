@@ -6,14 +6,12 @@ import gzip
 import json
 import sys
 from importlib import import_module
-from random import Random
 
 import numpy as np
 import pytest
 
 from scripts.bench.evaluate import evaluate
 from scripts.bench.exhaustive import exhaustive_pairs
-from scripts.bench.planted_changes import KINDS, choices_of
 from scripts.bench.synthetic_corpus import Stock, SyntheticCorpus, markup_and_clauses
 from scripts.bench.templates import template_bank
 from tests.reference.canonical import canonical
@@ -63,43 +61,28 @@ def ran(monkeypatch, capsys, data, line):
     return capsys.readouterr().out
 
 
+LINES = [
+    ("evaluate DATA/exam_dev.jsonl.gz --judged --peers", "plain recipe"),
+    ("decisions --bank --bank-size 200", "other questions joined: 0"),
+    ("fingerprint --sizes --data DATA", "greatest / least"),
+    ("cleaning DATA/exam_dev.jsonl.gz --field text --rounds 1", "M characters/s"),
+    ("segments --size 3e3 --segments 2", "candidates, same"),
+    ("index --peers --peers-size 2e3", "pairs found by 300 queries"),
+]
+LONG = [  # these start a server, or run for a minute
+    ("job --documents 300 --recipe-documents 50", "dedup / recipe"),
+    ("scale --documents 2000 --more 100", "following changes: seconds for 100"),
+    ("check_equal --documents 100 --kind mixed --naive --shards 1", "equal"),
+    ("cluster speed --documents 300 --shards 2 --workers 1", "the result is the same"),
+    ("fingerprint --parts --start --data DATA", "warm, median of 5"),
+]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
-    [
-        (
-            "planted DATA/exam_dev.jsonl.gz --cases 3 --config configs/questions.toml",
-            "## questions",
-        ),
-        ("evaluate DATA/exam_dev.jsonl.gz --judged --peers", "plain recipe"),
-        ("evaluate DATA/exam_dev.jsonl.gz --labelled DATA/labelled.jsonl", "numbering"),
-        ("decisions --growth --sizes 1e2,2e2 --file DATA/exam_dev.jsonl.gz", "by a line"),
-        ("decisions --bank --bank-size 200", "other questions joined: 0"),
-        ("fingerprint --sizes --data DATA", "greatest / least"),
-        ("cleaning compare --pages 50", "50 pages: 0 differences"),
-        ("cleaning speed DATA/exam_dev.jsonl.gz --field text --rounds 1", "M characters/s"),
-        ("segments --size 3e3 --segments 2", "candidates, same"),
-        ("index --peers --peers-size 2e3", "pairs found by 300 queries"),
-    ],
+    [*LINES, *(pytest.param(*one, marks=pytest.mark.thorough) for one in LONG)],
 )
 def test_a_script_prints_its_table(monkeypatch, capsys, data, line, said):
-    assert said in ran(monkeypatch, capsys, data, line)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("job --documents 300 --recipe-documents 50", "dedup / recipe"),
-        ("scale --documents 2000 --more 100", "following changes: seconds for 100"),
-        ("check_equal --documents 100 --kind mixed --naive --shards 1", "equal"),
-        ("cluster speed --documents 300 --shards 2 --workers 1", "the result is the same"),
-        ("decisions --cost --documents 50 --file DATA/exam_dev.jsonl.gz", "with / without"),
-        ("fingerprint --parts --start --data DATA", "warm, median of 5"),
-    ],
-)
-def test_a_script_that_starts_a_server_or_runs_for_a_minute_prints_its_table(
-    monkeypatch, capsys, data, line, said
-):
     assert said in ran(monkeypatch, capsys, data, line)
 
 
@@ -118,19 +101,6 @@ def test_an_engine_that_drops_everything_or_nothing_is_found_out():
     keeps = evaluate(texts, pairs, pairs, lambda texts: np.ones(len(texts), dtype=np.bool_))
     assert (drops.kept, drops.innocents, drops.left) == (0, 4, (0, 0, 0))
     assert (keeps.kept, keeps.innocents, keeps.left) == (4, 0, (2, 2, 2))
-
-
-def test_a_kind_of_planted_case_changes_what_it_names_and_bears_any_text():
-    other = "该地有5条主要河流，流向是\n(A)向东 \n(B)向西\n(C)向南\n(D)向北"
-    pool = [choices_of(CHOICES), choices_of(other)]
-    for kind in KINDS:
-        for text in (CHOICES, other):
-            planted = {kind.plant(text, Random(seed), pool) for seed in range(50)} - {None, text}
-            if kind.told_by is not None:
-                assert kind.told_by(text) not in map(kind.told_by, planted)
-        assert planted or kind.plant(CHOICES, Random(1), pool), kind.name
-        for text in ("", "\ud800", "A.", "甲" * 50, "(" * 5000, "1" * 5000, "A. " * 900):
-            kind.plant(text, Random(1), pool)
 
 
 def test_a_made_document_is_the_same_in_every_chunk_and_a_fifth_are_duplicates():

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from dedup_job.cleaning import CleaningSettings
-from dedup_job.cleaning.cleaner import drop_leading_rules
+from collections.abc import Callable
+
 from tests.cleaning.oracle.escapes import decode, escape_again, holds_reference
 from tests.cleaning.oracle.fences import drop_invisible, fold_fenced
 from tests.cleaning.oracle.markup import tokens
 from tests.cleaning.oracle.notation import written
 
+Rules = Callable[[str], str]
 
-def clean(text: str, settings: CleaningSettings | None = None) -> str:
-    """Return what the cleaner makes of a text, but that style rules among tags are left."""
-    settings = settings or CleaningSettings()
-    cleaned = _cleaned(text, settings)
-    while (cut := _cut(cleaned, settings)) != cleaned:
+
+def clean(text: str, *, html: bool = True, cut_at: tuple[str, ...] = (), rules: Rules = str) -> str:
+    """Return what the cleaner makes of a text, but that style rules among tags are left.
+
+    rules: drops those that a text without tags begins with; by default they are left as well.
+    """
+    cleaned = _cleaned(text, html, rules)
+    while (cut := _cut(cleaned, cut_at)) != cleaned:
         cleaned = fold_fenced(cut)
-    return escape_again(cleaned) if settings.html == "auto" and _is_unstable(cleaned) else cleaned
+    return escape_again(cleaned) if html and _is_unstable(cleaned) else cleaned
 
 
-def _cut(text: str, settings: CleaningSettings) -> str:
+def _cut(text: str, markers: tuple[str, ...]) -> str:
     text, line = text.rstrip(), text.rstrip().rpartition("\n")[2]
-    is_note = line != text and len(line) <= 100 and line.startswith(settings.cut_at)
-    return _cut(text[: -len(line)], settings) if is_note else text
+    is_note = line != text and len(line) <= 100 and line.startswith(markers)
+    return _cut(text[: -len(line)], markers) if is_note else text
 
 
 def _is_unstable(text: str) -> bool:
@@ -30,8 +34,8 @@ def _is_unstable(text: str) -> bool:
     return whole != text or any(part.name for part in parts) or holds_reference(text)
 
 
-def _cleaned(text: str, settings: CleaningSettings) -> str:
-    if settings.html == "auto":
+def _cleaned(text: str, html: bool, rules: Rules) -> str:
+    if html:
         parts, whole = tokens(text)
         if whole != text or any(part.name for part in parts):
             return written(parts, whole)
@@ -40,4 +44,4 @@ def _cleaned(text: str, settings: CleaningSettings) -> str:
             text = decode(text)
             if "{" in text and not braces:
                 return fold_fenced(drop_invisible(text))
-    return fold_fenced(drop_leading_rules(drop_invisible(text)))
+    return fold_fenced(rules(drop_invisible(text)))

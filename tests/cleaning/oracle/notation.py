@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from dedup_job.cleaning.symbols import INVISIBLE
 from tests.cleaning.oracle.fences import fold_fenced, trimmed
 from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
 from tests.cleaning.oracle.markup import Token
+from tests.cleaning.oracle.names import BLOCKS, INVISIBLE
 from tests.cleaning.oracle.tree import Node, parsed, tree, value
 
 HARD = "\ue000"
@@ -44,6 +44,7 @@ _BOXES = {
     "mwe-math-element",
 }
 _NO_FIELD = {"hidden", "radio", "checkbox", "submit", "button", "reset", "file", "range", "color"}
+_ROMAN = "1000M 900CM 500D 400CD 100C 90XC 50L 40XL 10X 9IX 5V 4IV 1I"
 _SPACE = rf"[\s{HARD}]"
 
 
@@ -100,11 +101,6 @@ class _Writer:
         return self.atom(f"![{kind}]({safe})")
 
     def children(self, node: Node) -> str:
-        if node.name == "ruby":
-            return self._ruby(node)
-        return "".join(self.one(child) for child in node.children)
-
-    def _ruby(self, node: Node) -> str:
         return "".join(self.one(child) for child in node.children)
 
     def one(self, node: Node) -> str:
@@ -134,7 +130,7 @@ class _Writer:
             if span not in ("^", "_"):
                 self.marks.remove(span)
         for span in reversed(opened):
-            text = self._span(span, text, inline=not _breaks(node.name))
+            text = self._span(span, text, inline=node.name not in BLOCKS)
         if not item:
             return text
         _, inside, trail = _split(text)
@@ -282,12 +278,6 @@ class _Writer:
         self.counters[-1] = kind, number + 1
         return f"{_marker(kind, number)}."
 
-    def on_table(self, node: Node) -> str:
-        counters, self.counters = self.counters, self.counters
-        text = self.children(node)
-        self.counters = counters
-        return text
-
     def on_tr(self, node: Node) -> str:
         if self.code:
             return self.children(node)
@@ -350,7 +340,7 @@ class _Writer:
         if name == "a":
             style = {}
         line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
-        border = not _breaks(name) and "solid" in re.findall(
+        border = name not in BLOCKS and "solid" in re.findall(
             "[a-z0-9-]+", style.get("border-bottom", "")
         )
         if name in {"u", "ins"} or "underline" in re.findall("[a-z0-9-]+", line) or border:
@@ -413,12 +403,6 @@ def _soft(cell: str) -> str:
     return re.sub(rf"{_SPACE}+", lambda m: HARD if HARD in m[0] else " ", cell)
 
 
-def _breaks(name: str) -> bool:
-    from dedup_job.cleaning.vocabulary import REPLACEMENT
-
-    return bool(REPLACEMENT.get(name))
-
-
 def _is_data(address: str) -> bool:
     return address.lower().startswith("data:")
 
@@ -447,22 +431,7 @@ def _marker(kind: str, number: int) -> str:
         return letters
     if kind in "Ii" and 0 < number < 4000:
         out = ""
-        values = [
-            "1000M",
-            "900CM",
-            "500D",
-            "400CD",
-            "100C",
-            "90XC",
-            "50L",
-            "40XL",
-            "10X",
-            "9IX",
-            "5V",
-            "4IV",
-            "1I",
-        ]
-        for step in values:
+        for step in _ROMAN.split():
             worth, letters = int(re.sub("[A-Z]", "", step)), re.sub("[0-9]", "", step)
             out += letters * (number // worth)
             number %= worth

@@ -5,40 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from dedup_job.cleaning.vocabulary import REPLACEMENT
 from tests.cleaning.oracle.escapes import decode
 from tests.cleaning.oracle.markup import Token
+from tests.cleaning.oracle.names import BLOCKS, KNOWN, VOID
 
-VOID = frozenset(
-    [
-        "area",
-        "base",
-        "basefont",
-        "bgsound",
-        "br",
-        "col",
-        "colgroup",
-        "command",
-        "embed",
-        "frame",
-        "hr",
-        "image",
-        "img",
-        "input",
-        "isindex",
-        "keygen",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "spacer",
-        "track",
-        "v:imagedata",
-        "wbr",
-        "mprescripts",
-        "mspace",
-    ]
-)
 _ATTRIBUTE = re.compile(
     r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`][^\s"'<>]*+)))?+"""
 )
@@ -132,7 +102,7 @@ class Builder:
             top.children.append(Node("!"))
         elif token.closes:
             self._close(token)
-            if REPLACEMENT.get(token.name):
+            if token.name in BLOCKS:
                 self.stack[-1].children.append(Node("#break", text=token.name))
         else:
             self._open(token)
@@ -155,17 +125,17 @@ class Builder:
         name = token.name
         self._close_before(name, token.start)
         node = Node(name, attributes_of(token.text), start=token.start)
-        node.known = name in REPLACEMENT or name == "mjx-container"
+        node.known = name in KNOWN or name == "mjx-container"
         if name == "math" and "</math" not in self.whole[token.end :].lower():
             node.known = False
         formula = name == "script" and "math/tex" in node.attributes.get("type", "").lower()
-        if REPLACEMENT.get(name) and not formula:
+        if name in BLOCKS and not formula:
             self.stack[-1].children.append(Node("#break", text=name))
         self.stack[-1].children.append(node)
         if token.content is not None:
             node.text = token.content
             return
-        if name in VOID or (name not in REPLACEMENT and name != "mjx-container"):
+        if name in VOID or (name not in KNOWN and name != "mjx-container"):
             return
         self.stack.append(node)
         if token.itself:
