@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from dedup_job.cluster.errors import cannot_go_on
 from dedup_job.cluster.processes import Lost, Process, Replaced
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.bands import MOST_EQUAL
-from dedup_job.index.candidates import Candidates, found_together
+from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.kept import by_run
-from dedup_job.index.look_up import Limits, LookUp, among_all, most_same
+from dedup_job.index.look_up import Limits, together
 from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _BLOCK = 1 << 14  # documents in a row that lie in one shard
@@ -106,9 +104,6 @@ class ShardedIndex(KeptIndex):
         self._recent: list[_Added] = []
         self._sent: list[tuple[Process, Any]] = []
         self._asked: tuple[Fingerprints, list[Candidates]] | None = None
-        self._distance = (
-            settings.distance if Channel.SIMHASH in settings.candidate_generators else None
-        )
         self._shards = [self._shard(settings, number) for number in range(shards)]
         for shard in self._shards:
             try:
@@ -165,19 +160,17 @@ class ShardedIndex(KeptIndex):
             numbers[earlier] = same[earlier]
         return self._of_heirs(numbers)
 
-    def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
-        """Look the candidates of n texts up, in all channels."""
+    def _found(
+        self,
+        texts: Fingerprints,
+        bits: NDArray[np.uint64],
+        least: NDArray[np.int64],
+        limits: Limits,
+    ) -> Found:
         if self._asked is None or self._asked[0] is not texts:
             self.equal(texts)
         assert self._asked is not None
-        parts, sketches, columns = self._asked[1], texts.sketches, 0
-        bits = np.empty((len(texts), 0), dtype=np.uint64)
-        if sketches is not None:
-            bits, columns = sketches.bits, sketches.keys.shape[1]
-        limits = Limits(columns, MOST_EQUAL if columns else 0, most_same(bits))
-        asked = least if bits.shape[1] else np.zeros_like(least)
-        found = found_together(parts, asked, limits.equal, limits.same)
-        return among_all(found, self._count, texts, bits, least, limits, self._distance)
+        return together(self._asked[1], bits, least, limits)
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the keys of kept documents."""

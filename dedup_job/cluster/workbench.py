@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bson import Timestamp
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
@@ -46,18 +45,16 @@ class Prepared(NamedTuple):
     work: dict[Stage, Work]
 
 
-class Asked(NamedTuple):
-    """Pairs whose texts are to be fetched, and where they are.
+class TextPlaces(NamedTuple):
+    """Where texts of kept documents are.
 
-    numbers: int64 (c,); judged: bool (c,), which may be weighed; stored, keys: numbers of documents
-    in the target, with their keys; elsewhere: by the numbers, texts that another worker holds.
+    stored, keys: numbers of documents in the target, with their keys; elsewhere: by the numbers,
+    texts that another worker holds.
     """
 
-    numbers: Rows
-    judged: NDArray[np.bool_]
     stored: Rows
     keys: BytesColumn
-    elsewhere: Sequence[NumberedTexts] = ()
+    elsewhere: Sequence[NumberedTexts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +87,7 @@ class Workbench:
         )
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}
+        self._places: TextPlaces
         GreedyDeduplicator.compile(settings.index, settings.decision, models)
 
     def begin(self) -> Worker:
@@ -129,25 +127,22 @@ class Workbench:
     def compare(self, number: int, part: slice, held: int) -> None:
         """Begin to compare some texts of a batch, after so many kept documents."""
         batch = self._batches[number]
-        sketches = batch.fingerprints[part].sketches
-        read = sketches.read if sketches else None
-        texts = batch.documents.texts.take(part)
-        self._pairs[number] = LocalPairs(self._scorer, texts, read, held)
+        self._pairs[number] = LocalPairs(self._scorer, lambda _: self._fetched(), batch, part, held)
 
-    def fetch(self, number: int, asked: Asked) -> Rows:
-        """Fetch texts for pairs; return the numbers of those that are gone."""
-        texts = NumberedTexts.of({})
-        if len(asked.stored):
-            found = self._target.texts_of(asked.keys)
-            texts = found._replace(numbers=asked.stored[found.numbers])
-        for other in asked.elsewhere:
-            texts = texts.joined(other)
-        self._pairs[number].take(texts, asked.numbers[asked.judged])
-        return np.setdiff1d(asked.numbers, self._pairs[number].there)
-
-    def say(self, number: int, method: str, *arguments: Any) -> Any:
-        """Say what is asked of pairs; method: of PairTexts."""
+    def say(self, number: int, places: TextPlaces, method: str, *arguments: Any) -> Any:
+        """Say what is asked of pairs; method: of PairTexts; places: of texts that are not here."""
+        self._places = places
         return getattr(self._pairs[number], method)(*arguments)
+
+    def _fetched(self) -> NumberedTexts:
+        """Fetch the texts that are not here, from where they are."""
+        texts, (stored, keys, elsewhere) = NumberedTexts.of({}), self._places
+        if len(stored):
+            found = self._target.texts_of(keys)
+            texts = found._replace(numbers=stored[found.numbers])
+        for other in elsewhere:
+            texts = texts.joined(other)
+        return texts
 
     def write(
         self, number: int, decisions: Decisions, checkpoint: Checkpoint, token: int, before: int

@@ -12,11 +12,11 @@ from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import PairScorer, TextPairs
-from dedup_job.documents import Channel, Duplicate, Pair, Reason
+from dedup_job.decision.weighing import NAMES, PairScorer, TextPairs
+from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment import Found, Judge
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -137,7 +137,7 @@ class PairRecheck:
                     float(alike[i]) if self._compares else None,
                     tuple(map(str, found_by[i])),
                     differences=named[i],
-                    richer=names_of_richer(int(verdicts.richer[i])),
+                    richer=names_of(int(verdicts.richer[i]), NAMES.richer),
                     left_out=int(verdicts.left_out[i]) / 100,
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))

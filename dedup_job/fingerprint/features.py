@@ -34,7 +34,7 @@ class Features(NamedTuple):
     """Room for the distinct features of one text, in order of first appearance.
 
     start, stop: where the feature first stands in the points; node: in the trie or -1; frequency,
-    idf: of it; token: its key; place: in the hash table; weight: of the chosen ones; order: the
+    idf: of it; place: in the hash table; weight: of the chosen ones; order: the
     chosen ones, heaviest first. key, slot: a hash table, key 0 where it is free, left free.
     """
 
@@ -43,7 +43,6 @@ class Features(NamedTuple):
     node: NDArray[np.int32]
     frequency: NDArray[np.float64]
     idf: NDArray[np.float64]
-    token: NDArray[np.uint64]
     place: NDArray[np.uint64]
     weight: NDArray[np.float64]
     order: NDArray[np.int64]
@@ -64,7 +63,6 @@ def make_features(n: int) -> Features:
         np.empty(n + 1, dtype=np.int32),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.float64),
-        np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.int64),
@@ -155,9 +153,8 @@ def _add(room: Features, found: int, start: int, stop: int, node: int, idf: floa
 
 @inlined
 def _finish(room: Features, found: int) -> None:
-    """Write the keys of all features, and leave the table free."""
+    """Leave the table free."""
     for f in range(found):
-        room.token[f] = room.key[room.place[f]]
         room.key[room.place[f]] = 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +20,7 @@ from dedup_job.fingerprint.features import (
 from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, STOP_WORD, Lexicon
 from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.native.code_points import text_of
 from dedup_job.native.hashing import hash_points
 from dedup_job.native.jit import inlined, inner, jit_no_refcount, native
 
@@ -138,7 +142,16 @@ def _sort_by_weight(weight: NDArray[np.float64], order: NDArray[np.int64], rated
         order[i] = features[by_weight[i]]
 
 
-WORDS, NGRAMS, WHOLE = 0, 1, 2
+class Route(StrEnum):
+    """What a fingerprint is made of."""
+
+    WORDS = "words"
+    NGRAMS = "n-grams"
+    WHOLE = "whole text"
+
+
+ROUTES = tuple(Route)
+WORDS, NGRAMS, WHOLE = range(len(ROUTES))
 
 
 class Room(NamedTuple):
@@ -150,20 +163,13 @@ class Room(NamedTuple):
     sums: NDArray[np.float64]
 
 
-class Parts(NamedTuple):
-    """What one text's fingerprint is made of.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
 
-    route: WORDS, NGRAMS or WHOLE; tokens: int64 (tokens + 1,), where they begin, and the end;
-    starts, stops, weights: int64, int64 and float64 (f,), the features, heaviest first; source:
-    the points that the features' places refer to.
-    """
-
-    route: int
-    tokens: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    source: NDArray[np.uint32]
+    tokens: tuple[str, ...]
+    route: Route
+    features: tuple[tuple[str, float], ...]
 
 
 def fingerprint_batch(
@@ -182,19 +188,19 @@ def fingerprint_batch(
     return values, routes
 
 
-def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Parts:
-    """Return what the fingerprint of one text is made of."""
+def explain(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Explanation:
+    """Return what the fingerprint of one text is made of, the heaviest features first."""
     values, routes = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint8)
     room, offsets = _make_room(len(points)), np.array([0, len(points)])
     tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
     features, order = room.features, room.features.order[:chosen]
-    return Parts(
-        int(routes[0]),
-        room.scratch.starts[: tokens + 1],
-        features.start[order],
-        features.stop[order],
-        features.weight[order],
-        room.packed if routes[0] == NGRAMS else points,
+    source = room.packed if routes[0] == NGRAMS else points
+    spans = zip(features.start[order], features.stop[order], strict=True)
+    words = (text_of(source[start:stop]) for start, stop in spans)
+    return Explanation(
+        tuple(text_of(points[a:b]) for a, b in pairwise(room.scratch.starts[: tokens + 1])),
+        ROUTES[routes[0]],
+        tuple(zip(words, features.weight[order].tolist(), strict=True)),
     )
 
 

@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, make_private, open_regular, read_text, replacing
-from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
+from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.native.code_cache import sources_digest
 from dedup_job.native.growable_array import on_large_pages
@@ -217,7 +217,6 @@ def _read(file: Path) -> Lexicon | None:
         stream = io.BytesIO(data)  # one after the other: numpy's archive closes itself in a
         # finalizer, where the exception of a signal is lost but for a traceback on the screen
         lexicon = Lexicon(*(read_array(stream, allow_pickle=False) for _ in Lexicon._fields))
-        check_lexicon(lexicon)
         lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from dedup_job.columns import CHANNELS as NAMES
-from dedup_job.columns import EXACT, KEPT, NEAR, Fingerprints, Sketches
+from dedup_job.columns import (
+    EXACT,
+    KEPT,
+    NEAR,
+    Batch,
+    Decisions,
+    Documents,
+    Fingerprints,
+    Sketches,
+)
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.batches import choose
-from dedup_job.decision.compared import FetchedPairs
+from dedup_job.decision.compared import LocalPairs
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.texts import KeptTexts, by_key
 from dedup_job.decision.weighing import PairScorer
-from dedup_job.documents import Channel, names_of
+from dedup_job.documents import Channel, Document, names_of
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import CLASSES
-from dedup_job.native.code_points import pack
 from tests.judging import DigitJudge
 
 A = 0x0F0F_1234_5678_9ABC
@@ -39,10 +49,15 @@ def made(*rows):
 
 def chosen(index, scorer, known, most, texts, prints, *, by_distance=True):
     """Decide texts in this process."""
-    packed = pack(texts)
-    pairs = FetchedPairs(scorer, known, packed, None, len(index))
-    least = scorer.threshold.least_agreement(packed.lengths)
-    return choose(index, pairs, Rules(most, by_distance), least, prints)
+    documents = Documents.of([Document(None, b"", b"", text) for text in texts])
+    pairs = LocalPairs(
+        scorer, known.get, Batch(documents, prints), slice(0, len(texts)), len(index)
+    )
+    least = scorer.threshold.least_agreement(documents.texts.lengths)
+    made = Decisions.all_kept(prints.values, prints.short)
+    choices = choose(index, pairs, Rules(most, by_distance), least, prints, made)
+    entered = ("outcomes", "distances", "similarities", "channels", "kinds", "candidates")
+    return SimpleNamespace(**choices._asdict(), **{name: getattr(made, name) for name in entered})
 
 
 class Found:
