@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dedup_job.cluster.processes import Lost, Process
 from dedup_job.cluster.shards import ShardedIndex
-from dedup_job.cluster.workbench import TextPlaces
-from dedup_job.cluster.workforce import NumberedBatch, Workforce
+from dedup_job.cluster.workbench import NumberedBatch, TextPlaces
+from dedup_job.cluster.workforce import Workforce
 from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.compared import Rows
 from dedup_job.decision.rounds import PairVerdicts
@@ -139,7 +139,7 @@ class RemotePairs:
                     self._worker = self._texts.home(self._number)
                     self._worker.ask("compare", self._number, self._part, self.held)
                 wanted = np.setdiff1d(kept, self._has) if method != "equal" else kept
-                places = self._texts.places(wanted)
+                places = self._texts.places(wanted) if len(wanted) else None
                 said = self._worker.ask("say", self._number, places, method, rows, numbers, *more)
             except Lost:
                 self._worker = None

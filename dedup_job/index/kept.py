@@ -89,11 +89,6 @@ class KeptIndex:
         """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
         return sealed(self._settings, self._segments[first:])
 
-    @property
-    def growing_bytes(self) -> int:
-        """Memory in bytes of the segment that grows; the system can do without the others'."""
-        return self._segments[-1].nbytes
-
     def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
 
