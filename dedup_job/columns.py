@@ -345,6 +345,12 @@ class Decisions(Sequence[Decision]):
             int(self.left_out[row]) / 100,
         )
 
+    def part(self, rows: slice) -> Decisions:
+        """Return some of them without what is there by row; the arrays are shared."""
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        arrays: Any = {k: a[rows] for k, a in columns.items() if isinstance(a, np.ndarray)}
+        return Decisions(**arrays, of=self.of.take(rows), names=self.names)
+
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dedup_job.cluster.processes import Lost, Process
 from dedup_job.cluster.shards import ShardedIndex
-from dedup_job.cluster.workbench import Asked
-from dedup_job.cluster.workforce import NumberedBatch, Workforce
+from dedup_job.cluster.workbench import NumberedBatch, TextPlaces
+from dedup_job.cluster.workforce import Workforce
 from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.compared import Rows
 from dedup_job.decision.rounds import PairVerdicts
@@ -69,21 +69,20 @@ class RemoteTexts:
         """Return who holds a batch."""
         return self._force.home(number)
 
-    def asked(self, numbers: Rows, judged: NDArray[np.bool_]) -> Asked:
-        """Return where the texts of numbers are."""
-        wanted = np.unique(numbers)
+    def places(self, numbers: Rows) -> TextPlaces:
+        """Return where the texts of kept documents are, ascending numbers."""
         parts = [(first, rows, one.number) for one in self._under_way for first, rows in one.kept]
         starts = [first for first, *_ in parts]
-        stored = wanted[wanted < starts[0]] if starts else wanted
+        stored = numbers[numbers < starts[0]] if starts else numbers
         elsewhere: list[NumberedTexts] = []
-        others = wanted[len(stored) :]
+        others = numbers[len(stored) :]
         of = np.array([bisect_right(starts, number) - 1 for number in others.tolist()], dtype=int)
         for place in np.unique(of).tolist():
             first, rows, number = parts[place]
             own = others[of == place]
             elsewhere.append(NumberedTexts(own, self._texts(number, rows[own - first])))
         self.fetched += len(stored)
-        return Asked(numbers, judged, stored, self._index.packed_keys(stored), elsewhere)
+        return TextPlaces(stored, self._index.packed_keys(stored), elsewhere)
 
     def _texts(self, number: int, rows: Rows) -> Any:
         while True:
@@ -94,63 +93,57 @@ class RemoteTexts:
 
 
 class RemotePairs:
-    """Compares texts of a batch in the worker that holds it; again in another if that is lost."""
+    """Compares texts of a batch in the worker that holds it; again in another if that is lost.
+
+    Whoever asks tells the worker where the texts of kept documents are that it does not have yet.
+    """
 
     def __init__(self, texts: RemoteTexts, number: int, part: slice, held: int) -> None:
         self.held = held
-        self._texts, self._number = texts, number
-        self._told: list[tuple[str, tuple[Any, ...]]] = [("compare", (part, held))]
-        self._tell_again()
+        self._texts, self._number, self._part = texts, number, part
+        self._worker: Process | None = None
+        self._has: Rows = np.empty(0, dtype=np.int64)  # numbers of kept documents
 
-    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
-        """Let the texts of kept documents be fetched."""
-        del rows
-        asked = self._texts.asked(numbers, judged)
-        gone: Rows = self._ask("fetch", asked)
-        self._told.append(("fetch", (asked,)))
-        return gone
-
-    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
+    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text."""
-        if not len(rows):
-            return np.zeros(0, dtype=np.bool_)
-        return cast("NDArray[np.bool_]", self._ask("say", "equal", rows, numbers))
+        said: NDArray[np.uint8] = self._ask("equal", rows, numbers)
+        return said
 
     def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
         """Judge pairs."""
-        return cast(PairVerdicts, self._ask("say", "verdicts", rows, numbers))
+        verdicts: PairVerdicts = self._ask("verdicts", rows, numbers)
+        return verdicts
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return how alike judged pairs are."""
-        if not len(rows):
-            return np.zeros(0)
-        return cast("NDArray[np.float64]", self._ask("say", "similarities", rows, numbers, cost))
+        alike: NDArray[np.float64] = self._ask("similarities", rows, numbers, cost)
+        return alike
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
-        if not len(rows):
-            return []
-        return cast("list[tuple[Difference, ...]]", self._ask("say", "differences", rows, numbers))
+        named: list[tuple[Difference, ...]] = self._ask("differences", rows, numbers)
+        return named
 
-    def _ask(self, method: str, *arguments: Any) -> Any:
-        while True:
-            try:
-                return self._worker.ask(method, self._number, *arguments)
-            except Lost:
-                self._tell_again()
-
-    def _tell_again(self) -> None:
-        """Tell the worker that holds the batch all that the lost one was told.
+    def _ask(self, method: str, rows: Rows, numbers: Rows, *more: Any) -> Any:
+        """Ask the worker that holds the batch.
 
         Nowhere else is the worker replaced: another thread may notice the loss first.
         """
+        kept = np.unique(numbers[numbers < self.held])
         while True:
-            self._worker = self._texts.home(self._number)
             try:
-                for method, arguments in self._told:
-                    self._worker.ask(method, self._number, *arguments)
+                if self._worker is None:
+                    self._has = self._has[:0]
+                    self._worker = self._texts.home(self._number)
+                    self._worker.ask("compare", self._number, self._part, self.held)
+                wanted = np.setdiff1d(kept, self._has) if method != "equal" else kept
+                places = self._texts.places(wanted) if len(wanted) else None
+                said = self._worker.ask("say", self._number, places, method, rows, numbers, *more)
             except Lost:
+                self._worker = None
                 continue
-            return
+            if method != "equal":  # which leaves no text there
+                self._has = np.union1d(self._has, kept)
+            return said

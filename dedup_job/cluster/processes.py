@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import platform
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import ray
 from numpy.typing import NDArray
 from ray.exceptions import RayError
 
-from dedup_job.cluster.errors import cannot_go_on, portable
+from dedup_job.cluster.errors import portable
 
 START_SECONDS = 300.0  # native code may have to be compiled first
 _LOOK_SECONDS, _SILENT_SECONDS = 5.0, 20.0
@@ -120,31 +118,3 @@ class Process:
         """End the process, which is lost if it was not so before."""
         self.is_lost = True
         ray.kill(self._actor)
-
-
-class Replaced:
-    """A process that is made anew when it is lost, before the next call to it."""
-
-    def __init__(self, make: Callable[[], Process], made: Callable[[Process], None]) -> None:
-        """make: a new one; made: brings it to where the lost one was."""
-        self._make, self._made = make, made
-        self._lock = threading.RLock()
-        self.process = make()
-
-    def revived(self) -> Process:
-        """Return the process, a new one where it is lost; raises DatabaseUnreachable."""
-        with self._lock:
-            for _ in range(_TRIES):
-                if not self.process.is_lost:
-                    return self.process
-                self.process = self._make()
-                try:
-                    self.process.wait()
-                    self._made(self.process)
-                except Lost:
-                    continue
-                return self.process
-        raise cannot_go_on("a part of the index was lost, and no machine has room for it")
-
-
-_TRIES = 3

@@ -19,10 +19,10 @@ from ray.exceptions import RayError
 
 from dedup_job.cluster.comparing import RemoteTexts
 from dedup_job.cluster.errors import cannot_go_on
-from dedup_job.cluster.processes import WRITE, Lost
+from dedup_job.cluster.processes import WRITE, Lost, Process
 from dedup_job.cluster.shards import ShardedIndex
-from dedup_job.cluster.workbench import Order
-from dedup_job.cluster.workforce import NumberedBatch, Page, Workforce
+from dedup_job.cluster.workbench import NumberedBatch, Workbench
+from dedup_job.cluster.workforce import Page, Workforce
 from dedup_job.columns import Batch, Decisions
 from dedup_job.commands.memory_plan import PROCESS, index_needs
 from dedup_job.commands.run import Spread, Wired
@@ -138,11 +138,10 @@ _MOST = 256
 def _spread(wired: Wired) -> pipeline.Job:
     """Put the parts of a job into processes of the cluster."""
     settings, target, job = wired.settings, wired.target, wired.job
-    names = (Namespace.parse(name, None, "") for name in (wired.source.name, target.name))
+    names = [Namespace.parse(name, None, "") for name in (wired.source.name, target.name)]
     size = max(int(ray.cluster_resources().get("CPU", 1)), 1)
-    force = Workforce(
-        Order(settings, *names), size, job.about.versions, target.state.end_transactions
-    )
+    start = partial(Process, Workbench, settings, *names, cpus=1)
+    force = Workforce(start, size, job.about.versions, target.state.end_transactions)
     rooms = [node["Resources"].get("memory", 0.0) for node in ray.nodes() if node["Alive"]]
     shards = settings.run.shards or len(rooms)
     room = room_of_a_shard(settings, wired.documents, shards, rooms)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cluster.errors import cannot_go_on
-from dedup_job.cluster.processes import Lost, Process, Replaced
+from dedup_job.cluster.processes import Lost, Process
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.bands import MOST_EQUAL
-from dedup_job.index.candidates import Candidates, found_together
+from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.kept import by_run
-from dedup_job.index.look_up import Limits, LookUp, among_all, most_same
+from dedup_job.index.look_up import Limits, together
 from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _BLOCK = 1 << 14  # documents in a row that lie in one shard
 _PENDING = 32  # insertions under way
+_TRIES = 3  # to replace a shard that is lost
 
 
 class Spread(NamedTuple):
@@ -42,39 +43,22 @@ class Spread(NamedTuple):
         return (places // _BLOCK * self.shards + shard) * _BLOCK + places % _BLOCK
 
 
-class Shard:
+class Shard(KeptIndex):
     """A part of the kept documents, in the order in which they were kept."""
 
     def __init__(self, settings: IndexSettings, spread: Spread, number: int) -> None:
-        self._kept, self._spread, self._number = KeptIndex(settings), spread, number
+        super().__init__(settings)
+        self._spread, self._number = spread, number
 
-    def add(
-        self, keys: BytesColumn, texts: Fingerprints, stored: NDArray[np.uint32] | None
-    ) -> None:
-        """Remember documents, which come after all that are here."""
-        self._kept.add(keys, texts, stored)
-
-    def forget(self) -> None:
-        """Begin anew."""
-        self._kept.forget()
-
-    def find(self, texts: Fingerprints) -> tuple[NDArray[np.int64], Candidates]:
+    def find_all(self, texts: Fingerprints) -> tuple[NDArray[np.int64], Candidates]:
         """Return for n texts the numbers of equal ones here, or -1, and all candidates."""
-        same, found = self._kept.equal(texts), self._kept.find(texts)
+        same, found = self.equal(texts), self.find(texts)
         numbers = np.where(same >= 0, self._spread.number(self._number, same), -1)
         return numbers, found._replace(numbers=self._spread.number(self._number, found.numbers))
 
-    def keys(self, places: NDArray[np.int64]) -> BytesColumn:
-        """Return the keys of documents."""
-        return self._kept.packed_keys(places)
-
-    def held(self, places: NDArray[np.int64]) -> Fingerprints:
-        """Return what is known of their texts."""
-        return self._kept.held(places)
-
-    def unindexed(self) -> int:
+    def count_unindexed(self) -> int:
         """Return how often a document is not found by a key that many share."""
-        return self._kept.unindexed
+        return self.unindexed
 
 
 class _Added(NamedTuple):
@@ -106,28 +90,37 @@ class ShardedIndex(KeptIndex):
         self._recent: list[_Added] = []
         self._sent: list[tuple[Process, Any]] = []
         self._asked: tuple[Fingerprints, list[Candidates]] | None = None
-        self._distance = (
-            settings.distance if Channel.SIMHASH in settings.candidate_generators else None
-        )
-        self._shards = [self._shard(settings, number) for number in range(shards)]
-        for shard in self._shards:
+        self._lock, self._settings = threading.RLock(), settings
+        self._shards = [*map(self._started, range(shards))]
+        for process in self._shards:
             try:
-                shard.process.wait()
+                process.wait()
             except Lost:
                 raise cannot_go_on("no machine has room for a part of the index") from None
         super().__init__(settings)
 
-    def _shard(self, settings: IndexSettings, number: int) -> Replaced:
-        def make() -> Process:
-            return Process(Shard, settings, self._spread, number, cpus=0, memory=self._room)
+    def _started(self, number: int) -> Process:
+        return Process(Shard, self._settings, self._spread, number, cpus=0, memory=self._room)
 
-        return Replaced(make, lambda process: self._fill(process, number))
+    def _shard(self, number: int) -> Process:
+        """Return the process of a shard, a new one where it is lost; raises DatabaseUnreachable."""
+        with self._lock:
+            for _ in range(_TRIES):
+                process = self._shards[number]
+                if not process.is_lost:
+                    return process
+                self._shards[number] = process = self._started(number)
+                with suppress(Lost):
+                    process.wait()
+                    self._fill(process, number)
+                    return process
+        raise cannot_go_on("a part of the index was lost, and no machine has room for it")
 
     def forget(self) -> None:
         """Begin anew."""
         super().forget()
         self._recent.clear()
-        self._sent = [(s.process, s.process.send("forget")) for s in self._shards]
+        self._sent = [(process, process.send("forget")) for process in self._shards]
 
     def settled(self, number: int) -> None:
         """Take all documents below a number for written."""
@@ -144,7 +137,7 @@ class ShardedIndex(KeptIndex):
         self._count += len(texts)
         self._recent.append(added)
         for number, rows in self._parts(added):
-            process = self._shards[number].process
+            process = self._shards[number]
             self._sent.append((process, process.send("add", *_some(added, rows))))
         while len(self._sent) > _PENDING:
             self._wait_for(*self._sent.pop(0))
@@ -157,7 +150,7 @@ class ShardedIndex(KeptIndex):
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
         bare = _bare(texts)
-        found = self._ask_all("find", bare)
+        found = self._ask_all("find_all", bare)
         self._asked = texts, [candidates for _, candidates in found]
         numbers = np.full(len(texts), -1, dtype=np.int64)
         for same, _ in found:
@@ -165,24 +158,22 @@ class ShardedIndex(KeptIndex):
             numbers[earlier] = same[earlier]
         return self._of_heirs(numbers)
 
-    def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
-        """Look the candidates of n texts up, in all channels."""
+    def _found(
+        self,
+        texts: Fingerprints,
+        bits: NDArray[np.uint64],
+        least: NDArray[np.int64],
+        limits: Limits,
+    ) -> Found:
         if self._asked is None or self._asked[0] is not texts:
             self.equal(texts)
         assert self._asked is not None
-        parts, sketches, columns = self._asked[1], texts.sketches, 0
-        bits = np.empty((len(texts), 0), dtype=np.uint64)
-        if sketches is not None:
-            bits, columns = sketches.bits, sketches.keys.shape[1]
-        limits = Limits(columns, MOST_EQUAL if columns else 0, most_same(bits))
-        asked = least if bits.shape[1] else np.zeros_like(least)
-        found = found_together(parts, asked, limits.equal, limits.same)
-        return among_all(found, self._count, texts, bits, least, limits, self._distance)
+        return together(self._asked[1], bits, least, limits)
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the keys of kept documents."""
         parts = [
-            self._ask(shard, "keys", places).spread(rows, len(numbers))
+            self._ask(shard, "packed_keys", places).spread(rows, len(numbers))
             for shard, rows, places in self._places_in(numbers)
         ]
         return joined(parts) if parts else strings_of([])
@@ -199,7 +190,7 @@ class ShardedIndex(KeptIndex):
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return int(self.unindexed_texts + sum(self._ask_all("unindexed")))
+        return int(self.unindexed_texts + sum(self._ask_all("count_unindexed")))
 
     def _places_in(
         self, numbers: NDArray[np.int64]
@@ -216,13 +207,13 @@ class ShardedIndex(KeptIndex):
     def _ask(self, shard: int, method: str, *arguments: Any) -> Any:
         while True:
             try:
-                return self._shards[shard].revived().ask(method, *arguments)
+                return self._shard(shard).ask(method, *arguments)
             except Lost:
                 continue
 
     def _ask_all(self, method: str, *arguments: Any) -> list[Any]:
         """Ask all shards at the same time."""
-        sent = [(shard.process, shard.process.send(method, *arguments)) for shard in self._shards]
+        sent = [(process, process.send(method, *arguments)) for process in self._shards]
         answers = []
         for number, (process, one) in enumerate(sent):
             try:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bson import Timestamp
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
@@ -39,47 +38,34 @@ class Worker(NamedTuple):
     session: Any
 
 
-class Prepared(NamedTuple):
-    """A batch as the driver knows it, without documents and texts; work: what it took."""
+@dataclass(frozen=True, slots=True)
+class NumberedBatch(Batch):
+    """A batch that a worker holds; to the driver, without documents and texts."""
 
-    number: int
-    batch: Batch
-    work: dict[Stage, Work]
+    number: int = -1
 
 
-class Asked(NamedTuple):
-    """Pairs whose texts are to be fetched, and where they are.
+class TextPlaces(NamedTuple):
+    """Where texts of kept documents are.
 
-    numbers: int64 (c,); judged: bool (c,), which may be weighed; stored, keys: numbers of documents
-    in the target, with their keys; elsewhere: by the numbers, texts that another worker holds.
+    stored, keys: numbers of documents in the target, with their keys; elsewhere: by the numbers,
+    texts that another worker holds.
     """
 
-    numbers: Rows
-    judged: NDArray[np.bool_]
     stored: Rows
     keys: BytesColumn
-    elsewhere: Sequence[NumberedTexts] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a worker needs to know of a run."""
-
-    settings: Settings
-    source: Namespace
-    target: Namespace
+    elsewhere: Sequence[NumberedTexts]
 
 
 class Workbench:
     """Does the work; the batches that it prepared stay here until they are forgotten."""
 
-    def __init__(self, order: Order) -> None:
-        settings = order.settings
+    def __init__(self, settings: Settings, source: Namespace, target: Namespace) -> None:
         client, _ = connect(settings.connection)
         retry = retry_policy(client, settings.run.retry_for, QUIET)
         models = settings.models()
         form = form_of(settings, models)
-        self._target = Target(client, order.target, form, order.source, finish_undo, retry)
+        self._target = Target(client, target, form, source, finish_undo, retry)
         page = PageSize(settings.run.page_documents)
         decided = self._target.decided
         self._source = Source(self._target.source, settings.source, retry, decided, page)
@@ -92,6 +78,7 @@ class Workbench:
         )
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}
+        self._places: TextPlaces | None = None
         GreedyDeduplicator.compile(settings.index, settings.decision, models)
 
     def begin(self) -> Worker:
@@ -102,19 +89,20 @@ class Workbench:
 
     def prepare(
         self, numbers: Sequence[int], keys: Sequence[bytes], time: Timestamp | None
-    ) -> list[Prepared]:
+    ) -> list[tuple[NumberedBatch, dict[Stage, Work]]]:
         """Read documents by their ids, clean and fingerprint them.
 
-        numbers: of the batches that they become; time: as of which the database is read.
+        numbers: of the batches that they become; time: as of which the database is read. Return
+        what becomes of them, each batch with the work that it took.
         """
         if time is not None:
             self._source.read_after(time)
-        watch, made = Stopwatch(), list[Prepared]()
+        watch, made = Stopwatch(), list[tuple[NumberedBatch, dict[Stage, Work]]]()
         for page in watch.timed(Stage.READ, self._source.read_by_id(keys)):
             for batch in self._preparation.prepare(page, watch):
                 number = numbers[len(made)]
                 self._batches[number] = batch
-                made.append(Prepared(number, _hollow(batch), dict(watch.work)))
+                made.append((_hollow(batch, number), dict(watch.work)))
                 watch.work.update(dict.fromkeys(Stage, Work()))
         return made
 
@@ -131,25 +119,25 @@ class Workbench:
     def compare(self, number: int, part: slice, held: int) -> None:
         """Begin to compare some texts of a batch, after so many kept documents."""
         batch = self._batches[number]
-        sketches = batch.fingerprints[part].sketches
-        read = sketches.read if sketches else None
-        texts = batch.documents.texts.take(part)
-        self._pairs[number] = LocalPairs(self._scorer, texts, read, held)
+        self._pairs[number] = LocalPairs(self._scorer, lambda _: self._fetched(), batch, part, held)
 
-    def fetch(self, number: int, asked: Asked) -> Rows:
-        """Fetch texts for pairs; return the numbers of those that are gone."""
-        texts = NumberedTexts.of({})
-        if len(asked.stored):
-            found = self._target.texts_of(asked.keys)
-            texts = found._replace(numbers=asked.stored[found.numbers])
-        for other in asked.elsewhere:
-            texts = texts.joined(other)
-        self._pairs[number].take(texts, asked.numbers[asked.judged])
-        return np.setdiff1d(asked.numbers, self._pairs[number].there)
-
-    def say(self, number: int, method: str, *arguments: Any) -> Any:
-        """Say what is asked of pairs; method: of PairTexts."""
+    def say(self, number: int, places: TextPlaces | None, method: str, *arguments: Any) -> Any:
+        """Say what is asked of pairs; method: of PairTexts; places: of texts that are not here."""
+        self._places = places
         return getattr(self._pairs[number], method)(*arguments)
+
+    def _fetched(self) -> NumberedTexts:
+        """Fetch the texts that are not here, from where they are."""
+        texts = NumberedTexts.of({})
+        if self._places is None:
+            return texts
+        stored, keys, elsewhere = self._places
+        if len(stored):
+            found = self._target.texts_of(keys)
+            texts = found._replace(numbers=stored[found.numbers])
+        for other in elsewhere:
+            texts = texts.joined(other)
+        return texts
 
     def write(
         self, number: int, decisions: Decisions, checkpoint: Checkpoint, token: int, before: int
@@ -163,11 +151,11 @@ class Workbench:
         self._target.commit(self._batches[number], decisions, checkpoint)
 
 
-def _hollow(batch: Batch) -> Batch:
+def _hollow(batch: Batch, number: int) -> NumberedBatch:
     """Return a batch with the sizes of its documents and texts in place of these."""
     documents, prints = batch.documents, batch.fingerprints
     nothing = np.empty(0, dtype=np.uint8)
     raw = BytesColumn(nothing, np.zeros_like(documents.raw.lengths), documents.raw.lengths)
     texts = TextColumn(nothing.view(np.uint32), documents.texts.offsets)
     bare: Fingerprints = prints[np.arange(len(prints))]
-    return Batch(replace(documents, raw=raw, texts=texts), bare)
+    return NumberedBatch(replace(documents, raw=raw, texts=texts), bare, number)

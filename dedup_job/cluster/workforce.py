@@ -16,11 +16,11 @@ from bson import Timestamp
 
 from dedup_job.cluster.errors import cannot_go_on
 from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process
-from dedup_job.cluster.workbench import Order, Prepared, Workbench, Worker
+from dedup_job.cluster.workbench import NumberedBatch, Worker
 from dedup_job.columns import Batch
 from dedup_job.errors import DedupError, UsageError
 from dedup_job.report.run import Machine
-from dedup_job.report.stages import Stopwatch
+from dedup_job.report.stages import Stage, Stopwatch, Work
 
 log = logging.getLogger("dedup")
 _TRIES = 5  # to have a batch prepared that was lost
@@ -51,24 +51,25 @@ class Workforce:
     """Gives work to the workers; a batch whose worker is lost is prepared by another one."""
 
     def __init__(
-        self, order: Order, size: int, versions: Mapping[str, str], ends: Callable[[Any], None]
+        self,
+        start: Callable[[], Process],
+        size: int,
+        versions: Mapping[str, str],
+        ends: Callable[[Any], None],
     ) -> None:
         """Start so many workers.
 
-        versions: of packages, which have to be the same everywhere; ends: ends what the session of
-        a lost worker left open.
+        start: starts one; versions: of packages, which have to be the same everywhere; ends: ends
+        what the session of a lost worker left open.
         """
-        self._order, self._versions, self._ends = order, versions, ends
+        self._start, self._versions, self._ends = start, versions, ends
         self._lock = threading.RLock()
         self._numbers = count()
         self._prepared_on = Counter[str]()  # documents by machine
         self._batches: dict[int, tuple[_Member, Batch, Timestamp | None]] = {}
-        self._coming = [self._new() for _ in range(size)]
+        self._coming = [start() for _ in range(size)]
         self._members: list[_Member] = []
         self._wait_for_some()
-
-    def _new(self) -> Process:
-        return Process(Workbench, self._order, cpus=1)
 
     def _wait_for_some(self) -> None:
         """Wait until there is a worker, and a little longer for the others."""
@@ -132,18 +133,18 @@ class Workforce:
     def prepare(self, page: Page, watch: Stopwatch) -> Sequence[Batch]:
         """Have a page prepared; return its batches, without documents and texts."""
         made: list[Batch] = []
-        for one in self._prepared(page):
-            for stage, work in one.work.items():
-                watch.add(stage, work)
-            made.append(NumberedBatch(one.batch.documents, one.batch.fingerprints, one.number))
+        for batch, work in self._prepared(page):
+            for stage, took in work.items():
+                watch.add(stage, took)
+            made.append(batch)
         return made
 
-    def _prepared(self, page: Page) -> list[Prepared]:
+    def _prepared(self, page: Page) -> list[tuple[NumberedBatch, dict[Stage, Work]]]:
         while True:
             member = self._least_busy()
             numbers = [next(self._numbers) for _ in range(len(page))]
             try:
-                found: list[Prepared] = member.process.ask(
+                found: list[tuple[NumberedBatch, dict[Stage, Work]]] = member.process.ask(
                     "prepare", numbers, page.keys, page.time, group=PREPARE
                 )
             except Lost:
@@ -154,8 +155,8 @@ class Workforce:
                     member.busy -= 1
             with self._lock:
                 self._prepared_on[member.node] += len(page)
-                for one in found:
-                    self._batches[one.number] = member, one.batch, page.time
+                for batch, _ in found:
+                    self._batches[batch.number] = member, batch, page.time
             return found
 
     def home(self, number: int) -> Process:
@@ -179,7 +180,7 @@ class Workforce:
                     continue
                 finally:
                     other.busy -= 1
-                if len(again) != 1 or not _are_same(again[0].batch, batch):
+                if len(again) != 1 or not _are_same(again[0][0], batch):
                     raise cannot_go_on(
                         "documents changed in the source while the worker that held them was lost"
                     )
@@ -200,7 +201,7 @@ class Workforce:
         with self._lock:
             if member in self._members:
                 self._members.remove(member)
-                self._coming.append(self._new())
+                self._coming.append(self._start())
                 self._ends([member.worker.session])
 
     def _least_busy(self) -> _Member:
@@ -212,13 +213,6 @@ class Workforce:
             member = min(self._members, key=lambda one: one.busy)
             member.busy += 1
             return member
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedBatch(Batch):
-    """A batch that a worker holds."""
-
-    number: int = -1
 
 
 def _are_same(one: Batch, other: Batch) -> bool:

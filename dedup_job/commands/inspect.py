@@ -17,7 +17,7 @@ from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.commands.lookup import decided_records, refusal
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import GreedyDeduplicator, Models
-from dedup_job.decision.pair import PairView, PairViewer
+from dedup_job.decision.pair import PairRecheck, PairView
 from dedup_job.documents import Document, Kept, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
@@ -249,17 +249,12 @@ class _Inspector:
         return self._equipment.fingerprinter
 
     @cached_property
-    def _viewer(self) -> PairViewer:
-        settings = self._settings
-        return PairViewer(settings.decision, settings.index, self._equipment.any_judge)
-
-    def _view(self, text: str, other: str) -> PairView:
-        prints = self._fingerprinter.fingerprint([text, other])
-        return self._viewer.view(text, other, prints)
+    def _pairs(self) -> PairRecheck:
+        return PairRecheck(self._settings.decision, self._settings.index, self._equipment)
 
     def _pair(self, *items: Item) -> PairView | None:
         texts = [item.text for item in items if item.text is not None and item.why is not None]
-        return self._view(*texts) if len(texts) > 1 else None
+        return self._pairs.view(*texts) if len(texts) > 1 else None
 
     def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
         self._progress.stage("looking for its duplicates")
@@ -288,7 +283,7 @@ class _Inspector:
             Near(
                 shown(key),
                 texts[key],
-                self._view(item.text, texts[key]),
+                self._pairs.view(item.text, texts[key]),
                 None if own is None else (found[key] or 0) < own,
             )
             for key in wanted

@@ -69,7 +69,7 @@ class SnapshotStore:
 
         Where that is impossible, it stays in memory, and there is a warning.
         """
-        if kept.growing_bytes <= self._memory:
+        if kept.segments[-1].nbytes <= self._memory:
             return
         try:
             kept.replace_growing(lambda *arrays: snapshot.mapped(self._folder, *arrays))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, NumberedTexts
-from dedup_job.decision.rounds import PairVerdicts
+from dedup_job.decision.rounds import JOINED, REFUSED, VOID, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
 from dedup_job.decision.weighing import PairScorer, TextPairs
@@ -16,7 +17,7 @@ from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, Judged
 from dedup_job.native.bytes_column import are_equal
-from dedup_job.native.code_points import TextColumn, packed_of
+from dedup_job.native.code_points import TextColumn
 
 Rows = NDArray[np.int64]
 
@@ -24,24 +25,17 @@ Rows = NDArray[np.int64]
 class PairTexts(Protocol):
     """Compares texts of a batch in pairs: a row of the batch, and a number.
 
-    Numbers below `held` are those of kept documents, which have to be fetched before, others are
-    `held` and a row of the batch; all are int64 (c,).
+    Numbers below `held` are those of kept documents, with texts that are fetched when they are
+    needed; others are `held` and a row of the batch; all are int64 (c,).
     """
 
     held: int
 
-    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
-        """Fetch the texts of kept documents that some rows are compared with.
-
-        judged: bool (c,), whether the pair may be judged, or is only looked at for equality.
-        Return the numbers that are gone, ascending.
-        """
-
-    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
-        """Tell which pairs are the same text, bool (c,); a text that is gone is not."""
+    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
+        """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
 
     def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
-        """Judge pairs; the texts of their kept documents are there, equal rows together."""
+        """Judge pairs; equal rows together."""
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
@@ -107,16 +101,15 @@ class LocalTexts:
         self._known.begin_batch()
         self._batch = batch
 
-    def pairs(self, part: slice, held: int) -> FetchedPairs:
+    def pairs(self, part: slice, held: int) -> LocalPairs:
         """Return what compares some texts of the batch."""
         assert self._batch is not None
-        sketches = self._batch.fingerprints[part].sketches
-        read = sketches.read if sketches else None
-        return FetchedPairs(self._scorer, self._known, self._texts(part), read, held)
+        return LocalPairs(self._scorer, self._known.get, self._batch, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
-        texts = self._texts(part)
+        assert self._batch is not None
+        texts = _part_of(self._batch, part)
         self._known.add(first, texts if kept.all() else texts.take(kept))
 
     def end(self) -> None:
@@ -124,47 +117,41 @@ class LocalTexts:
         self._batch = None
         self._known.end()
 
-    def _texts(self, part: slice) -> TextColumn:
-        assert self._batch is not None
-        texts = self._batch.documents.texts
-        whole = part.start == 0 and part.stop >= len(texts.lengths)
-        return texts if whole else texts.take(part)
-
 
 class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
     def __init__(
-        self, scorer: PairScorer, texts: TextColumn, read: Judged | None, held: int
+        self,
+        scorer: PairScorer,
+        fetch: Callable[[Rows], NumberedTexts],
+        batch: Batch,
+        part: slice,
+        held: int,
     ) -> None:
-        """Take n texts; read: what was read of them before, None where nothing was."""
+        """Take some texts of a batch; fetch: returns those texts of ascending numbers there are."""
         self.held = held
-        self._scorer, self._texts, self._own = scorer, texts, read
-        self._fetched = self._judged = NumberedTexts.of({})
-        self._others: Judged = self._judged.texts  # the judged ones, read
+        self._scorer, self._fetch = scorer, fetch
+        self._texts = _part_of(batch, part)
+        sketches = batch.fingerprints[part].sketches
+        self._own: Judged | None = sketches.read if sketches else None
+        self._asked: Rows = np.empty(0, dtype=np.int64)
+        self._kept = NumberedTexts.of({})
+        self._others: Judged = self._kept.texts  # the same, read
 
-    @property
-    def there(self) -> Rows:
-        """Numbers of the kept documents whose texts are here, ascending."""
-        return self._fetched.numbers
-
-    def take(self, texts: NumberedTexts, judged: Rows) -> None:
-        """Take texts of kept documents; judged: the numbers of all that may be judged."""
-        self._fetched = self._fetched.joined(texts) if len(self.there) else texts
-        used = np.isin(self.there, judged)
-        self._judged = NumberedTexts(self.there[used], self._fetched.texts.take(used))
-        self._others = self._scorer.read(self._judged.texts)
-
-    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
+    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text."""
-        there = (numbers >= self.held) | (self._fetched.places(numbers) >= 0)
-        own = self._texts.strings().take(rows[there])
-        there[there] = are_equal(own, self._texts_of(numbers[there]).strings())
-        return there
+        said = np.full(len(rows), VOID, dtype=np.uint8)
+        kept = self._fetch(np.unique(numbers[numbers < self.held]))
+        for which, places, is_kept in self._places(kept, numbers):
+            others = (kept.texts if is_kept else self._texts).strings().take(places)
+            same = are_equal(self._texts.strings().take(rows[which]), others)
+            said[which] = np.where(same, JOINED, REFUSED)
+        return said
 
     def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
         """Judge pairs; a text that was read before is not read again."""
-        verdicts = PairVerdicts.unknown(len(rows))
+        verdicts = PairVerdicts.all(VOID, len(rows))
         for which, pairs in self._in_parts(rows, numbers):
             verdicts.put(which, self._scorer.verdicts(*pairs))
         return verdicts
@@ -187,44 +174,35 @@ class LocalPairs:
                 named[place] = differences
         return named
 
-    def _in_parts(self, rows: Rows, numbers: Rows) -> list[tuple[Rows, TextPairs]]:
-        """Return which pairs are judged together, and their texts."""
+    def _in_parts(self, rows: Rows, numbers: Rows) -> Iterator[tuple[Rows, TextPairs]]:
+        """Yield which pairs are judged together, and their texts, fetched where they are not here.
+
+        Those with a text that is gone are left out.
+        """
+        wanted = np.setdiff1d(numbers[numbers < self.held], self._asked)
+        if len(wanted):
+            self._asked = np.union1d(self._asked, wanted)
+            found = self._fetch(wanted)
+            self._kept = self._kept.joined(found) if len(self._kept.numbers) else found
+            self._others = self._scorer.read(self._kept.texts)
         if self._own is None:
             self._own = self._scorer.read(self._texts)
-        own, places = self._own, self._judged.places(numbers)
-        before, here = np.flatnonzero(numbers < self.held), np.flatnonzero(numbers >= self.held)
-        return [
-            (before, (own, rows[before], self._others, places[before])),
-            (here, (own, rows[here], own, numbers[here] - self.held)),
-        ]
+        for which, places, is_kept in self._places(self._kept, numbers):
+            yield which, (self._own, rows[which], self._others if is_kept else self._own, places)
 
-    def _texts_of(self, numbers: Rows) -> TextColumn:
-        """Return the texts of numbers: fetched ones, or those of the batch."""
-        here, count = numbers >= self.held, len(numbers)
-        places, rows = self._fetched.places(numbers[~here]), numbers[here] - self.held
-        before = self._fetched.texts.strings().take(places).spread(np.flatnonzero(~here), count)
-        own = self._texts.strings().take(rows).spread(np.flatnonzero(here), count)
-        return packed_of(before, own)
+    def _places(self, kept: NumberedTexts, numbers: Rows) -> Iterator[tuple[Rows, Rows, bool]]:
+        """Yield which numbers are of kept texts that are there, and where; then those of the batch.
+
+        The third value tells which of the two.
+        """
+        places = np.where(numbers < self.held, kept.places(numbers), -1)
+        before, here = np.flatnonzero(places >= 0), np.flatnonzero(numbers >= self.held)
+        yield before, places[before], True
+        yield here, numbers[here] - self.held, False
 
 
-class FetchedPairs(LocalPairs):
-    """The same, with what fetches texts that are not here."""
-
-    def __init__(
-        self,
-        scorer: PairScorer,
-        known: KeptTexts,
-        texts: TextColumn,
-        read: Judged | None,
-        held: int,
-    ) -> None:
-        super().__init__(scorer, texts, read, held)
-        self._known = known
-
-    def fetch(self, rows: Rows, numbers: Rows, *, judged: NDArray[np.bool_]) -> Rows:
-        """Fetch texts, each once, with one question to the target for many."""
-        del rows
-        wanted = np.setdiff1d(numbers, self.there)
-        found = self._known.get(wanted)
-        self.take(found, numbers[judged])
-        return np.setdiff1d(wanted, found.numbers)
+def _part_of(batch: Batch, part: slice) -> TextColumn:
+    """Return some texts of a batch."""
+    texts = batch.documents.texts
+    whole = part.start == 0 and part.stop >= len(texts.lengths)
+    return texts if whole else texts.take(part)

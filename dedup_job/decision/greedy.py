@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import KEPT, NEAR, Batch, Decisions, Documents, Fingerprints
-from dedup_job.decision.batches import Choices, choose
+from dedup_job.columns import NEAR, Batch, Decisions, Documents
+from dedup_job.decision.batches import choose
 from dedup_job.decision.compared import LocalTexts, Texts
 from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import Rules
@@ -26,14 +26,9 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.native.allocator import give_back
-from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.growable_array import GrowableArray
 
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
-_COLUMNS = (  # that choices and decisions have alike
-    *("outcomes", "distances", "similarities", "channels", "kinds", "richer", "left_out"),
-    "candidates",
-)
 _MEETINGS = 4  # pairs a text above which they are many
 
 
@@ -112,10 +107,14 @@ class GreedyDeduplicator:
         for start in range(0, len(prints), size):
             part = slice(start, start + size)
             least = self._threshold.least_agreement(documents.texts.lengths[part])
-            choices = self._choose(keys.take(part), part, prints[part], least)
+            base, some, own = len(self._kept), prints[part], decisions.part(part)
+            pairs = self._texts.pairs(part, base)
+            choices = choose(self._kept, pairs, self._rules, least, some, own)
+            rows = np.flatnonzero(own.kept)
+            self._texts.add(base, part, own.kept)
+            self._kept.add(keys.take(part).take(rows), some[rows], choices.stored[rows])
+            self._kept.unindexed_texts += choices.unindexed
             numbers[part] = choices.numbers
-            for name in _COLUMNS:
-                getattr(decisions, name)[part] = getattr(choices, name)
             differences |= {start + row: found for row, found in choices.differences.items()}
             for row, gone in choices.missing.items():
                 missing[start + row] = tuple(self._kept.keys(gone))
@@ -123,24 +122,11 @@ class GreedyDeduplicator:
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
+        self._clusters.grow(len(self._kept))
         decisions.clusters[duplicates] = self._counted(numbers[duplicates])
         of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
         whole = replace(decisions, of=of, differences=differences, missing=missing)
         return whole.among(documents)
-
-    def _choose(
-        self, keys: BytesColumn, part: slice, fingerprints: Fingerprints, least: NDArray[np.int64]
-    ) -> Choices:
-        """Decide texts, and remember those that are kept."""
-        base = len(self._kept)
-        pairs = self._texts.pairs(part, base)
-        choices = choose(self._kept, pairs, self._rules, least, fingerprints)
-        rows = np.flatnonzero(choices.outcomes == KEPT)
-        self._texts.add(base, part, choices.outcomes == KEPT)
-        self._kept.add(keys.take(rows), fingerprints[rows], choices.stored[rows])
-        self._kept.unindexed_texts += choices.unindexed
-        self._clusters.grow(len(self._kept))
-        return choices
 
     def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count duplicates by the number of the kept document, in order; return the counts."""

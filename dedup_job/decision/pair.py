@@ -12,11 +12,11 @@ from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import PairScorer, TextPairs
-from dedup_job.documents import Channel, Duplicate, Pair, Reason
+from dedup_job.decision.weighing import NAMES, PairScorer, TextPairs
+from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Found, Judge, names_of_richer
+from dedup_job.judgment import Found
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -44,17 +44,32 @@ class PairView:
     refused_by: str | None
 
 
-class PairViewer:
-    """Looks at pairs with the settings of a run."""
+def shared_channels(
+    one: Fingerprints, other: Fingerprints, index: IndexSettings
+) -> list[tuple[Channel, ...]]:
+    """Return by which channels texts and earlier ones find each other, n pairs, row by row."""
+    near = np.bitwise_count(one.values ^ other.values) <= index.distance
+    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.candidate_generators)
+    found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
+    if one.sketches is not None and other.sketches is not None:
+        for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():
+            found[row].add(one.sketches.channels[column])
+    return [tuple(channel for channel in Channel if channel in own) for own in found]
 
-    def __init__(self, decision: DecisionSettings, index: IndexSettings, judge: Judge) -> None:
-        """Take the judge, who names the differences even where similarity decides."""
-        self._scorer, self._judge = PairScorer(decision, judge), judge
-        self._index = index
 
-    def view(self, text: str, other: str, fingerprints: Fingerprints) -> PairView:
-        """Look at a text and an earlier one; their fingerprints, with sketches, in that order."""
-        both = self._judge.read([text, other])
+class PairRecheck:
+    """Decides texts against others once more, as a run does that finds each of them."""
+
+    def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
+        self._scorer = PairScorer(decision, models.judge)
+        self._compares = decision.compares
+        self._index, self._models = index, models
+
+    def view(self, text: str, other: str) -> PairView:
+        """Look at a text and an earlier one; differences are named whatever decides."""
+        fingerprints = self._models.fingerprinter.fingerprint([text, other])
+        judge = self._models.any_judge
+        both = judge.read([text, other])
         pair = (both, _TEXT, both, _OTHER)
         alike, required = self._scorer.alike(pair)
         verdicts = self._scorer.verdicts(*pair)
@@ -81,32 +96,9 @@ class PairViewer:
             agreement=agreement,
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
-            differences=() if text == other else next(self._judge.each_differences(*pair)),
+            differences=() if text == other else next(judge.each_differences(*pair)),
             refused_by=None if text == other else refused_by,
         )
-
-
-def shared_channels(
-    one: Fingerprints, other: Fingerprints, index: IndexSettings
-) -> list[tuple[Channel, ...]]:
-    """Return by which channels texts and earlier ones find each other, n pairs, row by row."""
-    near = np.bitwise_count(one.values ^ other.values) <= index.distance
-    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.candidate_generators)
-    found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
-    if one.sketches is not None and other.sketches is not None:
-        for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():
-            found[row].add(one.sketches.channels[column])
-    return [tuple(channel for channel in Channel if channel in own) for own in found]
-
-
-class PairRecheck:
-    """Decides n texts against n others once more, as a run does that finds each of them."""
-
-    def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
-        self._scorer = PairScorer(decision, models.judge)
-        self._compares = decision.compares
-        self._index = index
-        self._fingerprinter = models.fingerprinter
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
         """Return of each text what the ledger says of it, or what keeps it from being a duplicate.
@@ -116,8 +108,7 @@ class PairRecheck:
         """
         if not texts:
             return []
-        prints = self._fingerprinter.fingerprint(texts)
-        theirs = self._fingerprinter.fingerprint(originals)
+        prints, theirs = map(self._models.fingerprinter.fingerprint, (texts, originals))
         pairs, verdicts, alike = self._scored(texts, originals)
         named = self._scorer.differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
@@ -137,7 +128,7 @@ class PairRecheck:
                     float(alike[i]) if self._compares else None,
                     tuple(map(str, found_by[i])),
                     differences=named[i],
-                    richer=names_of_richer(int(verdicts.richer[i])),
+                    richer=names_of(int(verdicts.richer[i]), NAMES.richer),
                     left_out=int(verdicts.left_out[i]) / 100,
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))

@@ -53,10 +53,10 @@ class PairVerdicts(NamedTuple):
     left_out: NDArray[np.uint8]
 
     @classmethod
-    def unknown(cls, count: int) -> PairVerdicts:
-        """Return so many verdicts that nothing is known of."""
+    def all(cls, verdict: int, count: int) -> PairVerdicts:
+        """Return the same verdict so many times."""
         return cls(
-            np.full(count, UNKNOWN, dtype=np.uint8),
+            np.full(count, verdict, dtype=np.uint8),
             np.zeros(count),
             *np.zeros((3, count), dtype=np.uint8),
         )
@@ -152,19 +152,6 @@ def decide(
                 keep(found.turns, row)
                 scratch.first[same] = row
     return needed
-
-
-@jit_no_refcount
-def best(found: LookUp, rules: Rules, scratch: Scratch, chosen: NDArray[np.bool_]) -> None:
-    """Choose of the kept documents found for each text those that are compared; bool (c,)."""
-    begin(found.turns)
-    offsets = found.candidates.offsets
-    for row in range(offsets.shape[0] - 1):
-        _, cut = _cut(row, found, rules.most, scratch)
-        left = cut.left
-        for pair in range(offsets[row], offsets[row + 1]):
-            if _is_seen(found, pair):
-                chosen[pair], left = _passes(found, pair, cut, left)
 
 
 @inlined

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dedup_job.fingerprint import lexicon as words
 from dedup_job.fingerprint.lexicon import STOP_WORD, Lexicon, find_word
-from dedup_job.fingerprint.segmentation import OUTSIDE, Scratch
+from dedup_job.fingerprint.segmentation import OUTSIDE, Segments
 from dedup_job.fingerprint.trie import ABSENT, key_shift
 from dedup_job.native.jit import inlined, inner, native
 
@@ -31,10 +31,10 @@ class Options(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Room for the distinct features of one text, in order of first appearance.
+    """Buffers for the distinct features of one text, in order of first appearance.
 
     start, stop: where the feature first stands in the points; node: in the trie or -1; frequency,
-    idf: of it; token: its key; place: in the hash table; weight: of the chosen ones; order: the
+    idf: of it; place: in the hash table; weight: of the chosen ones; order: the
     chosen ones, heaviest first. key, slot: a hash table, key 0 where it is free, left free.
     """
 
@@ -43,7 +43,6 @@ class Features(NamedTuple):
     node: NDArray[np.int32]
     frequency: NDArray[np.float64]
     idf: NDArray[np.float64]
-    token: NDArray[np.uint64]
     place: NDArray[np.uint64]
     weight: NDArray[np.float64]
     order: NDArray[np.int64]
@@ -54,7 +53,7 @@ class Features(NamedTuple):
 
 @native
 def make_features(n: int) -> Features:
-    """Return room for texts of up to n characters."""
+    """Return buffers for texts of up to n characters."""
     slots = 16
     while slots < 2 * n:
         slots *= 2
@@ -64,7 +63,6 @@ def make_features(n: int) -> Features:
         np.empty(n + 1, dtype=np.int32),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.float64),
-        np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.uint64),
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.int64),
@@ -79,20 +77,20 @@ def count_words(
     lexicon: Lexicon,
     points: NDArray[np.uint32],
     tokens: int,
-    scratch: Scratch,
+    segments: Segments,
     options: Options,
-    room: Features,
+    features: Features,
 ) -> int:
     """Count the distinct tokens of a segmented text; return how many there are."""
     nodes, median, shift = lexicon.nodes, lexicon.constants[1], key_shift(lexicon.edges)
-    mask = _mask(tokens, room.slot.shape[0])
+    mask = _mask(tokens, features.slot.shape[0])
     found = 0
     for t in range(tokens):
-        start, stop, node = scratch.starts[t], scratch.starts[t + 1], scratch.nodes[t]
+        start, stop, node = segments.starts[t], segments.starts[t + 1], segments.nodes[t]
         if stop - start == 1 or node == OUTSIDE:
             continue
         key = np.uint64(node + 1) if node >= 0 else _key(points, start, stop)
-        if _is_counted(room, mask, key, found):
+        if _is_counted(features, mask, key, found):
             continue
         weight = nodes[node].idf if node >= 0 else median
         if _has_upper(points, start, stop):
@@ -102,8 +100,8 @@ def count_words(
                 weight = STOP_WORD
         if not options.digits and _is_number(points, start, stop):
             weight = STOP_WORD
-        found = _add(room, found, start, stop, node, weight)
-    _finish(room, found)
+        found = _add(features, found, start, stop, node, weight)
+    _finish(features, found)
     return found
 
 
@@ -114,7 +112,7 @@ def count_ngrams(
     stop: int,
     n: int,
     packed: NDArray[np.uint32],
-    room: Features,
+    features: Features,
 ) -> int:
     """Count distinct n-grams of the characters other than white space; return how many.
 
@@ -125,40 +123,39 @@ def count_ngrams(
         if not is_white_space(points[i]):
             packed[length] = points[i]
             length += 1
-    mask = _mask(length, room.slot.shape[0])
+    mask = _mask(length, features.slot.shape[0])
     found = 0
     for i in range(length - n + 1):
-        if not _is_counted(room, mask, _key(packed, i, i + n), found):
-            found = _add(room, found, i, i + n, ABSENT, 1.0)
-    _finish(room, found)
+        if not _is_counted(features, mask, _key(packed, i, i + n), found):
+            found = _add(features, found, i, i + n, ABSENT, 1.0)
+    _finish(features, found)
     return found
 
 
 @inlined
-def _is_counted(room: Features, mask: np.uint64, key: np.uint64, found: int) -> bool:
+def _is_counted(features: Features, mask: np.uint64, key: np.uint64, found: int) -> bool:
     """Count a feature once more; one that is new takes its place in the table instead."""
-    place = _find_place(room.key, mask, key)
-    if room.key[place] == key:
-        room.frequency[room.slot[place]] += 1.0
+    place = _find_place(features.key, mask, key)
+    if features.key[place] == key:
+        features.frequency[features.slot[place]] += 1.0
         return True
-    room.key[place], room.slot[place], room.place[found] = key, found, place
+    features.key[place], features.slot[place], features.place[found] = key, found, place
     return False
 
 
 @inlined
-def _add(room: Features, found: int, start: int, stop: int, node: int, idf: float) -> int:
+def _add(features: Features, found: int, start: int, stop: int, node: int, idf: float) -> int:
     """Append a feature; return the new count."""
-    room.start[found], room.stop[found], room.node[found] = start, stop, node
-    room.frequency[found], room.idf[found] = 1.0, idf
+    features.start[found], features.stop[found], features.node[found] = start, stop, node
+    features.frequency[found], features.idf[found] = 1.0, idf
     return found + 1
 
 
 @inlined
-def _finish(room: Features, found: int) -> None:
-    """Write the keys of all features, and leave the table free."""
+def _finish(features: Features, found: int) -> None:
+    """Leave the table free."""
     for f in range(found):
-        room.token[f] = room.key[room.place[f]]
-        room.key[room.place[f]] = 0
+        features.key[features.place[f]] = 0
 
 
 @inlined

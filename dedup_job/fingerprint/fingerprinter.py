@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from enum import StrEnum
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.characters import stemmer
 from dedup_job.fingerprint.features import Options
-from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM
+from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM, Explanation
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_lexicon, mark_compiled
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
@@ -28,26 +24,6 @@ _WEIGHTINGS = {
     Weighting.LEVELS: LEVELS,
     Weighting.UNIFORM: UNIFORM,
 }
-
-
-class Route(StrEnum):
-    """What a fingerprint is made of."""
-
-    WORDS = "words"
-    NGRAMS = "n-grams"
-    WHOLE = "whole text"
-
-
-_ROUTES = {kernel.WORDS: Route.WORDS, kernel.NGRAMS: Route.NGRAMS, kernel.WHOLE: Route.WHOLE}
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
-
-    tokens: tuple[str, ...]
-    route: Route
-    features: tuple[tuple[str, float], ...]
 
 
 class Fingerprinter:
@@ -100,14 +76,7 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
         points, _ = self.prepare([text])
-        parts = kernel.parts_of(self.lexicon, points, self.options)
-        features = (
-            (_text(parts.source[start:stop]), float(weight))
-            for start, stop, weight in zip(parts.starts, parts.stops, parts.weights, strict=True)
-        )
-        prepared = _text(points)
-        tokens = (prepared[a:b] for a, b in pairwise(parts.tokens))
-        return Explanation(tuple(tokens), _ROUTES[parts.route], tuple(features))
+        return kernel.explain(self.lexicon, points, self.options)
 
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
@@ -117,7 +86,3 @@ class Fingerprinter:
         """Return n texts, stemmed where the settings ask for it."""
         packed = pack(texts)
         return packed if self._stem is None else pack([*map(self._stem, packed.texts())])
-
-
-def _text(points: NDArray[np.uint32]) -> str:
-    return points.tobytes().decode("utf-32-le", "surrogatepass")

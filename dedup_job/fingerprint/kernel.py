@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +18,9 @@ from dedup_job.fingerprint.features import (
     make_features,
 )
 from dedup_job.fingerprint.lexicon import LETTER, SEPARATOR, STOP_WORD, Lexicon
-from dedup_job.fingerprint.segmentation import Scratch, make_scratch, segment
+from dedup_job.fingerprint.segmentation import Segments, make_segments, segment
 from dedup_job.fingerprint.trie import PLANE
+from dedup_job.native.code_points import text_of
 from dedup_job.native.hashing import hash_points
 from dedup_job.native.jit import inlined, inner, jit_no_refcount, native
 
@@ -73,7 +77,7 @@ _SORTED_WHOLE = 64  # above so many features a sort is cheaper than insertion
 
 
 @inlined
-def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
+def choose(found: int, features: Features, top_k: int, weighting: int) -> int:
     """Weigh the features and choose the heaviest; return how many.
 
     TF-IDF as in `jieba.analyse.extract_tags`: count * (idf / number of all tokens counted), ties
@@ -81,7 +85,8 @@ def choose(found: int, room: Features, top_k: int, weighting: int) -> int:
     LEVELS cuts a weight to five classes by its share of the largest, UNIFORM gives all that were
     chosen the same weight.
     """
-    frequency, idf, weight, order = room.frequency, room.idf, room.weight, room.order
+    frequency, idf = features.frequency, features.idf
+    weight, order = features.weight, features.order
     total = 0.0
     for i in range(found):
         if idf[i] != STOP_WORD:
@@ -138,32 +143,34 @@ def _sort_by_weight(weight: NDArray[np.float64], order: NDArray[np.int64], rated
         order[i] = features[by_weight[i]]
 
 
-WORDS, NGRAMS, WHOLE = 0, 1, 2
+class Route(StrEnum):
+    """What a fingerprint is made of."""
+
+    WORDS = "words"
+    NGRAMS = "n-grams"
+    WHOLE = "whole text"
 
 
-class Room(NamedTuple):
-    """Where texts are worked on, one after the other; holds what the last one was made of."""
+ROUTES = tuple(Route)
+WORDS, NGRAMS, WHOLE = range(len(ROUTES))
 
-    scratch: Scratch
+
+class Scratch(NamedTuple):
+    """Buffers for one text after the other; they hold what the last one was made of."""
+
+    segments: Segments
     features: Features
     packed: NDArray[np.uint32]
     sums: NDArray[np.float64]
 
 
-class Parts(NamedTuple):
-    """What one text's fingerprint is made of.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
 
-    route: WORDS, NGRAMS or WHOLE; tokens: int64 (tokens + 1,), where they begin, and the end;
-    starts, stops, weights: int64, int64 and float64 (f,), the features, heaviest first; source:
-    the points that the features' places refer to.
-    """
-
-    route: int
-    tokens: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    source: NDArray[np.uint32]
+    tokens: tuple[str, ...]
+    route: Route
+    features: tuple[tuple[str, float], ...]
 
 
 def fingerprint_batch(
@@ -177,31 +184,31 @@ def fingerprint_batch(
     """
     n = offsets.shape[0] - 1
     values, routes = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint8)
-    room = _make_room(int(np.diff(offsets).max(initial=0)))
-    _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
+    scratch = _make_scratch(int(np.diff(offsets).max(initial=0)))
+    _fingerprint_all(lexicon, points, offsets, options, scratch, values, routes)
     return values, routes
 
 
-def parts_of(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Parts:
-    """Return what the fingerprint of one text is made of."""
+def explain(lexicon: Lexicon, points: NDArray[np.uint32], options: Options) -> Explanation:
+    """Return what the fingerprint of one text is made of, the heaviest features first."""
     values, routes = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint8)
-    room, offsets = _make_room(len(points)), np.array([0, len(points)])
-    tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, room, values, routes)
-    features, order = room.features, room.features.order[:chosen]
-    return Parts(
-        int(routes[0]),
-        room.scratch.starts[: tokens + 1],
-        features.start[order],
-        features.stop[order],
-        features.weight[order],
-        room.packed if routes[0] == NGRAMS else points,
+    scratch, offsets = _make_scratch(len(points)), np.array([0, len(points)])
+    tokens, chosen = _fingerprint_all(lexicon, points, offsets, options, scratch, values, routes)
+    features, order = scratch.features, scratch.features.order[:chosen]
+    source = scratch.packed if routes[0] == NGRAMS else points
+    spans = zip(features.start[order], features.stop[order], strict=True)
+    words = (text_of(source[start:stop]) for start, stop in spans)
+    return Explanation(
+        tuple(text_of(points[a:b]) for a, b in pairwise(scratch.segments.starts[: tokens + 1])),
+        ROUTES[routes[0]],
+        tuple(zip(words, features.weight[order].tolist(), strict=True)),
     )
 
 
-def _make_room(longest: int) -> Room:
-    """Return room for texts of up to so many characters."""
+def _make_scratch(longest: int) -> Scratch:
+    """Return buffers for texts of up to so many characters."""
     packed = np.empty(longest, dtype=np.uint32)
-    return Room(make_scratch(longest), make_features(longest), packed, np.empty(64))
+    return Scratch(make_segments(longest), make_features(longest), packed, np.empty(64))
 
 
 @jit_no_refcount
@@ -210,7 +217,7 @@ def _fingerprint_all(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],
     options: Options,
-    room: Room,
+    scratch: Scratch,
     values: NDArray[np.uint64],
     routes: NDArray[np.uint8],
 ) -> tuple[int, int]:
@@ -221,12 +228,12 @@ def _fingerprint_all(
     tokens = chosen = 0
     for i in range(values.shape[0]):
         start, stop = offsets[i], offsets[i + 1]
-        tokens = segment(lexicon, points, start, stop, room.scratch)
-        routes[i], chosen = choose_features(lexicon, points, start, stop, options, room, tokens)
+        tokens = segment(lexicon, points, start, stop, scratch.segments)
+        routes[i], chosen = choose_features(lexicon, points, start, stop, options, scratch, tokens)
         if routes[i] == WHOLE:
             continue
-        source = points if routes[i] == WORDS else room.packed
-        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, room)
+        source = points if routes[i] == WORDS else scratch.packed
+        values[i] = _sum_up(lexicon.nodes, source, chosen, options.hash_kind, scratch)
     return tokens, chosen
 
 
@@ -237,7 +244,7 @@ def choose_features(
     start: int,
     stop: int,
     options: Options,
-    room: Room,
+    scratch: Scratch,
     tokens: int,
 ) -> tuple[int, int]:
     """Choose the features of one segmented text; return its route and how many they are.
@@ -245,14 +252,14 @@ def choose_features(
     Words where there are enough and jieba segments most of the text; else character n-grams
     where there are enough; else none, and the text stands for itself.
     """
-    features = room.features
-    found = count_words(lexicon, points, tokens, room.scratch, options, features)
+    features = scratch.features
+    found = count_words(lexicon, points, tokens, scratch.segments, options, features)
     chosen = choose(found, features, options.top_k, options.weighting)
     if options.ngram == 0:
         return (WORDS if chosen >= options.min_features else WHOLE), chosen
     if chosen >= options.min_features and _is_jiebas(lexicon.classes, points, start, stop):
         return WORDS, chosen
-    found = count_ngrams(points, start, stop, options.ngram, room.packed, features)
+    found = count_ngrams(points, start, stop, options.ngram, scratch.packed, features)
     if found < _MIN_NGRAMS:
         return WHOLE, 0
     for i in range(found):
@@ -282,15 +289,15 @@ def _sum_up(
     points: NDArray[np.uint32],
     chosen: int,
     hash_kind: int,
-    room: Room,
+    scratch: Scratch,
 ) -> np.uint64:
-    of = room.features
-    room.sums[:] = 0.0
+    of = scratch.features
+    scratch.sums[:] = 0.0
     for i in range(chosen):
         f = of.order[i]
         node = of.node[f]
         token = nodes[node].token if node >= 0 else np.uint64(0)
         if token == 0:  # no word of the lists
             token = hash_points(points, of.start[f], of.stop[f], hash_kind, of.bytes)
-        add_token(room.sums, token, of.weight[f])
-    return bits_of(room.sums)
+        add_token(scratch.sums, token, of.weight[f])
+    return bits_of(scratch.sums)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.trie import ABSENT, PLANE, Trie, build_trie, child_at, is_trie, place_of
+from dedup_job.fingerprint.trie import ABSENT, PLANE, build_trie, child_at, place_of
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.hashing import hash_all
 from dedup_job.native.jit import inlined, inner
@@ -185,39 +185,6 @@ def build_lexicon(
         ),
         constants=np.array([math.log(1) - log_total, median]),
     )
-
-
-def check_lexicon(lexicon: Lexicon) -> None:
-    """Raise ValueError where native code would look up an array beyond its end, or without end."""
-    count, slots = lexicon.nodes.size, lexicon.edges.size
-    han = HAN_LAST - HAN_FIRST + 1
-    expected = Lexicon(
-        first=np.empty(PLANE, np.int32),
-        edges=np.empty(slots, np.uint64),
-        filter=np.empty(slots // 2, np.uint8),
-        probabilities=np.empty(count),
-        nodes=np.empty(count, NODE),
-        split=np.empty(count, np.bool_),
-        names=np.empty(count, np.bool_),
-        classes=np.empty(PLANE, np.uint8),
-        pairs=np.empty((ASCII, ASCII), np.bool_),
-        emission=np.empty((han, len(STATES))),
-        start=np.empty(len(STATES)),
-        transition=np.empty((len(STATES), len(STATES))),
-        constants=np.empty(2),
-    )
-    arrays: Iterator[tuple[str, NDArray[Any], NDArray[Any]]]
-    arrays = zip(Lexicon._fields, lexicon, expected, strict=True)
-    for name, found, like in arrays:
-        if (found.dtype, found.shape) != (like.dtype, like.shape) or not found.flags.c_contiguous:
-            raise ValueError(
-                f"{name} is {found.dtype} {found.shape}, not {like.dtype} {like.shape}"
-            )
-    if not (count and is_trie(Trie(*lexicon[:3]), count)):
-        raise ValueError("its trie leads to nodes that are not there")
-    called = np.flatnonzero(lexicon.classes == HAN)
-    if called.size and (called[0] < HAN_FIRST or called[-1] > HAN_LAST):
-        raise ValueError("its class Han holds characters outside the Han block")
 
 
 def _in_plane(words: Collection[str]) -> list[str]:

@@ -7,9 +7,10 @@ import io
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import xxhash
 from numpy.lib.format import read_array, write_array
@@ -17,12 +18,13 @@ from platformdirs import user_cache_path
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, make_private, open_regular, read_text, replacing
-from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon, check_lexicon
+from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.native.code_cache import sources_digest
 from dedup_job.native.growable_array import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 
+T = TypeVar("T")
 _SHOWN = 10
 _ASCII_SPACE = " \t\r\x0b\x0c"
 _USER_WORD = re.compile(r"\S+( [0-9]+)?( [a-z]+)?")
@@ -30,58 +32,61 @@ _USER_WORD = re.compile(r"\S+( [0-9]+)?( [a-z]+)?")
 
 def read_idf(path: Path) -> dict[str, float]:
     """Read an IDF file, `word weight` on each line; ConfigurationError lists the bad lines."""
-    weights: dict[str, float] = {}
-    problems = []
-    for number, line in _lines(path):
+
+    def entry(line: str) -> tuple[str, float] | None:
         word, _, figure = line.strip().partition(" ")
-        try:
+        with suppress(ValueError):
             weight = float(figure)
-        except ValueError:
-            weight = math.nan
-        if not word or not math.isfinite(weight) or weight <= 0:
-            problems.append(_problem(path, number, line, "a word, a space and a weight above 0"))
-            continue
-        weights[word] = weight
-    if not problems and not weights:
-        problems = [f"{path} holds no weights; expected lines such as: 化学 6.25"]
-    _raise_if(problems)
+            if word and math.isfinite(weight) and weight > 0:
+                return word, weight
+        return None
+
+    lines = read_text(path).splitlines()
+    weights = dict(_values(path, lines, entry, "a word, a space and a weight above 0"))
+    if not weights:
+        raise ConfigurationError([f"{path} holds no weights; expected lines such as: 化学 6.25"])
     return weights
 
 
 def read_stop_words(path: Path) -> list[str]:
     """Read a word from each line; ConfigurationError lists lines with more than a word."""
-    words, problems = [], []
-    for number, line in _lines(path):
-        if len(line.split()) != 1:
-            problems.append(_problem(path, number, line, "one word"))
-        words.append(line.strip())
-    _raise_if(problems)
-    return words
+
+    def word(line: str) -> str | None:
+        return line.strip() if len(line.split()) == 1 else None
+
+    return _values(path, read_text(path).splitlines(), word, "one word")
 
 
 def check_user_dictionary(path: Path) -> None:
     """Check a dictionary in jieba's format; ConfigurationError lists the bad lines."""
     lines = read_text(path).split("\n")  # lines as jieba sees them
-    _raise_if(
-        [
-            _problem(
-                path, number, line, "a word without spaces, then a frequency and a tag, if any"
-            )
-            for number, line in enumerate(lines, 1)
-            if line.strip(_ASCII_SPACE) and not _USER_WORD.fullmatch(line.strip(_ASCII_SPACE))
-        ]
+    expected = "a word without spaces, then a frequency and a tag, if any"
+    _values(
+        path,
+        lines,
+        lambda line: _USER_WORD.fullmatch(line.strip(_ASCII_SPACE)),
+        expected,
+        _ASCII_SPACE,
     )
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hold something, with their number from 1."""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if line.strip():
-            yield number, line
-
-
-def _problem(path: Path, number: int, line: str, expected: str) -> str:
-    return f"{path}, line {number}: {line[:60]!r}, expected {expected}"
+def _values(
+    path: Path,
+    lines: Sequence[str],
+    value_of: Callable[[str], T | None],
+    expected: str,
+    space: str | None = None,
+) -> list[T]:
+    """Return what the lines say that hold more than space; ConfigurationError lists bad ones."""
+    said = [(n, line, value_of(line)) for n, line in enumerate(lines, 1) if line.strip(space)]
+    _raise_if(
+        [
+            f"{path}, line {number}: {line[:60]!r}, expected {expected}"
+            for number, line, value in said
+            if value is None
+        ]
+    )
+    return [value for _, _, value in said if value is not None]
 
 
 def _raise_if(problems: list[str]) -> None:
@@ -217,7 +222,6 @@ def _read(file: Path) -> Lexicon | None:
         stream = io.BytesIO(data)  # one after the other: numpy's archive closes itself in a
         # finalizer, where the exception of a signal is lost but for a traceback on the screen
         lexicon = Lexicon(*(read_array(stream, allow_pickle=False) for _ in Lexicon._fields))
-        check_lexicon(lexicon)
         lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None

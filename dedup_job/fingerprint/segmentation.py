@@ -26,8 +26,8 @@ _DOT, _PERCENT, _ZERO, _NINE = 46, 37, 48, 57
 _CR, _LF = 13, 10
 
 
-class Scratch(NamedTuple):
-    """Room for one text of n characters, used again for the next.
+class Segments(NamedTuple):
+    """Buffers for one text of n characters, used again for the next.
 
     score, route, best: of the block in hand, see `_find_route`; back: of the hidden Markov model;
     starts, nodes: of the tokens.
@@ -47,13 +47,13 @@ class _Text(NamedTuple):
     lexicon: Lexicon
     shift: np.uint64
     points: NDArray[np.uint32]
-    scratch: Scratch
+    segments: Segments
 
 
 @native
-def make_scratch(n: int) -> Scratch:
-    """Return room for texts of up to n characters."""
-    return Scratch(
+def make_segments(n: int) -> Segments:
+    """Return buffers for texts of up to n characters."""
+    return Segments(
         np.empty(n + 1, dtype=np.float64),
         np.empty(n + 1, dtype=np.int32),
         np.empty(n + 1, dtype=np.int32),
@@ -65,14 +65,14 @@ def make_scratch(n: int) -> Scratch:
 
 @inlined
 def segment(
-    lexicon: Lexicon, points: NDArray[np.uint32], start: int, stop: int, scratch: Scratch
+    lexicon: Lexicon, points: NDArray[np.uint32], start: int, stop: int, segments: Segments
 ) -> int:
     """Segment points[start:stop]; return the number of tokens.
 
-    Token i is points[scratch.starts[i] : scratch.starts[i + 1]], its node scratch.nodes[i].
+    Token i is points[segments.starts[i] : segments.starts[i + 1]], its node segments.nodes[i].
     """
     classes, pairs = lexicon.classes, lexicon.pairs
-    text = _Text(lexicon, key_shift(lexicon.edges), points, scratch)
+    text = _Text(lexicon, key_shift(lexicon.edges), points, segments)
     count = int(np.int64(0))  # a literal 0 is a type of its own, for which all is compiled twice
     i = start
     while i < stop:
@@ -96,7 +96,7 @@ def segment(
         else:
             count = _emit_run(text, i, end, count)
         i = end
-    scratch.starts[count] = stop
+    segments.starts[count] = stop
     return count
 
 
@@ -108,8 +108,8 @@ def _in_block(classes: NDArray[np.uint8], point: int) -> bool:
 @inlined
 def _emit(text: _Text, start: int, node: int | np.int64, count: int) -> int:
     """Append a token; return the new count."""
-    text.scratch.starts[count] = start
-    text.scratch.nodes[count] = node
+    text.segments.starts[count] = start
+    text.segments.nodes[count] = node
     return count + 1
 
 
@@ -132,10 +132,10 @@ def _emit_token(text: _Text, start: int, stop: int, count: int) -> int:
 def _segment_block(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the tokens of a block: single characters on the route gather in run:x."""
     _find_route(text, start, stop)
-    scratch = text.scratch
+    segments = text.segments
     run = x = start
     while True:
-        y = scratch.route[x - start]
+        y = segments.route[x - start]
         if y - x > 1:
             if x - run == 1:  # nearly always, so no call
                 count = _emit(text, run, SINGLE, count)
@@ -143,7 +143,7 @@ def _segment_block(text: _Text, start: int, stop: int, count: int) -> int:
                 count = _emit_run(text, run, x, count)
             if x == stop:
                 return count
-            count = _emit(text, x, np.int64(scratch.best[x - start]), count)
+            count = _emit(text, x, np.int64(segments.best[x - start]), count)
             run = y
         x = y
 
@@ -156,7 +156,7 @@ def _find_route(text: _Text, start: int, stop: int) -> None:
     """
     lexicon, points, shift = text.lexicon, text.points, text.shift
     probabilities, edges, unknown = lexicon.probabilities, lexicon.edges, lexicon.constants[0]
-    score, route, best = text.scratch.score, text.scratch.route, text.scratch.best
+    score, route, best = text.segments.score, text.segments.route, text.segments.best
     score[stop - start] = 0.0
     route[stop - start] = stop + 2  # as if a word began there: it ends the last run
     for k in range(stop - 1, start - 1, -1):
@@ -198,7 +198,7 @@ def _emit_run(text: _Text, start: int, stop: int, count: int) -> int:
         while end < stop and classes[points[end]] == kind:
             end += 1
         if kind == HAN and end - i > 1:
-            find_states(text.lexicon, points, i, end, text.scratch.back)
+            find_states(text.lexicon, points, i, end, text.segments.back)
             count = _emit_words(text, i, end, count)
         else:
             if kind == words.ALPHANUMERIC:
@@ -232,7 +232,7 @@ def _emit_words(text: _Text, start: int, stop: int, count: int) -> int:
     """Emit the words that the states in back[:, 0] mark."""
     begin = start
     for i in range(start, stop):
-        state = text.scratch.back[i - start, 0]
+        state = text.segments.back[i - start, 0]
         if state in (words.B, words.S):
             begin = i
         if state in (words.E, words.S) or i + 1 == stop:

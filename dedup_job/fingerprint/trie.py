@@ -56,22 +56,6 @@ def build_trie(words: Sequence[str]) -> tuple[Trie, NDArray[np.int32], int]:
     raise ValueError(f"the words need more than {MOST_NODES:,} trie nodes")
 
 
-def is_trie(trie: Trie, count: int) -> bool:
-    """Tell whether all that a trie leads to is one of `count` nodes, and every search ends.
-
-    The shapes of its arrays are known to be right.
-    """
-    slots = trie.edges.size
-    return (
-        slots >= _LEAST_SLOTS
-        and slots & (slots - 1) == 0
-        and not trie.edges.all()  # a free slot ends a search
-        and int(trie.first.min()) >= ABSENT
-        and int(trie.first.max()) < count
-        and int((trie.edges & _CHILD).max()) < count
-    )
-
-
 @jit_no_refcount
 def _build(
     points: NDArray[np.uint32],

@@ -73,14 +73,15 @@ class BandIndex:
         keys = checked(keys, self.columns)
         if self._size + len(keys) > _MOST:
             raise OverflowError(f"{self._size + len(keys):,} documents; one index holds {_MOST:,}")
+        most = self.most_equal if stored is None else 0
+        stored = (
+            np.full(len(keys), -1, dtype=np.int32).view(np.uint32) if stored is None else stored
+        )
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             self._grow(len(some))
-            if stored is None:
-                buckets.insert(self._pages, some, self._size, self.most_equal, self.dropped)
-            else:
-                own = stored[start : start + _AT_ONCE]
-                buckets.insert_stored(self._pages, some, self._size, own, self.dropped)
+            own = stored[start : start + _AT_ONCE]
+            buckets.insert(self._pages, some, self._size, own, most, self.dropped)
             self._size += len(some)
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:

@@ -45,21 +45,21 @@ class Pages(NamedTuple):
     buckets: int
 
 
-class Room(NamedTuple):
-    """Where a query is worked on.
+class Scratch(NamedTuple):
+    """Buffers of a query.
 
     walks: int64 (4, columns), of the chains walked the chunk, the next one, the column and the
     check bits; items: uint64 (2, m), what one query finds at most, number and column in one word,
-    and room to sort it.
+    and where to sort it.
     """
 
     walks: NDArray[np.int64]
     items: NDArray[np.uint64]
 
 
-def make_room(columns: int, most_equal: int) -> Room:
-    """Return room for one query at a time."""
-    return Room(
+def make_scratch(columns: int, most_equal: int) -> Scratch:
+    """Return buffers for one query at a time."""
+    return Scratch(
         np.empty((4, columns), dtype=np.int64),
         np.empty((2, columns * most_equal), dtype=np.uint64),
     )
@@ -104,13 +104,15 @@ def insert(
     pages: Pages,
     keys: NDArray[np.uint32],
     number: int,
+    stored: NDArray[np.uint32],
     most_equal: int,
     dropped: NDArray[np.int64],
 ) -> None:
     """Insert n rows of keys, uint32 (n, columns), under the numbers from `number`.
 
-    Where a column holds `most_equal` of a key, `dropped` of this column is counted up instead.
-    `more` must have a row left for each key.
+    stored: uint32 (n,), the columns that each is to be held in, as bits; most_equal: where one
+    holds so many of a key it holds no more, 0 where that is counted already. What a column does
+    not hold is counted in `dropped`. `more` must have a row left for each key.
     """
     heads, more = pages.heads, pages.more
     n, columns = keys.shape
@@ -121,42 +123,19 @@ def insert(
             _fetch_heads(pages, keys[i + _AHEAD], mask)
         for c in range(columns):
             at[c] = _head_of(np.uint64(keys[i, c]), pages.buckets, mask, columns, c)
-        for c in range(columns):  # touched, so that the processor waits for all of them at once
-            ahead[c] = heads[at[c], lines.NEXT]
-        for c in range(columns):
-            ahead[c] = more[ahead[c], lines.NEXT]
+        if most_equal > 0:
+            for c in range(columns):  # touched, so that the processor waits for all at once
+                ahead[c] = heads[at[c], lines.NEXT]
+            for c in range(columns):
+                ahead[c] = more[ahead[c], lines.NEXT]
         for c in range(columns):
             check = np.uint64(keys[i, c]) >> _CHECK_SHIFT
-            if _has_room(pages, at[c], check, most_equal):
+            if (np.uint64(stored[i]) >> np.uint64(c)) & _ONE != 0 and (
+                most_equal == 0 or _has_room(pages, at[c], check, most_equal)
+            ):
                 _put(pages, at[c], np.uint64(number + i + 1), check)
             else:
                 dropped[c] += 1
-
-
-@native
-def insert_stored(
-    pages: Pages,
-    keys: NDArray[np.uint32],
-    number: int,
-    stored: NDArray[np.uint32],
-    dropped: NDArray[np.int64],
-) -> None:
-    """Insert rows as `insert` does, each in those columns alone that are set in stored, (n,).
-
-    Only heads are touched, and what a full one moves to.
-    """
-    n, columns = keys.shape
-    mask = _mask_of(pages.buckets)
-    for i in range(n):
-        if i + _AHEAD < n:
-            _fetch_heads(pages, keys[i + _AHEAD], mask)
-        for c in range(columns):
-            if (np.uint64(stored[i]) >> np.uint64(c)) & _ONE == 0:
-                dropped[c] += 1
-                continue
-            key = np.uint64(keys[i, c])
-            head = _head_of(key, pages.buckets, mask, columns, c)
-            _put(pages, head, np.uint64(number + i + 1), key >> _CHECK_SHIFT)
 
 
 @inner
@@ -276,7 +255,7 @@ def search(
     keys: NDArray[np.uint32],
     start: int,
     size: int,
-    room: Room,
+    scratch: Scratch,
     found: NDArray[np.uint32],
     masks: NDArray[np.uint32],
     offsets: NDArray[np.int64],
@@ -289,27 +268,27 @@ def search(
     mask = _mask_of(pages.buckets)
     count: int = offsets[start]
     for i in range(start, keys.shape[0]):
-        if count + room.items.shape[1] > found.shape[0]:
+        if count + scratch.items.shape[1] > found.shape[0]:
             return i
         if i + _AHEAD < keys.shape[0]:
             _fetch_heads(pages, keys[i + _AHEAD], mask)
-        items = _collect(pages, mask, keys[i], room)
-        count = enter(room, items, size, found, masks, count)
+        items = _collect(pages, mask, keys[i], scratch)
+        count = enter(scratch, items, size, found, masks, count)
         offsets[i + 1] = count
     return len(keys)
 
 
 @inner
 def enter(
-    room: Room,
+    scratch: Scratch,
     n: int,
     size: int,
     found: NDArray[np.uint32],
     masks: NDArray[np.uint32],
     count: int,
 ) -> int:
-    """Append the documents of the n items in the room, ascending; return the new count."""
-    items = _sorted(room.items[0], room.items[1], n, size)
+    """Append the documents of the n items, ascending; return the new count."""
+    items = _sorted(scratch.items[0], scratch.items[1], n, size)
     former = np.uint64(2**64 - 1)
     for j in range(n):
         number = items[j] >> COLUMN_SHIFT
@@ -324,12 +303,17 @@ def enter(
 
 
 @inner
-def _collect(pages: Pages, mask: np.uint64, keys: NDArray[np.uint32], room: Room) -> int:
-    """Write what is held under one row's keys into the room; return how many items.
+def _collect(pages: Pages, mask: np.uint64, keys: NDArray[np.uint32], scratch: Scratch) -> int:
+    """Write what is held under one row's keys; return how many items.
 
     All chains are walked side by side, and each chunk is touched before anything depends on it.
     """
-    chunk, nexts, column, check = room.walks[0], room.walks[1], room.walks[2], room.walks[3]
+    chunk, nexts, column, check = (
+        scratch.walks[0],
+        scratch.walks[1],
+        scratch.walks[2],
+        scratch.walks[3],
+    )
     walks, count = keys.shape[0], 0
     for c in range(walks):
         chunk[c] = _head_of(np.uint64(keys[c]), pages.buckets, mask, walks, c)
@@ -340,7 +324,7 @@ def _collect(pages: Pages, mask: np.uint64, keys: NDArray[np.uint32], room: Room
         for w in range(walks):
             nexts[w] = chunks[chunk[w], lines.NEXT]
         for w in range(walks):
-            count = _look(chunks, chunk[w], np.uint64(check[w]), column[w], room.items[0], count)
+            count = _look(chunks, chunk[w], np.uint64(check[w]), column[w], scratch.items[0], count)
         on = 0
         for w in range(walks):
             chunk[on], column[on], check[on] = nexts[w], column[w], check[w]

@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.index.candidates import Candidates, behind
+from dedup_job.index.candidates import Candidates, Found, behind
 from dedup_job.index.held_ids import HeldIds
 from dedup_job.index.look_up import (
+    Limits,
     LookUp,
+    among_all,
     bases_of,
     bits_of,
     columns_stored,
     find_in_each,
-    look_up,
+    most_same,
+    together,
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
@@ -85,11 +88,6 @@ class KeptIndex:
     def sealed(self, first: int = 0) -> tuple[dict[str, Any], Arrays]:
         """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
         return sealed(self._settings, self._segments[first:])
-
-    @property
-    def growing_bytes(self) -> int:
-        """Memory in bytes of the segment that grows; the system can do without the others'."""
-        return self._segments[-1].nbytes
 
     def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
@@ -192,13 +190,36 @@ class KeptIndex:
 
         least: int64 (n,), as many bits of the sketches have to be equal.
         """
-        self._segments[-1].sketched(texts)
-        return look_up(self._segments, texts, least)
+        last = self._segments[-1]
+        last.sketched(texts)
+        bits, columns, equal = bits_of(self._segments, texts), 0, 0
+        if last.bands is not None:
+            columns, equal = last.bands.columns, last.bands.most_equal
+        limits = Limits(columns, equal, most_same(bits))
+        found = self._found(texts, bits, least, limits)
+        distance = last.near.distance if last.by_simhash else None
+        return among_all(found, self._count, texts, bits, least, limits, distance)
+
+    def _found(
+        self,
+        texts: Fingerprints,
+        bits: NDArray[np.uint64],
+        least: NDArray[np.int64],
+        limits: Limits,
+    ) -> Found:
+        """Return what n texts find; bits: their sketches, of no words if not to be compared."""
+        if len(self._held) == 1:
+            return self._held[0].find(texts, bits, least, limits.same)
+        return together(find_in_each(self._held, texts, bits), bits, least, limits)
+
+    @property
+    def _held(self) -> list[Segment]:
+        """The segments that hold something, one at least."""
+        return [one for one in self._segments if len(one)] or self._segments[-1:]
 
     def find(self, texts: Fingerprints) -> Candidates:
         """Return what n texts find, however few bits are equal; see `found_together`."""
-        held = [one for one in self._segments if len(one)] or self._segments[-1:]
-        return reduce(behind, find_in_each(held, texts, bits_of(held, texts)))
+        return reduce(behind, find_in_each(self._held, texts, bits_of(self._segments, texts)))
 
     def near(self, text: Fingerprints, distance: int) -> list[bytes]:
         """Return the keys of all kept documents within the distance of one text, the nearest first.

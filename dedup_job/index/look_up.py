@@ -27,32 +27,6 @@ from dedup_job.native.jit import inner, jit_no_refcount
 _COLUMNS = 32
 
 
-class BatchVisibility(NamedTuple):
-    """What n rows find, and by what later ones find those of them that are kept.
-
-    held: what the index holds for each row; pairs: the earlier rows that share a key; limits: int64
-    (3,), columns of keys, documents held under one key, documents found by one fingerprint; twins:
-    int64 (n,), kept documents with the same fingerprint; same: int64 (n,), a number for each
-    fingerprint; short: bool (n,).
-
-    What changes: kept: bool (n,); stored: uint32 (n,), columns in which a kept row is held;
-    visible: uint32 (n,), these and BY_SIMHASH; here: int64 (n,), kept rows of a fingerprint that
-    it finds; counts: int64 (32,), overwritten.
-    """
-
-    held: Candidates
-    pairs: Candidates
-    limits: NDArray[np.int64]
-    twins: NDArray[np.int64]
-    same: NDArray[np.int64]
-    short: NDArray[np.bool_]
-    kept: NDArray[np.bool_]
-    stored: NDArray[np.uint32]
-    visible: NDArray[np.uint32]
-    here: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
 class Limits(NamedTuple):
     """How many documents an index finds by the same.
 
@@ -63,6 +37,31 @@ class Limits(NamedTuple):
     columns: int
     equal: int
     same: int
+
+
+class BatchVisibility(NamedTuple):
+    """What n rows find, and by what later ones find those of them that are kept.
+
+    held: what the index holds for each row; pairs: the earlier rows that share a key; twins:
+    int64 (n,), kept documents with the same fingerprint; same: int64 (n,), a number for each
+    fingerprint; short: bool (n,).
+
+    What changes: kept: bool (n,); stored: uint32 (n,), columns in which a kept row is held;
+    visible: uint32 (n,), these and BY_SIMHASH; here: int64 (n,), kept rows of a fingerprint that
+    it finds; counts: int64 (32,), overwritten.
+    """
+
+    held: Candidates
+    pairs: Candidates
+    limits: Limits
+    twins: NDArray[np.int64]
+    same: NDArray[np.int64]
+    short: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+    stored: NDArray[np.uint32]
+    visible: NDArray[np.uint32]
+    here: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> BatchVisibility:
@@ -78,7 +77,7 @@ def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> BatchVisibili
     return BatchVisibility(
         held=found.held,
         pairs=pairs,
-        limits=np.array(limits, dtype=np.int64),
+        limits=limits,
         twins=found.twins,
         same=same.astype(np.int64),
         short=texts.short,
@@ -106,7 +105,7 @@ def keep(turns: BatchVisibility, row: int) -> None:
     turns.stored[row] = _columns_held(turns, row)
     turns.visible[row] = turns.stored[row]
     same = turns.same[row]
-    if not turns.short[row] and turns.twins[row] + turns.here[same] < turns.limits[2]:
+    if not turns.short[row] and turns.twins[row] + turns.here[same] < turns.limits.same:
         turns.here[same] += 1
         turns.visible[row] |= np.uint32(BY_SIMHASH)
 
@@ -122,7 +121,7 @@ def columns_stored(turns: BatchVisibility, kept: NDArray[np.bool_]) -> None:
 @inner
 def _columns_held(turns: BatchVisibility, row: int) -> np.uint32:
     """Return the columns in which a row is held: those with fewer documents than the limit."""
-    columns, most = turns.limits[0], turns.limits[1]
+    columns, most = turns.limits.columns, turns.limits.equal
     every = np.uint32((np.int64(1) << columns) - 1)
     held, pairs = turns.held, turns.pairs
     found = held.offsets[row + 1] - held.offsets[row]
@@ -173,28 +172,6 @@ class LookUp(NamedTuple):
     alone: NDArray[np.bool_]
 
 
-def look_up(segments: Sequence[Segment], texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
-    """Look n texts up in all segments, and among themselves; the last one is that which grows.
-
-    least: int64 (n,), as many bits of the sketches have to be equal.
-    """
-    last, count = segments[-1], sum(map(len, segments))
-    segments = [one for one in segments if len(one)] or [last]
-    bits = bits_of(segments, texts)
-    columns = equal = 0
-    if last.bands is not None:
-        columns, equal = last.bands.columns, last.bands.most_equal
-    limits = Limits(columns, equal, most_same(bits))
-    if len(segments) == 1:
-        found = segments[0].find(texts, bits, least, limits.same)
-    else:
-        parts = find_in_each(segments, texts, bits)
-        asked = least if bits.shape[1] else np.zeros_like(least)
-        found = found_together(parts, asked, limits.equal, limits.same)
-    distance = last.near.distance if last.by_simhash else None
-    return among_all(found, count, texts, bits, least, limits, distance)
-
-
 def bits_of(segments: Sequence[Segment], texts: Fingerprints) -> NDArray[np.uint64]:
     """Return the sketches of n texts, uint64 (n, words), of no words if not all have them."""
     bits = np.empty((len(texts), 0), dtype=np.uint64)
@@ -222,6 +199,17 @@ def find_in_each(
     ]
 
 
+def together(
+    parts: Sequence[Candidates],
+    bits: NDArray[np.uint64],
+    least: NDArray[np.int64],
+    limits: Limits,
+) -> Found:
+    """Return what one index would find, of what several find that hold a part of the texts each."""
+    asked = least if bits.shape[1] else np.zeros_like(least)
+    return found_together(parts, asked, limits.equal, limits.same)
+
+
 def among_all(
     found: Found,
     count: int,
@@ -233,7 +221,7 @@ def among_all(
 ) -> LookUp:
     """Add to what n texts find in an index what they find among themselves.
 
-    count: of kept documents; bits, least: as in `look_up`; distance: of fingerprints that find
+    count: of kept documents; bits, least: as in `Segment.find`; distance: of fingerprints that find
     each other, None if none do.
     """
     n, within = len(texts), no_candidates(len(texts))
@@ -257,7 +245,7 @@ def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
 
 def count_unindexed(turns: BatchVisibility) -> int:
     """Count the texts that are kept and that their fingerprint does not find later."""
-    if turns.limits[2] <= MOST_SKETCHED:
+    if turns.limits.same <= MOST_SKETCHED:
         return 0
     unseen = turns.kept & ~turns.short & ((turns.visible & np.uint32(BY_SIMHASH)) == 0)
     return int(np.count_nonzero(unseen))

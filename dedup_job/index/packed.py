@@ -204,7 +204,7 @@ def _search(
     keys: NDArray[np.uint32],
     start: int,
     size: int,
-    room: buckets.Room,
+    scratch: buckets.Scratch,
     found: NDArray[np.uint32],
     masks: NDArray[np.uint32],
     offsets: NDArray[np.int64],
@@ -212,14 +212,14 @@ def _search(
     """Search keys[start:] in turn, as buckets.search does."""
     count: int = offsets[start]
     for i in range(start, keys.shape[0]):
-        if count + room.items.shape[1] > found.shape[0]:
+        if count + scratch.items.shape[1] > found.shape[0]:
             return i
         if i + 2 < keys.shape[0]:
             _fetch_starts(packed, keys[i + 2])
         if i + 1 < keys.shape[0]:
             _fetch_entries(packed, keys[i + 1])
-        items = _collect(packed, keys[i], room.items[0])
-        count = buckets.enter(room, items, size, found, masks, count)
+        items = _collect(packed, keys[i], scratch.items[0])
+        count = buckets.enter(scratch, items, size, found, masks, count)
         offsets[i + 1] = count
     return len(keys)
 

@@ -28,12 +28,14 @@ def search_columns(
     native_search: as buckets.search, for what lies in `pages`; most_equal: as many documents with
     one key in a column are held.
     """
-    room = buckets.make_room(keys.shape[1], most_equal)
-    found = np.empty(2 * room.items.shape[1], dtype=np.uint32)
+    scratch = buckets.make_scratch(keys.shape[1], most_equal)
+    found = np.empty(2 * scratch.items.shape[1], dtype=np.uint32)
     masks = np.empty_like(found)
     offsets = np.zeros(len(keys) + 1, dtype=np.int64)
     done = 0
-    while (done := native_search(pages, keys, done, size, room, found, masks, offsets)) < len(keys):
+    while (done := native_search(pages, keys, done, size, scratch, found, masks, offsets)) < len(
+        keys
+    ):
         found.resize(2 * len(found), refcheck=False)
         masks.resize(2 * len(masks), refcheck=False)
     count = offsets[-1]

@@ -1,6 +1,6 @@
 """What makes two texts the same: their canonical form, and the class of each difference."""
 
-from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of, names_of
+from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of
 from dedup_job.judgment.judge import (
     MOST_LEFT_OUT,
     RICHER,
@@ -10,7 +10,6 @@ from dedup_job.judgment.judge import (
     Judged,
     ReadTexts,
     Verdicts,
-    names_of_richer,
 )
 
 __all__ = [
@@ -26,6 +25,4 @@ __all__ = [
     "ReadTexts",
     "Verdicts",
     "bits_of",
-    "names_of",
-    "names_of_richer",
 ]

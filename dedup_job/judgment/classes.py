@@ -53,11 +53,6 @@ def codes_of(names: str) -> tuple[int, ...]:
     return tuple(CLASSES.index(DifferenceClass(name)) for name in names.split())
 
 
-def names_of(bits: int) -> tuple[str, ...]:
-    """Return the names of the classes whose bits are set, in order."""
-    return tuple(str(kind) for code, kind in enumerate(CLASSES) if bits >> code & 1)
-
-
 def bits_of(kinds: tuple[DifferenceClass, ...]) -> int:
     """Return the classes as bits."""
     return sum(1 << CLASSES.index(kind) for kind in set(kinds))

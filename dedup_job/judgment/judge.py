@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.documents import names_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.canonical import forms_of, gist_of, grown, main_of
 from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of
@@ -76,11 +75,6 @@ def _pictures(points: Points, start: int, stop: int) -> int:
     return count
 
 
-def names_of_richer(bits: int) -> tuple[str, ...]:
-    """Return the names of what a text has more, in order."""
-    return names_of(bits, RICHER)
-
-
 RULES: Final = 2
 """Version of the rules: of the canonical form, the differences and their classes."""
 
@@ -99,7 +93,7 @@ class Verdicts(NamedTuple):
     the differences as bits 1 << code; differences: int32 (c,), how many there are, up to the first
     one that is not harmless; refused: uint8 (c,), the code of the class that keeps the pair apart,
     of no meaning where it is joined; richer: uint8 (c,), of a joined pair what the first text has
-    that the second lacks, as bits, see `names_of_richer`; left_out: uint8 (c,), the percentage of
+    that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of
     the text that was left out of the comparison as notes, of the text with more of them.
     """
 

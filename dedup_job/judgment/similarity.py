@@ -19,8 +19,8 @@ _LEAST_BITS, _CACHE_BITS = 4, 16
 _ONE = np.uint64(1)
 
 
-class Room(NamedTuple):
-    """Where grams are counted.
+class Scratch(NamedTuple):
+    """Buffers in which grams are counted.
 
     grams: uint64 (g,), of one text; table: uint64 (slots,), open addressing with linear probing,
     0 is free, the highest bit marks what the right text has; log: uint32 (l,), places in the
@@ -50,13 +50,13 @@ def jaccard(
     )
     most = int((lengths + others).max(initial=0))
     longest = int(max(lengths.max(initial=0), others.max(initial=0)))
-    room = Room(
+    scratch = Scratch(
         np.empty(longest, dtype=np.uint64),
         np.zeros(1 << table_bits(most), dtype=np.uint64),
         np.empty(most, dtype=np.uint32),
     )
     common, either = np.empty((2, len(left_rows)), dtype=np.int64)
-    _count_all(left, left_rows, right, right_rows, room, common, either)
+    _count_all(left, left_rows, right, right_rows, scratch, common, either)
     return np.divide(common, either, out=np.ones(len(left_rows)), where=either > 0)
 
 
@@ -78,7 +78,7 @@ def _count_all(
     left_rows: NDArray[np.int64],
     right: TextColumn,
     right_rows: NDArray[np.int64],
-    room: Room,
+    scratch: Scratch,
     common: NDArray[np.int64],
     either: NDArray[np.int64],
 ) -> None:
@@ -87,7 +87,7 @@ def _count_all(
     A left text's grams stay in the table for its group. Those of a right text are put in beside
     them and taken out again, so a pair costs what its right text is long.
     """
-    table, log = room.table, room.log
+    table, log = scratch.table, scratch.log
     begin = 0
     while begin < left_rows.shape[0]:
         row = left_rows[begin]
@@ -98,12 +98,12 @@ def _count_all(
             longest = max(longest, right.offsets[other + 1] - right.offsets[other])
             end += 1
         bits = table_bits(stop - start + longest)
-        known, met = _enter(left.points, start, stop, bits, 0, room)
+        known, met = _enter(left.points, start, stop, bits, 0, scratch)
         for k in range(known):
             table[log[k]] &= _GRAM
         for pair in range(begin, end):
             start, stop = right.offsets[right_rows[pair]], right.offsets[right_rows[pair] + 1]
-            fresh, met = _enter(right.points, start, stop, bits, known, room)
+            fresh, met = _enter(right.points, start, stop, bits, known, scratch)
             common[pair], either[pair] = met, known + fresh
             for k in range(known, known + fresh):
                 table[log[k]] = 0
@@ -121,14 +121,14 @@ def _enter(
     stop: int,
     bits: int,
     known: int,
-    room: Room,
+    scratch: Scratch,
 ) -> tuple[int, int]:
     """Mark the grams of a text; return how many distinct ones were not among `known`, and were."""
-    table, log = room.table, room.log
+    table, log = scratch.table, scratch.log
     shift, mask = np.uint64(64 - bits), (_ONE << np.uint64(bits)) - _ONE
     fresh = met = 0
-    for k in range(_write_grams(points, start, stop, room.grams)):
-        gram = room.grams[k]
+    for k in range(_write_grams(points, start, stop, scratch.grams)):
+        gram = scratch.grams[k]
         place = _mixed(gram) >> shift
         held = table[place]
         while held != 0 and held & _GRAM != gram:

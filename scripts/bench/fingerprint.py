@@ -30,7 +30,7 @@ from numba import njit
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.features import count_words, make_features
 from dedup_job.fingerprint.kernel import choose, fingerprint_batch
-from dedup_job.fingerprint.segmentation import make_scratch, segment
+from dedup_job.fingerprint.segmentation import make_segments, segment
 from dedup_job.fingerprint.sketch import sentence_keys, sketch
 from dedup_job.native.code_points import pack
 from scripts.bench import processes
@@ -135,12 +135,12 @@ def cut_off(lexicon: Any, points: Any, offsets: Any, options: Any, parts: int) -
     longest = 0
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    scratch, room = make_scratch(longest), make_features(longest)
+    segments, room = make_segments(longest), make_features(longest)
     done = 0
     for i in range(offsets.shape[0] - 1):
-        found = segment(lexicon, points, offsets[i], offsets[i + 1], scratch)
+        found = segment(lexicon, points, offsets[i], offsets[i + 1], segments)
         if parts > 1:
-            found = count_words(lexicon, points, found, scratch, options, room)
+            found = count_words(lexicon, points, found, segments, options, room)
         if parts > 2:
             found = choose(found, room, options.top_k, options.weighting)
         done += found

@@ -9,9 +9,9 @@ import pytest
 
 from dedup_job.decision import DecisionSettings, GreedyDeduplicator
 from dedup_job.decision.weighing import PairScorer
-from dedup_job.documents import Difference
+from dedup_job.documents import Difference, names_of
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import DifferenceClass, Found, names_of_richer
+from dedup_job.judgment import RICHER, DifferenceClass, Found
 from tests.judging import DigitJudge
 
 FIRST = np.zeros(1, dtype=np.int64)
@@ -74,7 +74,7 @@ def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(treated, joined):
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     more = scorer.verdicts(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     assert more.joined.tolist() == [joined]
-    assert names_of_richer(int(more.richer[0])) == ("rest",)
+    assert names_of(int(more.richer[0]), RICHER) == ("rest",)
     if not joined:
         assert scorer.kind(int(more.kinds[0])) == "richer"
     less = scorer.verdicts(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from dedup_job.judgment import Judge, names_of_richer
+from dedup_job.documents import names_of
+from dedup_job.judgment import RICHER, Judge
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings
 
@@ -31,7 +32,7 @@ def judge() -> Judge:
 def richer(judge: Judge, text: str, kept: str) -> tuple[str, ...] | None:
     row = np.zeros(1, dtype=np.int64)
     said = judge.judge(pack([text]), row, pack([kept]), row)
-    return names_of_richer(int(said.richer[0])) if said.joined[0] else None
+    return names_of(int(said.richer[0]), RICHER) if said.joined[0] else None
 
 
 @pytest.mark.parametrize(
