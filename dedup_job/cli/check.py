@@ -15,8 +15,8 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_rang
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from dedup_job.files import check_writable, write_whole
 from dedup_job.printing import as_json
-from dedup_job.report.check import Checked, Finding
 from dedup_job.report.output import figures, new_table
+from dedup_job.runs.check import Checked, Finding
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 

@@ -14,7 +14,8 @@ from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.printing import plain
 from dedup_job.report.output import Output
-from dedup_job.report.progress import Progress, shown_progress
+from dedup_job.report.progress import shown_progress
+from dedup_job.runs.progress import Progress
 
 T = TypeVar("T")
 

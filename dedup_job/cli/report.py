@@ -16,7 +16,7 @@ from dedup_job.errors import DedupError
 from dedup_job.files import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from dedup_job.report.survey import Survey
+    from dedup_job.runs.survey import Survey
 
 _MAX_SEED = 1_000_000
 

@@ -16,8 +16,8 @@ from dedup_job.index import KeptIndex
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, Scope
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Run, Scope
 
 
 class DryTarget(Target):
@@ -35,7 +35,7 @@ class DryTarget(Target):
         self.check()
         yield
 
-    def begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:  # noqa: ARG002
+    def begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:  # noqa: ARG002
         """Begin at nothing."""
         return Checkpoint(0, scope, datetime.now(UTC), Counts())
 
@@ -51,7 +51,7 @@ class DryTarget(Target):
         )
         return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
 
-    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:  # noqa: ARG002
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""
         if self._collector is not None:
             self._collector.see(batch, decisions)
@@ -63,12 +63,12 @@ class DryTarget(Target):
     def bookmark(self) -> None:
         """Return none: nothing is written that would show when the changes are read to the end."""
 
-    def finish(self, report: Report, *_: object) -> None:
+    def finish(self, report: Run, *_: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)
 
-    def abort(self, report: Report) -> None:
+    def abort(self, report: Run) -> None:
         """Write nothing."""
 
 

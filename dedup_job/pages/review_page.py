@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
 from dedup_job.printing import command_line
-from dedup_job.report.asked_pairs import AskedPair, ReviewProgress
+from dedup_job.runs.asked_pairs import AskedPair, ReviewProgress
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),

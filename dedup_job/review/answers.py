@@ -27,7 +27,7 @@ from dedup_job.pages.review_page import (
     panel_part,
     told,
 )
-from dedup_job.report.asked_pairs import AskedPair, Label
+from dedup_job.runs.asked_pairs import AskedPair, Label
 
 
 def review_app(review: Review) -> Starlette:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from bson import Int64
 
-from dedup_job.report.check import NOTES, Check
+from dedup_job.runs.check import NOTES, Check
 from tests.proving import fill, good, wrong
 from tests.tampering import (
     LEDGER,

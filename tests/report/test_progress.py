@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Bar, Callback, Log, Progress, shown_progress
+from dedup_job.report.progress import Bar, Log, shown_progress
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Callback, Progress
 from tests.monitoring.test_metrics import REPORT
 
 

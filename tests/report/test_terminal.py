@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from dedup_job.report.counts import Counts, Histogram
 from dedup_job.report.output import Output
-from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
-from dedup_job.report.stages import Profile, Stage, Work
 from dedup_job.report.terminal import show
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.stages import Profile, Stage, Work
 
 COUNTS = Counts(
     kept=1_234_567,
@@ -40,7 +40,7 @@ def _no_wish_for_colour(monkeypatch):
 def report(
     counts=COUNTS, *, source="db.in", target="db.out", status=Status.DONE, dry=False, known=0
 ):
-    return Report(
+    return Run(
         about=About(source, target, {}, {}, dry_run=dry),
         status=status,
         checkpoint=Checkpoint(3, Scope(), datetime(2026, 1, 1, tzinfo=UTC), counts, seconds=100.0),

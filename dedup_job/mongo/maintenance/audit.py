@@ -44,9 +44,9 @@ from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
-from dedup_job.report.check import Check, Tally, named
-from dedup_job.report.progress import Progress
-from dedup_job.report.run import Status
+from dedup_job.runs.check import Check, Tally, named
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Status
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}

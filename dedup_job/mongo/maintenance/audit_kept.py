@@ -20,7 +20,7 @@ from dedup_job.mongo.maintenance.shapes import Classic, Dedup
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.fields import misfits
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import Check, Tally, named
+from dedup_job.runs.check import Check, Tally, named
 
 _NAMED = 5
 

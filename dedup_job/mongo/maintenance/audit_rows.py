@@ -21,7 +21,7 @@ from dedup_job.mongo.maintenance.rollback import run_of
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import Check, Tally, named
+from dedup_job.runs.check import Check, Tally, named
 
 _ABSENT: Mapping[str, Any] = {"differences": [], "richer": [], "left_out": 0}
 

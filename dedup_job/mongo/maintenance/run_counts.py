@@ -8,8 +8,8 @@ from typing import Any
 
 from dedup_job.documents import Reason
 from dedup_job.mongo.state.fields import BY_HAND, is_count
-from dedup_job.report.counts import Counts, Tenths
-from dedup_job.report.run import Status
+from dedup_job.runs.counts import Counts, Tenths
+from dedup_job.runs.run import Status
 
 Labels = Counter[str]
 ByRun = defaultdict[int, Labels]

@@ -11,8 +11,8 @@ import pytest
 from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
-from dedup_job.report.counts import Counts, Histogram
-from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(
@@ -37,7 +37,7 @@ CHECKPOINT = Checkpoint(
     seconds=4.0,
     last_id=ObjectId(b"twelve bytes"),
 )
-REPORT = Report(
+REPORT = Run(
     about=About(
         "题库.题目", "题库.去重", {"run": {"threads": 2}}, {"python": "3.11"}, dry_run=False
     ),

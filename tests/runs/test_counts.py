@@ -21,7 +21,7 @@ from dedup_job.documents import (
     Reason,
     Skipped,
 )
-from dedup_job.report.counts import Counts, Histogram, Tenths
+from dedup_job.runs.counts import Counts, Histogram, Tenths
 from tests.deciding import decisions_of
 
 NONE = Candidates()
