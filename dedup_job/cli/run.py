@@ -15,14 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, is_interactive
+from dedup_job.cli.console import confirm, console, is_interactive, save
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.files import check_writable, write_whole
+from dedup_job.files import check_writable
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
@@ -211,16 +211,11 @@ def tell(
 
 
 def _write_report(outcome: Run, file: Path) -> None:
-    try:
-        write_whole(file, as_json(outcome.as_json()))
-    except OSError as e:
-        what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
-        if outcome.about.dry_run:
-            what, where = "the dry run is done", ""
-        raise DedupError(
-            f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
-            f"printed above{where}."
-        ) from e
+    what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+    if outcome.about.dry_run:
+        what, where = "the dry run is done", ""
+    instead = f" The same values are printed above{where}."
+    save(file, as_json(outcome.as_json()), f"{what}, but its report", instead)
 
 
 def demo(

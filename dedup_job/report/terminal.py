@@ -45,7 +45,7 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
         console.table(_machines(report))
     if profile and report.profile is not None:
         console.say()
-        console.table(_profile(report.profile), spare=("threads", "MB/s"))
+        console.table(_profile(report.profile))
         stage, share = report.profile.bottleneck
         console.say(f"bottleneck: {stage} ({share:.0%} busy)")
         if (ceiling := report.profile.ceiling) and report.profile.seconds >= _TELLING:
@@ -142,7 +142,7 @@ def _machines(report: Run) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    names = ("threads", "busy", "processor", "us/doc", "of these locked", "docs/s", "MB/s")
+    names = ("threads", "busy", "processor", "us/doc", "locked", "docs/s", "MB/s")
     table = new_table("stage", *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
