@@ -8,7 +8,7 @@ from typing import Any
 
 from dedup_job.documents import Reason
 from dedup_job.mongo.state.fields import BY_HAND, is_count
-from dedup_job.runs.counts import Counts, Tenths
+from dedup_job.runs.counts import Counts, tenths
 from dedup_job.runs.run import Status
 
 Labels = Counter[str]
@@ -60,8 +60,7 @@ def _of_both(void: Any, similarity: Any) -> Iterator[str]:
     if isinstance(void, list):
         yield from [_VOID] * len(void)
     if isinstance(similarity, float) and 0 <= similarity <= 1:
-        bins = enumerate(Tenths.of([similarity]).counts)
-        yield from (_alike(bin_) for bin_, count in bins if count)
+        yield from map(_alike, tenths([similarity]))
 
 
 def _alike(bin_: int) -> str:
@@ -133,7 +132,7 @@ def _labels(found: Mapping[str, Any]) -> Labels:
             **counts.reasons,
             **{f"refused for {name}": n for name, n in counts.refused.items()},
             **{f"richer in {name}": n for name, n in counts.richer.items()},
-            **{_alike(bin_): n for bin_, n in enumerate(counts.similarities.counts)},
+            **{_alike(bin_): n for bin_, n in counts.similarities.items()},
             _VOID: counts.missing_originals,
             SHORT_KEPT: counts.short_kept,
             SHORT_DUPLICATE: counts.short_duplicate,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from dedup_job.errors import StateMismatch
-from dedup_job.runs.counts import Counts, Tenths
+from dedup_job.runs.counts import BINS, Counts
 from dedup_job.runs.run import Checkpoint, Run, Status
 
 FORMAT = 1
@@ -122,9 +122,8 @@ def are_points(value: Any) -> bool:
 
 def _are_counts(value: Any) -> bool:
     try:
-        found = Counts.from_dict(value).as_dict()
-        bins = len(Tenths().counts)
-        return are_numbers(value) and "scanned" in value and len(found["similarities"]) == bins
+        Counts.from_dict(value)
+        return are_numbers(value) and "scanned" in value and len(value["similarities"]) == BINS
     except (KeyError, TypeError, AttributeError, ValueError):
         return False
 
