@@ -172,7 +172,7 @@ class Run:
         return cls(
             About(row["source"], row.get("target", ""), settings, versions, dry_run=False),
             Status(row["status"]),
-            Checkpoint.from_dict({"run": row["_id"], "last_id": None, "finished": False, **row}),
+            Checkpoint.from_dict({**row, "run": row["_id"], "last_id": None, "finished": False}),
             in_utc(row.get("finished")),
             known=row.get("known") or 0,
             stages=row.get("stages") or {},
